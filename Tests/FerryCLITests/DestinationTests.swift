@@ -122,7 +122,9 @@ struct DestinationTests {
         }
     }
 
-    @Test("ferry get: an existing foreign file is complete when length and time match, else the next name is used")
+    @Test(
+        "ferry get: an existing foreign file is complete when length and time match, or samples, else the next name is used"
+    )
     func foreign() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
@@ -137,7 +139,13 @@ struct DestinationTests {
             #expect(server.requests.last?.status == 200)
             try FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: place.path("f.bin"))
             let newer = try await FerryProcess.run(["get", server.url("/f.bin")], in: place)
-            #expect(newer.lines == [place.path("f (1).bin")])
+            #expect(newer.lines == [place.path("f.bin")])
+            #expect(newer.error.contains("already complete"))
+            try Data(count: Int(Self.resource.size)).write(to: place.url.appending(path: "f.bin"))
+            let other = try await FerryProcess.run(["get", server.url("/f.bin")], in: place)
+            #expect(other.lines == [place.path("f (1).bin")])
+            #expect(other.error.contains("f.bin does not prove to be the server's file: it is left as it is"))
+            #expect(other.error.contains("the name was taken: saved as f (1).bin"))
         }
     }
 

@@ -111,6 +111,23 @@ import Testing
         #expect(plan.output == OutputOptions(result: .paths(end: 0), detail: .quiet, showsProgress: false))
     }
 
+    @Test("GetPlanner: any file can be gone on with by its URL, and the error without one says so")
+    func halfFile() throws {
+        let world = PlanningWorld.test(files: ["half.bin": ""])
+        let plan = try Self.plan(.of("half.bin", Self.url), world)
+        #expect(try Self.request(plan).destination == .part("half.bin"))
+        let error = #expect(throws: UsageError.self) { try Self.plan(.of("half.bin"), world) }
+        #expect(error?.message.contains("ferry get half.bin URL") == true)
+    }
+
+    @Test("GetPlanner: a checksum of none drops that of an earlier run, for any number of files")
+    func noChecksum() throws {
+        let options = GetOptions.of(Self.url, "http://h/g.iso") { $0.files.checksum = "none" }
+        let request = try Self.request(try Self.plan(options), 1)
+        #expect(request.checksum == nil && request.ignoresEarlierChecksum)
+        #expect(try !Self.request(Self.plan(.of(Self.url))).ignoresEarlierChecksum)
+    }
+
     @Test("GetPlanner: a CA file without a certificate is refused, and one with a certificate is used")
     func caFile() throws {
         let options = GetOptions.of(Self.url) { $0.request.caFile = "ca.pem" }

@@ -125,6 +125,7 @@ struct DigestTests {
             let second = try await shop.get("/a", { _ in }, { $0.checksum = wrong })
             #expect(second.error?.code == .checksum)
             #expect(second.restartReason?.contains("digest") == true)
+            #expect(shop.names == ["a.part", "a.part.ferry"])
             let sent = shop.server.bodyBytes()
             let right = try Checksum(parsing: "sha256:" + shop.sha256(resource))
             let file = try await shop.get("/a", { _ in }, { $0.checksum = right }).file
@@ -144,6 +145,89 @@ struct DigestTests {
             let right = try Checksum(parsing: "sha256:" + shop.sha256(resource))
             let file = try await shop.get("/a", { _ in }, { $0.checksum = right }).file
             #expect(file.wasAlreadyComplete)
+            #expect(shop.server.requests.count == count)
+        }
+    }
+
+    @Test("Checksum: a run without one does not expect the refuted one of an earlier run, and fetches anew")
+    func withoutOne() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 3_000_000)
+            shop.server.serve("/a", resource)
+            let wrong = try Checksum(parsing: Self.wrong)
+            let first = try await shop.get("/a", { _ in }, { $0.checksum = wrong })
+            #expect(first.error?.suggestion?.contains("given with this request") == true)
+            let outcome = try await shop.get("/a")
+            try shop.expect(outcome.file.path, is: resource)
+            #expect(outcome.notes("it is not compared"))
+            #expect(shop.names == ["a"])
+        }
+    }
+
+    @Test("Checksum: none takes a refuted file as it is, without a request", arguments: [false, true])
+    func none(isNamed: Bool) async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 3_000_000)
+            shop.server.serve("/a", resource)
+            let wrong = try Checksum(parsing: Self.wrong)
+            _ = try await shop.get("/a", { _ in }, { $0.checksum = wrong })
+            let count = shop.server.requests.count
+            let file = try await shop.get("/a", { _ in }) {
+                $0.ignoresEarlierChecksum = true
+                if isNamed { ($0.sources, $0.destination) = ([], .part(shop.path("a.part"))) }
+            }.file
+            shop.expect(file.path, is: resource)
+            #expect(file.proof == .single)
+            #expect(shop.server.requests.count == count)
+            #expect(shop.names == ["a"])
+        }
+    }
+
+    @Test("Checksum: that of an interrupted run is expected by the next one, whose error says so")
+    func ofEarlierRun() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 3_000_000)
+            shop.server.serve("/a", resource)
+            let wrong = try Checksum(parsing: Self.wrong)
+            try await shop.interrupt("/a", after: 1_000_000) { $0.checksum = wrong }
+            let second = try await shop.get("/a")
+            #expect(second.notes("as an earlier run was told"))
+            #expect(second.error?.code == .checksum)
+            #expect(second.error?.suggestion?.contains("was given to an earlier run") == true)
+            #expect(second.error?.suggestion?.contains("--checksum") == true)
+        }
+    }
+
+    @Test("Checksum: none takes no file whose parts were joined because a digest was to decide")
+    func joinedForDigest() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 3_000_000, etag: nil, lastModified: nil)
+            shop.server.serve("/a", resource)
+            let wrong = try Checksum(parsing: Self.wrong)
+            try await shop.interrupt("/a", after: 1_000_000) { $0.checksum = wrong }
+            #expect(try await shop.get("/a").error?.code == .checksum)
+            let outcome = try await shop.get("/a", { _ in }, { $0.ignoresEarlierChecksum = true })
+            #expect(outcome.restartReason?.contains("digest was to decide") == true)
+            try shop.expect(outcome.file.path, is: resource)
+            #expect(shop.names == ["a"])
+        }
+    }
+
+    @Test("Checksum: a listed download whose checksum is changed to none completes with the bytes that are there")
+    func changedToNone() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 3_000_000)
+            shop.server.serve("/a", resource)
+            let wrong = try Checksum(parsing: Self.wrong)
+            let manager = shop.manager()
+            let download = try await manager.download(try shop.request("/a") { $0.checksum = wrong })
+            await #expect(throws: DownloadError.self) { _ = try await download.finished() }
+            let count = shop.server.requests.count
+            try await download.change { $0.checksum = nil }
+            try await download.resume()
+            let file = try await download.finished()
+            await manager.shutdown()
+            shop.expect(file.path, is: resource)
             #expect(shop.server.requests.count == count)
         }
     }

@@ -103,4 +103,99 @@ struct MirrorTests {
             try shop.expect(outcome.file.path, is: resource)
         }
     }
+
+    @Test("Mirrors: with a checksum, a mirror with other bytes is left, and the download needs no second run")
+    func disagreesWithDigest() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 20_000_000)
+            shop.server.serve("/a", resource)
+            shop.server.serve("/m", Resource(size: 20_000_000, seed: 6))
+            // The mirror is asked for the rest, and the first source answers again afterwards.
+            shop.server.script("/a", [.cut(after: 5_000_000), .status(503)])
+            let mirror = try mirror(shop, "/m")
+            let checksum = try Checksum(parsing: "sha256:" + shop.sha256(resource))
+            let outcome = try await shop.get("/a", engine: shop.engine(), { _ in }) {
+                $0.sources.append(mirror)
+                $0.checksum = checksum
+                $0.maxConnections = 1
+            }
+            let file = try outcome.file
+            shop.expect(file.path, is: resource)
+            #expect(file.proof == .digest)
+            #expect(outcome.notes("is dropped"))
+            #expect(outcome.notes("/m) is dropped"))
+            #expect(outcome.restartReason == nil)
+            #expect(shop.server.bodyBytes("/m") <= 128 << 10)
+        }
+    }
+
+    @Test("Mirrors: what a mirror sent is fetched from the first source if the file does not have its checksum")
+    func wrongLater() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 20_000_000)
+            shop.server.serve("/a", resource)
+            shop.server.serve("/m", resource)
+            shop.server.always("/m", .corrupt(at: 15_000_000))
+            shop.server.script("/a", [.cut(after: 5_000_000), .status(503)])
+            let mirror = try mirror(shop, "/m")
+            let checksum = try Checksum(parsing: "sha256:" + shop.sha256(resource))
+            let outcome = try await shop.get("/a", engine: shop.engine(), { _ in }) {
+                $0.sources.append(mirror)
+                $0.checksum = checksum
+                $0.maxConnections = 1
+            }
+            let file = try outcome.file
+            shop.expect(file.path, is: resource)
+            #expect(file.proof == .digest)
+            #expect(outcome.notes("is dropped"))
+            #expect(outcome.restartReason == nil)
+            #expect(shop.names == ["a"])
+        }
+    }
+
+    @Test(
+        "Mirrors: a mirror with the right bytes replaces a first source without",
+        arguments: [10_000, 3_000_000] as [Int64])
+    func wrongFirst(size: Int64) async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: size)
+            shop.server.serve("/a", Resource(size: size, seed: 6))
+            shop.server.serve("/m", resource)
+            let mirror = try mirror(shop, "/m")
+            let checksum = try Checksum(parsing: "sha256:" + shop.sha256(resource))
+            let outcome = try await shop.get("/a", { _ in }) {
+                $0.sources.append(mirror)
+                $0.checksum = checksum
+                $0.maxConnections = 1
+            }
+            let file = try outcome.file
+            shop.expect(file.path, is: resource)
+            #expect(file.proof == .digest)
+            #expect(shop.names == ["a"])
+        }
+    }
+
+    @Test("Mirrors: a wrong checksum costs samples of an equal mirror, and no second download")
+    func wrongChecksum() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 3_000_000)
+            shop.server.serve("/a", resource)
+            shop.server.serve("/m", resource)
+            let mirror = try mirror(shop, "/m")
+            let wrong = try Checksum(parsing: DigestTests.wrong)
+            let outcome = try await shop.get("/a", { _ in }) {
+                $0.sources.append(mirror)
+                $0.checksum = wrong
+                $0.maxConnections = 1
+            }
+            #expect(outcome.error?.code == .checksum)
+            #expect(shop.server.bodyBytes("/m") <= 1 << 20)
+            #expect(shop.names == ["a.part", "a.part.ferry"])
+            // The mark stays although samples were compared after it was written.
+            let again = try await shop.get("/a", { _ in }) {
+                $0.checksum = try? Checksum(parsing: "sha256:" + shop.sha256(resource))
+            }
+            #expect(try again.file.proof == .digest)
+        }
+    }
 }

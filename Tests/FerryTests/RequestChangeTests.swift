@@ -38,4 +38,18 @@ struct RequestChangeTests {
         #expect(changed == new)
         #expect(old.changed(to: wish) == new)
     }
+
+    @Test("RequestChange: a checksum of null also drops the checksum in the journal, and is stored")
+    func noChecksum() throws {
+        var request = DownloadRequest(sources: [try DownloadURL("https://a.example/f")], destination: .file("/f"))
+        let change = try APICoding.decode(Strict<RequestChange>.self, from: Data(#"{"checksum": null}"#.utf8)).body
+        change.apply(to: &request)
+        #expect(request.ignoresEarlierChecksum)
+        let stored = try APICoding.decode(DownloadRequest.self, from: try APICoding.encode(request))
+        #expect(stored == request)
+        var other = request
+        other.checksum = try Checksum(parsing: "sha256:" + String(repeating: "0", count: 64))
+        #expect(!request.changed(to: other).ignoresEarlierChecksum)
+        #expect(request.changed(to: other).changed(to: request) == request)
+    }
 }

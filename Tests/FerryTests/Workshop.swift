@@ -87,6 +87,10 @@ struct Workshop: Sendable {
             get throws { try result.get() }
         }
         var error: DownloadError? { if case .failure(let error) = result { error } else { nil } }
+        /// Returns whether a note contains the text.
+        func notes(_ text: String) -> Bool {
+            events.contains { if case .note(let note) = $0 { note.contains(text) } else { false } }
+        }
         var resumedAt: Int64? {
             for case .resumed(let offset, _, _) in events { return offset }
             return nil

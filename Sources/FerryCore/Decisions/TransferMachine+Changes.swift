@@ -27,6 +27,22 @@ extension TransferMachine {
         }
     }
 
+    /// An existing file has the length of the representation: its samples are compared, with none of it fetched.
+    package mutating func examine() {
+        guard let total = planner.total else { return }
+        planner = SegmentPlanner(total: total, claimed: RangeSet(0..<total))
+        isExamining = true
+        sources[primary].trust = .unproven
+        phase = .opening
+    }
+
+    /// The existing file is another one: begins with nothing.
+    package mutating func leaveExamined() {
+        isExamining = false
+        isFinishing = false
+        restarted()
+    }
+
     /// Whether other connections may still deliver.
     package func hasOthers(than id: ConnectionID) -> Bool { others(than: id) > 0 }
 

@@ -33,6 +33,11 @@ extension TransferMachine {
 
     /// Records that the write of ``place(_:on:)`` has returned.
     package mutating func wrote(on id: ConnectionID) {
+        if sources.count > 1, let source = connections[id]?.source, source != primary,
+            let range = planner.segments[id]?.writing
+        {
+            fromMirrors[source, default: RangeSet()].insert(contentsOf: range)
+        }
         planner.wrote(id)
         // Fewer bytes would count as a stall, so they are no progress: a server that drips would be retried forever.
         if planner.writtenBytes - mostWritten >= settings.stallBytes {
@@ -183,6 +188,7 @@ extension TransferMachine {
 
     mutating func replacePlanner(total: ByteCount?) {
         planner = SegmentPlanner(total: total)
+        fromMirrors = [:]
         if checkpoint == .running { checkpoint = .stale }
     }
 
@@ -197,13 +203,23 @@ extension TransferMachine {
                 return note(Reason(.mirrorMatched, "\(source)"))
             }
             if let offered { adopt(offered) }
+            if planner.total == nil, let total = identity.totalBytes { planner.learn(total: total) }
             settings.isNewSource = false
             note(Reason(.samplesMatched))
             join(.sampled)
         case .different, .inconclusive:
             let isChange = outcome == .different
             let reason = Reason(isChange ? .samplesDiffer : .tooLittle)
-            guard source == primary else { return drop(source, reason) }
+            guard source == primary else {
+                sources[source].isRival = isChange
+                return drop(source, reason)
+            }
+            if isExamining { return leaveExamined() }
+            if !isChange, rules.hasDigest, !settings.doubtsHeld {
+                // The digest decides at the end.
+                sources[source].trust = .proven
+                return
+            }
             guard mayRestart(reason, isChange: isChange) else { return }
             sources[source].trust = .proven
             phase = .reopening(reason)

@@ -302,7 +302,9 @@ extension TransferMachine {
 
     mutating func drop(_ source: Int, _ reason: Reason) {
         sources[source].trust = .dropped
-        note(source == 0 ? Reason(.onWithMirror, reason) : Reason(.mirrorDropped, "\(source)", reason))
+        let name =
+            settings.sourceNames.indices.contains(source) ? "\(source) (\(settings.sourceNames[source]))" : "\(source)"
+        note(source == 0 ? Reason(.onWithMirror, reason) : Reason(.mirrorDropped, name, reason))
     }
 
     func hasSource(beside source: Int) -> Bool {

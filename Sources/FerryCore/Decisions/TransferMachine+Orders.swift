@@ -20,12 +20,13 @@ extension TransferMachine {
     }
 
     private mutating func openingOrder(_ id: ConnectionID, at now: Duration) -> Order {
+        if let refutation { return searchOrder(id, refutation) }
         guard let source = usableSource() else {
             end(deadEnd ?? DownloadError(.refused, ErrorPhrase(.noSourceLeft)))
             return .leave
         }
-        let isUnproven = sources[source].trust == .unproven && !rules.hasDigest
-        if planner.isComplete, !isUnproven || !settings.doubtsHeld {
+        let isUnproven = mustProve(source)
+        if planner.isComplete, !isUnproven || !settings.doubtsHeld && !isExamining {
             isFinishing = true
             return .leave
         }
@@ -55,7 +56,7 @@ extension TransferMachine {
         guard others.count < policy.target || hasStalled(at: now) else { return .leave }
         guard others.isEmpty || allowsParts else { return .leave }
         guard let source = leastUsedSource(others.values.map(\.source)) else { return .leave }
-        if sources[source].trust == .unproven, !rules.hasDigest { return prove(source, on: id) }
+        if mustProve(source) { return prove(source, on: id) }
         guard let range = share(id, at: now) else { return .leave }
         let known = held(from: source).identity
         let fetch = Fetch(
@@ -64,7 +65,13 @@ extension TransferMachine {
         return send(fetch, on: id, at: now)
     }
 
-    private mutating func prove(_ source: Int, on id: ConnectionID) -> Order {
+    /// Whether samples are compared before bytes of the source are joined. A digest tells that bytes are wrong, but not
+    /// of which source, so it replaces the samples only for a doubtful part file.
+    private func mustProve(_ source: Int) -> Bool {
+        sources[source].trust == .unproven && (!rules.hasDigest || source != primary || settings.isNewSource)
+    }
+
+    mutating func prove(_ source: Int, on id: ConnectionID) -> Order {
         connections[id]?.source = source
         return .prove(source: source)
     }
@@ -174,7 +181,7 @@ extension TransferMachine {
         let usable = sources.indices.filter { index in
             switch sources[index].trust {
             case .proven: true
-            case .unproven: rules.hasDigest || planner.writtenBytes >= SamplePlan.allBelow
+            case .unproven: planner.writtenBytes >= SamplePlan.allBelow
             case .dropped: false
             }
         }

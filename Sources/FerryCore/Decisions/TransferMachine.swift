@@ -19,6 +19,8 @@ package struct TransferMachine: Sendable {
         package var rules = ResumeRules()
         package var syncs = true
         package var sources = 1
+        /// The sources' URLs for messages; empty where their numbers suffice.
+        package var sourceNames: [String] = []
         /// The partial content is of another URL than the first source: the source must be proven, and if it proves to
         /// be another file, that is a conflict, never a restart.
         package var isNewSource = false
@@ -126,6 +128,8 @@ package struct TransferMachine: Sendable {
         var alwaysOriginal = false
         /// Consecutive requests without a usable response head; the source with the fewest failures is preferred.
         var failures = 0
+        /// Samples proved that this source has other bytes than the primary one.
+        var isRival = false
     }
 
     package internal(set) var settings: Settings
@@ -156,11 +160,17 @@ package struct TransferMachine: Sendable {
     var lastBrought: Duration?
     /// Bytes received in responses with a wrong digest: the n-th set has those received at least n times.
     var spoiled = Array(repeating: RangeSet<ByteCount>(), count: TransferMachine.mostSpoiled)
+    /// The bytes that other sources than the primary one have brought.
+    var fromMirrors: [Int: RangeSet<ByteCount>] = [:]
+    /// The error of a complete file without its digest, while sources are searched that may have other bytes.
+    var refutation: DownloadError?
     /// The error with which the primary source was dropped.
     var deadEnd: DownloadError?
     /// The opening requests the whole file, because the responses to ranges were unusable.
     var openingAsksWhole = false
     var isFinishing = false
+    /// The held content is an existing file, which is used if samples match and is left alone otherwise.
+    package internal(set) var isExamining = false
     /// The error that ended the transfer, until it is returned to the driver.
     var failure: DownloadError?
     var sawWholeEnd = false
@@ -216,7 +226,7 @@ package struct TransferMachine: Sendable {
     }
 
     /// The user's rules, with `hasDigest` also set for a digest that the server declared.
-    var rules: ResumeRules {
+    package var rules: ResumeRules {
         var rules = settings.rules
         if let representation, !representation.digests.isEmpty { rules.hasDigest = true }
         return rules

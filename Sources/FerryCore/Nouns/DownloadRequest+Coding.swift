@@ -1,7 +1,8 @@
 import HTTPTypes
 
 /// Coded as an object: the destination is `path`, `part`, or `directory` with `name`, credentials are `user` and
-/// `password`, and every other property is a member of ``properties``. A default is omitted, and may be null.
+/// `password`, and every other property is a member of ``properties``. A default is omitted, and may be null; a
+/// `checksum` of null is ``DownloadRequest/ignoresEarlierChecksum``.
 ///
 /// Secrets are coded too; ``withoutSecrets`` is the form for storing and showing. Values are not checked; see
 /// ``checkValues()``.
@@ -19,7 +20,7 @@ extension DownloadRequest: Codable {
     package static let properties: [Property] = [
         Property(.id, \.id), Property(.urls, \.wholeSources, changes: .inNewRun), Property(.onConflict, \.onConflict),
         Property(.headers, \.headerList, changes: .inNewRun), Property(.secretsOrigin, \.secretsOrigin),
-        Property(.checksum, \.checksum, changes: .inNewRun), Property(.checksumList, \.wholeChecksumList),
+        Property(.checksum, \.checksumWord, changes: .inNewRun), Property(.checksumList, \.wholeChecksumList),
         Property(.maxConnections, \.maxConnections, changes: .atOnce),
         Property(.rateLimit, \.rateLimit, changes: .atOnce),
         Property(.maxBytes, \.maxBytes), Property(.maxRedirects, \.maxRedirects),
@@ -70,6 +71,7 @@ extension DownloadRequest: Codable {
         func text(_ key: CodingKeys) throws -> String? { try container.decodeIfPresent(String.self, forKey: key) }
         self = Self.plain
         for property in Self.properties { try property.decode(&self, container) }
+        ignoresEarlierChecksum = try container.contains(.checksum) && container.decodeNil(forKey: .checksum)
         let name = try text(.name).map { NameRule.exact($0) } ?? .suggested
         let places: [Destination] = [
             try text(.path).map { .file($0) }, try text(.part).map { .part($0) },
@@ -213,6 +215,10 @@ extension DownloadRequest {
     private static func time(_ seconds: Double) -> Duration {
         .milliseconds(Int64((min(max(seconds, 0), 1e9) * 1000).rounded()))
     }
+    private var checksumWord: ChecksumWord {
+        get { ChecksumWord(checksum: checksum, ignoresEarlier: ignoresEarlierChecksum) }
+        set { (checksum, ignoresEarlierChecksum) = (newValue.checksum, newValue.ignoresEarlier) }
+    }
     private var wholeSources: [WholeURL] {
         get { sources.map { WholeURL(url: $0) } }
         set { sources = newValue.map(\.url) }
@@ -220,6 +226,23 @@ extension DownloadRequest {
     private var wholeChecksumList: WholeURL? {
         get { checksumList.map { WholeURL(url: $0) } }
         set { checksumList = newValue?.url }
+    }
+}
+
+/// What a request says about its checksum; coded as the checksum, or as null without one.
+private struct ChecksumWord: Codable, Hashable, Sendable {
+    let checksum: Checksum?
+    let ignoresEarlier: Bool
+
+    init(checksum: Checksum?, ignoresEarlier: Bool) {
+        (self.checksum, self.ignoresEarlier) = (checksum, ignoresEarlier)
+    }
+
+    init(from decoder: any Decoder) throws { self.init(checksum: try Checksum(from: decoder), ignoresEarlier: false) }
+
+    func encode(to encoder: any Encoder) throws {
+        var container = encoder.singleValueContainer()
+        if let checksum { try container.encode(checksum) } else { try container.encodeNil() }
     }
 }
 

@@ -72,8 +72,11 @@ public struct DownloadRequest: Sendable, Hashable {
     /// The origin that receives ``credentials`` and secret headers instead. Required when there are secrets but no
     /// `sources`: URLs read from a journal are not trusted with secrets. Default `nil`.
     public var secretsOrigin: Origin?
-    /// The expected digest of the file.
+    /// The expected digest of the file; `nil` for the one in the journal of an earlier run, if there is one.
     public var checksum: Checksum?
+    /// Whether a checksum that an earlier run was given is dropped: without ``checksum`` the file is not compared, and a
+    /// complete part file that did not match is taken as it is. Default false; a change of ``checksum`` to `nil` sets it.
+    public var ignoresEarlierChecksum = false
     /// The URL of a list of digests (in the format of `sha256sum`) in which the file's name is looked up.
     public var checksumList: DownloadURL?
     /// The maximum number of simultaneous connections, 1 or more. Default 16.

@@ -81,6 +81,7 @@ extension ErrorPhrase {
         case redirectNowhere, severalRedirects, unusableRedirect, unencryptedRedirect, redirectLoop, tooManyRedirects
         // Remote files
         case fileTooLarge, fileLargerThan, noLength, otherFile, changed, changedInStream, keepsChanging, cannotGoOn
+        case checksumOfRequest, checksumOfList, checksumOfEarlierRun, checksumOfServer
         case weakProof, wrongDigest, wrongDigestInStream, wrongMessageDigest, notInChecksumList
         // Local files
         case fileFailed, missing, alreadyThere, emptyFile, damaged, replaced, notRegular, inUse, removedOrReplaced
@@ -131,6 +132,8 @@ extension ErrorPhrase {
         case ifRangeIgnored, comparingSamples, originalLink, onWithMirror, mirrorDropped, mirrorMatched
         case onWithOne, oneLeft, severalLeft, askingAgain, partFetchedAgain, connectionBroke, connectionStalled
         case seconds, hostIsFull, openedAnew, memoryLost, checkpointLost, otherNameBegun, journalAlone
+        case checksumKept, checksumDropped, joinedForDigest, digestRefuted
+        case comparingExisting, otherContent, halfTaken, mayBeHalf, partFits, foreignHalf, wouldRestart
         case wasNotSynced, partShortened, partMovedHere, putBack, otherDigest, skipped, wasMovedTo, movedTo
         case publishingCut, publishingLost, unusableAnnouncement, unsyncedFile, otherThanAnnounced, otherDevice
         case neitherPublished, nameTaken, replacedOlder, publishedByLink, publishedByRename, oldNameLeft

@@ -16,6 +16,7 @@ package struct RequestChange: Sendable, Hashable {
             property.copy(new, &request)
             members.insert(property.key)
         }
+        request.ignoresEarlierChecksum = false
     }
 
     package mutating func set<Value>(
@@ -33,11 +34,12 @@ package struct RequestChange: Sendable, Hashable {
     /// Whether anything but credentials is changed.
     package var changesRequest: Bool { !members.isSubset(of: [.user, .password]) }
 
-    /// Sets the changed properties of another request.
+    /// Sets the changed properties of another request. A checksum that is removed is not expected by the journal either.
     package func apply(to other: inout DownloadRequest) {
         for property in DownloadRequest.properties where members.contains(property.key) {
             property.copy(request, &other)
         }
+        if members.contains(.checksum) { other.ignoresEarlierChecksum = other.checksum == nil }
     }
 }
 
@@ -52,6 +54,7 @@ extension RequestChange: Codable {
 
     package init(from decoder: any Decoder) throws {
         request = try DownloadRequest(from: decoder)
+        request.ignoresEarlierChecksum = false
         members = Set(try decoder.container(keyedBy: CodingKeys.self).allKeys)
     }
 

@@ -32,6 +32,42 @@ extension SentenceTable {
         .checkpointLost: ("what came since the last checkpoint will be fetched again: {0}", "上次检查点之后的内容会重新下载：{0}"),
         .otherNameBegun: ("{0}: it is left as it is, and the download begins under another name", "{0}：保持不变，下载以其他名称开始"),
         .journalAlone: ("the part file {0} is gone; the journal alone is of no use", "部分文件 {0} 已不存在；只有日志没有用处"),
+        .checksumKept: (
+            "{0} is expected, as an earlier run was told; --checksum none drops that",
+            "按照之前一次运行给出的要求，应为 {0}；--checksum none 可取消此要求"
+        ),
+        .checksumDropped: (
+            "an earlier run expected {0}, and the file did not have it; it was not given again, so it is not compared",
+            "之前一次运行要求 {0}，而文件与之不符；这次没有再给出，因此不再核对"
+        ),
+        .joinedForDigest: (
+            "its parts were joined because a digest was to decide, and none is expected any more",
+            "各部分是因为最后有摘要核对才拼接的，而现在不再要求摘要"
+        ),
+        .digestRefuted: ("the file did not have its checksum with its bytes", "含有其内容的文件与校验和不符"),
+        .comparingExisting: (
+            "{0} has the size of the server's file: comparing samples", "{0} 与服务器上的文件大小相同：正在比较抽样"
+        ),
+        .otherContent: (
+            "{0} does not prove to be the server's file: it is left as it is", "无法证明 {0} 就是服务器上的文件：保持不变"
+        ),
+        .halfTaken: ("{0} is gone on with as {1}: samples matched", "抽样一致：{0} 现作为 {1} 继续下载"),
+        .mayBeHalf: (
+            "{0} ({1}) may be the beginning of this file; it is left as it is; to go on with it: ferry get {2} URL",
+            "{0}（{1}）可能是此文件的开头；它保持不变；要从它继续：ferry get {2} URL"
+        ),
+        .partFits: (
+            "{0} may be the same file under another link; to go on with it: ferry get {1} NEWURL",
+            "{0} 可能是另一链接下的同一文件；要从它继续：ferry get {1} NEWURL"
+        ),
+        .foreignHalf: (
+            "{0} is of another program; with its URL it can be gone on with: ferry get {1} URL",
+            "{0} 由其他程序创建；给出网址即可继续：ferry get {1} URL"
+        ),
+        .wouldRestart: (
+            "the server gives no validator, so a break would begin again from zero; --resume-unproven compares samples",
+            "服务器不给出校验标识，因此中断后会从头开始；--resume-unproven 可改为比较抽样"
+        ),
         .wasNotSynced: (
             "the machine was restarted since, and what was written then was not synced", "此后机器重新启动过，当时写入的内容没有同步"
         ),

@@ -102,11 +102,15 @@ extension SentenceTable {
             "the server gave no strong validator, and only strict proof is allowed", "服务器没有给出强校验标识，而只允许严格的证明"
         ),
         .nothingProves: (
-            "the server gave no validator, so nothing proves that it is the same file", "服务器没有给出校验标识，无法证明是同一文件"
+            "the server gave no validator, so nothing proves that it is the same file (--resume-unproven compares samples)",
+            "服务器没有给出校验标识，无法证明是同一文件（--resume-unproven 可比较抽样）"
         ),
         .noRangesAnd: ("the server sends no ranges, and {0}", "服务器不支持范围请求，且{0}"),
         .noRangesNoValidator: ("the server sends no ranges and no validator", "服务器不支持范围请求，也不给出校验标识"),
-        .validatorGone: ("the server gives no validator any more", "服务器不再给出校验标识"),
+        .validatorGone: (
+            "the server gives no validator any more (--resume-unproven compares samples)",
+            "服务器不再给出校验标识（--resume-unproven 可比较抽样）"
+        ),
         .noValidator: ("the server gives no validator", "服务器不给出校验标识"),
         .grew: ("the size was {0} bytes and is at least {1}", "大小原为 {0} 字节，现在至少为 {1} 字节"),
         .shrank: ("the file shrank to {0} bytes", "文件缩小到了 {0} 字节"),
@@ -144,7 +148,11 @@ extension SentenceTable {
         .keepsChanging: ("the source keeps changing: {0}", "来源上的文件不断变化：{0}"),
         .cannotGoOn: ("it cannot go on: {0}", "无法继续下载：{0}"),
         .weakProof: ("the file is complete, but its proof is only “{0}”", "文件已完整，但其证明仅为“{0}”"),
-        .wrongDigest: ("the file does not have its digest: expected {0}, got {1}", "文件与要求的校验和不符：应为 {0}，实为 {1}"),
+        .wrongDigest: ("checksum mismatch: expected {0}, got {1}", "校验和不符：应为 {0}，实为 {1}"),
+        .checksumOfRequest: ("was given with this request", "由本次请求给出"),
+        .checksumOfList: ("is from {0}", "来自 {0}"),
+        .checksumOfEarlierRun: ("was given to an earlier run", "由之前一次运行给出"),
+        .checksumOfServer: ("was declared by the server", "由服务器声明"),
         .wrongDigestInStream: (
             "what was written does not have its digest: expected {0}, got {1}", "已写出内容的摘要不符：应为 {0}，实为 {1}"
         ),

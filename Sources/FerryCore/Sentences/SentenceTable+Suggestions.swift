@@ -16,7 +16,16 @@ extension SentenceTable {
         ),
         .runAgain: ("Run it again to go on from here.", "重新运行即可从这里继续。"),
         .giveChecksum: ("Give a --checksum, or leave --strict away.", "请提供 --checksum，或去掉 --strict。"),
-        .keptMarked: ("What came is kept beside, marked; running it again begins anew.", "已下载的内容保留在旁边并做了标记；重新运行会从头开始。"),
+        .keptMarked: (
+            """
+            What came is kept as {0}, and the expected checksum {1}. --checksum (ferry set checksum=) with another one \
+            compares it without fetching, with none it is taken as it is, and running it again begins anew.
+            """,
+            """
+            已下载的内容保留为 {0}；所要求的校验和{1}。用 --checksum（或 ferry set checksum=）给出另一个，即可直接核对而不重新下载；\
+            给出 none 则按现状接受；重新运行会从头开始。
+            """
+        ),
         .doNotUse: ("Do not use what was written.", "请勿使用已写出的内容。"),
         .makeRoom: ("Make room and run it again; what is here is kept.", "请腾出空间后重新运行；已有的内容会保留。"),
         .minFree: (

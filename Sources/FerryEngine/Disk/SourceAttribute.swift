@@ -61,8 +61,11 @@ package struct SourceAttribute: Sendable, Hashable {
 
     /// Returns whether the attribute is about this URL, and the file's length and time are unchanged.
     package func matches(url: String, _ status: FileStatus) -> Bool {
-        isOf(status) && urlDigest == Self.digest(ofURL: url)
+        isOf(status) && isFrom(url: url)
     }
+
+    /// Returns whether the attribute is about this URL.
+    package func isFrom(url: String) -> Bool { urlDigest == Self.digest(ofURL: url) }
 
     /// Returns whether the file's length and time are unchanged.
     package func isOf(_ status: FileStatus) -> Bool {

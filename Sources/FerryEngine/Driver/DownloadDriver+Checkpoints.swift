@@ -167,7 +167,7 @@ extension DownloadDriver.State {
         guard var record = placement.record else { return nil }
         record.take(placement.tags)
         record.claimed = machine.planner.claimed.union(snapshot.intersection(machine.planner.written)).pairs
-        record.mismatch = nil
+        if !machine.planner.isComplete { record.mismatch = nil }
         record.publishing = nil
         // A new link is not yet proven to lead to this file, so its fields keep the old link's values.
         if machine.isLinkUnproven { return record }
@@ -202,11 +202,16 @@ extension DownloadDriver {
             state.machine.forget(check.written, on: id)
             state.faults.timesForgotten += 1
         }
+        try await retract(check.written)
+    }
+
+    /// Returns once no journal claims the forgotten ranges, which may be fetched again then.
+    func retract(_ ranges: RangeSet<ByteCount>) async throws(DownloadError) {
         // A running checkpoint may still claim some of the ranges; the retraction must follow it.
         await lock.acquire()
         defer { lock.release() }
         try await files.run { [self] disk throws(DownloadError) in try retract(disk) }
-        state.withLock { $0.machine.allow(check.written) }
+        state.withLock { $0.machine.allow(ranges) }
     }
 
     private func retract(_ disk: Disk) throws(DownloadError) {

@@ -10,12 +10,22 @@ extension DownloadDriver {
     func lookForFinished(
         _ path: FilePath, isOwn: Bool = false, _ disk: Disk
     ) async throws(DownloadError) -> FinishedDownload? {
+        let copies = isOwn ? [] : self.copies(of: path, disk)
+        for path in [path] + copies {
+            if let finished = try await lookAtFinished(path, isOwn: isOwn, disk) { return finished }
+            if stopWanted != nil || state.withLock({ $0.finished.known != nil }) { break }
+        }
+        begin(with: nil, finished: state.withLock { $0.finished.known })
+        return nil
+    }
+
+    /// Returns the file at `path` if it is the result. Stores its validators if the server is to be asked about it.
+    private func lookAtFinished(
+        _ path: FilePath, isOwn: Bool, _ disk: Disk
+    ) async throws(DownloadError) -> FinishedDownload? {
         guard isOwn || !context.ignoresFinished,
             let named = try? disk.fileSystem.statusIfPresent(path), named.kind == .regular
-        else {
-            begin(with: nil)
-            return nil
-        }
+        else { return nil }
         let file = try? disk.fileSystem.openOurs(path, .readOnly, for: .content)
         defer { file?.close() }
         let status = try? file?.status()
@@ -25,10 +35,7 @@ extension DownloadDriver {
         if let checksum = state.withLock({ $0.digest.requested }), let file, let status {
             report(.state(.verifying))
             let actual = await digest(of: file, length: status.length, checksum.algorithm)
-            if stopWanted != nil {
-                begin(with: nil)
-                return nil
-            }
+            if stopWanted != nil { return nil }
             if actual == checksum.bytes {
                 return FinishedDownload(
                     path: path.string, totalBytes: status.length, proof: .digest, wasAlreadyComplete: true,
@@ -42,15 +49,16 @@ extension DownloadDriver {
                 path: path.string, totalBytes: named.length, proof: .none, wasAlreadyComplete: true,
                 finalURL: url.redacted)
         }
-        var finished: FileIdentity?
         if state.withLock({ $0.digest.requested }) == nil, let file, let status,
             let attribute = SourceAttribute.read(file), attribute.matches(url: url.text, status),
             attribute.etag != nil || attribute.lastModified != nil
         {
-            finished = FileIdentity(
-                etag: attribute.etag, lastModified: attribute.lastModified, totalBytes: status.length)
+            state.withLock { state in
+                state.finished.path = path
+                state.finished.known = FileIdentity(
+                    etag: attribute.etag, lastModified: attribute.lastModified, totalBytes: status.length)
+            }
         }
-        begin(with: nil, finished: finished)
         return nil
     }
 
@@ -191,7 +199,7 @@ extension DownloadDriver {
             }
             state.withLock { state in
                 state.links.urls = known
-                state.digest.requested = request.checksum ?? record.checksum.flatMap { try? Checksum(parsing: $0) }
+                state.digest = ExpectedDigest(request, record, isSameDownload: true)
             }
         }
         state.withLock { state in

@@ -52,10 +52,19 @@ extension DownloadDriver {
         let (directory, name) = try destination(for: representation, url: url, disk)
         let path = directory.appending(name)
         takeBackAside(name, in: directory, disk)
-        let finishedPath = state.withLock { $0.finished.path } ?? path
-        if let existing = existing(at: finishedPath, representation: representation, disk) {
+        let known = [state.withLock { $0.finished.path } ?? path] + copies(of: path, disk)
+        for path in known {
+            guard let existing = self.existing(at: path, representation: representation, disk) else { continue }
             state.withLock { $0.finished.existing = existing }
             updates.notify()
+            return false
+        }
+        if let candidate = self.candidate(among: known, representation, disk) {
+            report(.event(.note(Reason(.comparingExisting, "\(candidate.path)"))))
+            state.withLock { state in
+                state.finished.candidate = candidate
+                state.machine.examine()
+            }
             return false
         }
         if try isDecided(by: path, disk) { return false }
@@ -70,9 +79,20 @@ extension DownloadDriver {
             storage.set(.small(Storage.Small(name: name, directory: directory, reserve: reserve)))
             return true
         }
+        hintAtHalves(of: name, in: directory, representation.identity, disk)
+        warnOfRestarts(representation)
         guard let pair = try makePair(name: name, in: directory, total: total, disk) else { return false }
         storage.set(.pair(pair))
         return true
+    }
+
+    /// Reports that a break will cost all bytes, before there are any.
+    private func warnOfRestarts(_ representation: Representation) {
+        let rules = state.withLock { $0.machine.rules }
+        guard !representation.identity.hasValidator, !representation.refusesRanges, !rules.hasDigest,
+            !rules.trust.resumesUnproven
+        else { return }
+        report(.event(.note(Reason(.wouldRestart))))
     }
 
     /// Reports the start, once for each file.
@@ -218,7 +238,11 @@ extension DownloadDriver {
                 }
             }
             if paths.name != name { report(.named(name: paths.name, path: paths.final.string)) }
-            if let inTheWay { report(.event(.note(inTheWay.reason(forName: paths.name)))) }
+            if let inTheWay {
+                report(.event(.note(inTheWay.reason(forName: paths.name))))
+            } else if paths.name != name {
+                report(.event(.note(Reason(.nameTaken, paths.name))))
+            }
             return Storage.Pair(paths: paths, part: part, journal: journal)
         case .exists(let path):
             if request.onConflict == .skip {
@@ -232,7 +256,7 @@ extension DownloadDriver {
         }
     }
 
-    private func makeRecord(name: String, part: PartFile) -> JournalRecord {
+    func makeRecord(name: String, part: PartFile) -> JournalRecord {
         state.withLock { state in
             var record = JournalRecord(
                 id: id.rawValue, urls: state.links.urls.map(\.text), name: name,

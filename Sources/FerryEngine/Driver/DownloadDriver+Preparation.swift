@@ -17,6 +17,10 @@ extension DownloadDriver {
             guard let paths = DownloadPaths(of: absolute(path)) else {
                 throw DownloadError(.invalidRequest, ErrorPhrase(.notAPartFile, "\(path)"))
             }
+            if try isForeign(absolute(path), paths, disk) {
+                try begin(withHalf: absolute(path), disk)
+                return nil
+            }
             return try await goOn(with: paths, isNamed: true, disk)
         case .file(let path):
             let target = absolute(path)
@@ -24,13 +28,7 @@ extension DownloadDriver {
                 let paths = DownloadPaths(directory: target.removingLastComponent(), name: name)
             else { throw DownloadError(.invalidRequest, ErrorPhrase(.notAFileName, "\(path)")) }
             try ready(paths.directory, disk)
-            var hasJournal = false
-            for journal in [paths.journal, paths.oldJournal] where !hasJournal {
-                do throws(FileError) { hasJournal = try disk.fileSystem.exists(journal) } catch {
-                    throw DownloadError(error)
-                }
-            }
-            if hasJournal { return try await goOn(with: paths, isNamed: false, disk) }
+            if try hasJournal(paths, disk) { return try await goOn(with: paths, isNamed: false, disk) }
             return try await lookForFinished(paths.final, disk)
         case .directory(let path, _):
             let directory = absolute(path)
@@ -48,6 +46,19 @@ extension DownloadDriver {
             }
             return try await lookForFinished(directory.appending(name), disk)
         }
+    }
+
+    private func hasJournal(_ paths: DownloadPaths, _ disk: Disk) throws(DownloadError) -> Bool {
+        do throws(FileError) {
+            if try disk.fileSystem.exists(paths.journal) { return true }
+            return try disk.fileSystem.exists(paths.oldJournal)
+        } catch { throw DownloadError(error) }
+    }
+
+    /// Whether the file at a requested path is there, without a journal.
+    private func isForeign(_ path: FilePath, _ paths: DownloadPaths, _ disk: Disk) throws(DownloadError) -> Bool {
+        if try hasJournal(paths, disk) { return false }
+        do throws(FileError) { return try disk.fileSystem.exists(path) } catch { throw DownloadError(error) }
     }
 
     /// Returns the normalized path; the manager has made paths absolute.
@@ -197,13 +208,17 @@ extension DownloadDriver {
         _ record: JournalRecord, part: PartFile, paths: DownloadPaths, _ disk: Disk
     ) async throws(DownloadError) {
         var record = record
+        let expected = ExpectedDigest(request, record, isSameDownload: record.id == id.rawValue)
+        if let checksum = expected.dropped { report(.event(.note(Reason(.checksumDropped, "\(checksum)")))) }
+        if let checksum = expected.requested, request.checksum == nil {
+            report(.event(.note(Reason(.checksumKept, "\(checksum)"))))
+        }
         record.id = id.rawValue
         record.take(state.withLock { $0.placement.tags })
         environment.knownJournals(in: paths.directory)?.add(paths.journal, record)
         var claims = RangeSet<ByteCount>(pairs: record.claimed) ?? RangeSet()
         var isDoubtful = false
-        let checksum = request.checksum ?? record.checksum.flatMap { try? Checksum(parsing: $0) }
-        if let boot = record.unsyncedBoot, boot != disk.fileSystem.bootID, checksum == nil {
+        if let boot = record.unsyncedBoot, boot != disk.fileSystem.bootID, expected.requested == nil {
             report(.event(.note(Reason(.wasNotSynced))))
             claims = RangeSet()
         }
@@ -230,25 +245,30 @@ extension DownloadDriver {
         }
         let isNew = !record.urls.contains(given[0].text)
         let sources = isNew ? given : Self.merge(given, known)
-        let offered = record.offered.flatMap { try? Checksum(parsing: $0) }
         let name = record.name
         let final = record
         state.withLock { state in
             state.links.urls = sources
             state.placement.name = name
-            state.digest.requested = checksum
-            state.digest.offered = offered
+            state.digest = expected
             state.placement.record = final
         }
         report(.named(name: name, path: paths.final.string))
         try await lookUpChecksum(for: [name] + namesBeforehand)
-        if let mismatch = record.mismatch,
-            state.withLock({ $0.digest.requested ?? $0.digest.offered })?.description ?? mismatch.expected
-                == mismatch.expected
+        let wanted = state.withLock { $0.digest.requested ?? $0.digest.offered }
+        if let mismatch = record.mismatch, !request.ignoresEarlierChecksum,
+            wanted?.description ?? mismatch.expected == mismatch.expected
         {
             // The part file does not have the requested digest, so its bytes are useless.
             try setAside("its digest was \(mismatch.actual), not \(mismatch.expected)", disk)
             state.withLock { $0.digest.offered = nil }
+            begin(with: nil)
+            return
+        }
+        if wanted == nil, record.checksum ?? record.offered != nil, let join = record.weakestJoin, join < .sampled,
+            !request.trust.allowsUnprovenParts
+        {
+            try setAside(Reason(.joinedForDigest), disk)
             begin(with: nil)
             return
         }
@@ -331,6 +351,7 @@ extension DownloadDriver {
         rules.doubtsHeld = isDoubtful
         state.withLock { state in
             rules.sources = state.links.urls.count
+            rules.sourceNames = state.links.urls.map(\.redacted)
             rules.maxConnections = isStream ? 1 : state.maxConnections
             rules.rules = ResumeRules(
                 trust: request.trust, hasDigest: state.digest.requested != nil || request.checksumList != nil)

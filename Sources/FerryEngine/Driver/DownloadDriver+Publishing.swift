@@ -6,7 +6,8 @@ import SystemPackage
 
 /// The end of a complete transfer: verify, then publish.
 extension DownloadDriver {
-    /// Verifies and publishes the file. Returns `nil` when the download was stopped before that.
+    /// Verifies and publishes the file. Returns `nil` when the download was stopped before that, or goes on with another
+    /// source.
     func finish(_ digest: DigestFollower) async throws(DownloadError) -> FinishedDownload? {
         let (total, proof, expected, isComplete) = state.withLock {
             ($0.machine.planner.total ?? 0, $0.machine.proof, $0.digestToCheck, $0.machine.planner.isComplete)
@@ -18,10 +19,14 @@ extension DownloadDriver {
         }
         var finalProof = proof
         switch storage.current {
-        case .none: throw DownloadError(.internal, "nothing was stored")
+        case .none: return try await finishExisting(expected)
         case .stream(let stream):
             if let expected, let actual = stream.finish() {
-                guard actual == expected.bytes else { throw await mismatch(expected, actual: actual) }
+                guard actual == expected.bytes else {
+                    throw DownloadError(
+                        .checksum, ErrorPhrase(.wrongDigestInStream, "\(expected)", found(expected, actual)),
+                        suggestion: ErrorPhrase(.doNotUse))
+                }
                 return finished(path: "", total: total, proof: .digest)
             }
             if request.trust.strict, !proof.isStrict { throw unproven(proof) }
@@ -31,7 +36,8 @@ extension DownloadDriver {
                 let actual = ByteDigest.of(small.bytes, expected.algorithm)
                 guard actual == expected.bytes else {
                     try await spill()
-                    throw await mismatch(expected, actual: actual)
+                    try await refute(expected, actual: actual)
+                    return nil
                 }
                 finalProof = .digest
             }
@@ -55,7 +61,10 @@ extension DownloadDriver {
                 guard let actual = try await digest.finish(expected.algorithm, of: pair, total: total) else {
                     return nil
                 }
-                guard actual == expected.bytes else { throw await mismatch(expected, actual: actual) }
+                guard actual == expected.bytes else {
+                    try await refute(expected, actual: actual)
+                    return nil
+                }
                 finalProof = .digest
             }
             if request.trust.strict, !finalProof.isStrict {
@@ -82,24 +91,42 @@ extension DownloadDriver {
             recovery: .needsUser)
     }
 
-    /// Marks the part file in the journal as mismatched. The file is kept and never published.
-    private func mismatch(_ expected: Checksum, actual: [UInt8]) async -> DownloadError {
-        let found = Checksum(algorithm: expected.algorithm, bytes: actual)?.description ?? ""
+    private func found(_ expected: Checksum, _ actual: [UInt8]) -> String {
+        Checksum(algorithm: expected.algorithm, bytes: actual)?.description ?? ""
+    }
+
+    /// Marks the part file in the journal as mismatched, and goes on with another source if one may have the right
+    /// bytes. Without one, throws: the file is kept and never published.
+    private func refute(_ expected: Checksum, actual: [UInt8]) async throws(DownloadError) {
+        let found = self.found(expected, actual)
         await checkpoint()
         if let pair = storage.pair {
             let record = state.withLock { state -> JournalRecord? in
                 state.placement.record?.mismatch = JournalRecord.Mismatch(expected: expected.description, actual: found)
                 return state.placement.record
             }
-            if let record { await files.run { try? pair.journal($0).write(record) } }
+            if let record { await files.run { [self] in keepRefuted(record, in: pair, $0) } }
         }
-        if case .stream = storage.current {
-            return DownloadError(
-                .checksum, ErrorPhrase(.wrongDigestInStream, "\(expected)", "\(found)"),
-                suggestion: ErrorPhrase(.doNotUse))
+        let origin = state.withLock { $0.digest.requested == nil ? Reason(.checksumOfServer) : $0.digest.origin }
+        let error = DownloadError(
+            .checksum, ErrorPhrase(.wrongDigest, "\(expected)", "\(found)"),
+            suggestion: ErrorPhrase(.keptMarked, storage.pair?.paths.part.lastComponent?.string ?? "", origin))
+        let forgotten = state.withLock { state in
+            state.faults.timesForgotten += 1
+            return state.machine.refuted(error)
         }
-        return DownloadError(
-            .checksum, ErrorPhrase(.wrongDigest, "\(expected)", "\(found)"), suggestion: ErrorPhrase(.keptMarked))
+        guard let forgotten else { throw error }
+        report(.state(.downloading))
+        if !forgotten.isEmpty { try await retract(forgotten) }
+    }
+
+    /// Marks a file in its journal that does not have its digest. Removes an earlier one, which was refuted too.
+    private func keepRefuted(_ record: JournalRecord, in pair: Storage.Pair, _ disk: Disk) {
+        do throws(JournalError) { try pair.journal(disk).write(record) } catch { return }
+        let backup = BackupPair(pair.paths, fileSystem: disk.fileSystem, syncs: false)
+        guard let earlier = try? backup.record(of: asideOwner(record)), earlier.mismatch != nil else { return }
+        try? backup.remove()
+        state.withLock { $0.placement.backup = .none }
     }
 
     // MARK: Publishing
@@ -151,6 +178,7 @@ extension DownloadDriver {
         let record = state.withLock { state -> JournalRecord? in
             var record = state.nextRecord(claiming: all)
             record?.claimed = total > 0 ? [[0, total]] : []
+            record?.mismatch = nil
             return record
         }
         guard let record else { throw DownloadError(.internal, "a part file without a record") }
@@ -221,7 +249,7 @@ extension DownloadDriver {
         guard let checksum = names.lazy.compactMap({ digests.checksum(for: $0) }).first else {
             throw DownloadError(.checksum, ErrorPhrase(.notInChecksumList, "\(list)", names.first ?? ""))
         }
-        state.withLock { $0.digest.requested = checksum }
+        state.withLock { ($0.digest.requested, $0.digest.origin) = (checksum, Reason(.checksumOfList, list.redacted)) }
     }
 }
 

@@ -16,7 +16,7 @@ extension DownloadDriver {
     func prove(source: Int, on id: ConnectionID) async {
         let (held, rules) = state.withLock { $0.machine.sampleBasis(of: source) }
         let comparison = await compare(held, rules, source: source)
-        state.withLock { state in
+        let candidate = state.withLock { state in
             switch comparison {
             case .outcome(let outcome, let offered): state.machine.sampled(outcome, source: source, offered: offered)
             case .deadLink(let reason, let status):
@@ -27,8 +27,25 @@ extension DownloadDriver {
                 state.machine.samplingFailed(
                     .phrase(reason), source: source, on: id, at: environment.clock.now(), random: environment.random())
             }
+            return state.finished.candidate
         }
+        if let candidate { await decide(on: candidate) }
         updates.notify()
+    }
+
+    /// Uses a half file after its samples have matched, and leaves a whole one with other samples.
+    private func decide(on candidate: Candidate) async {
+        let (isExamining, isProven) = state.withLock { ($0.machine.isExamining, $0.machine.weakestJoin != nil) }
+        if !candidate.isHalf {
+            if !isExamining { leaveExisting(candidate) }
+            return
+        }
+        guard isProven else { return }
+        await lock.acquire()
+        defer { lock.release() }
+        do throws(DownloadError) {
+            try await files.run { [self] disk throws(DownloadError) in try takeHalf(candidate, disk) }
+        } catch { fail(error) }
     }
 
     private func compare(_ held: PartialContent, _ rules: ResumeRules, source: Int) async -> Comparison {
@@ -49,7 +66,7 @@ extension DownloadDriver {
                 case .compare(let representation):
                     if let offered, offered.etag != representation.identity.etag { return .outcome(.inconclusive, nil) }
                     offered = representation.identity
-                    guard let mine = await files.run({ [storage] in storage.read(block, $0) })
+                    guard let mine = await files.run({ [self] in readHeld(block, $0) })
                     else { return .outcome(.inconclusive, nil) }
                     let theirs = try await collect(response.body, most: mine.count)
                     guard theirs.count == mine.count else { return .outcome(.inconclusive, nil) }

@@ -82,7 +82,7 @@ package final class DownloadDriver: Sendable {
                 maxConnections: max(1, request.maxConnections),
                 links: Links(urls: request.sources, missingNames: context.retries?.missingNames ?? 0),
                 placement: Placement(name: name, tags: context.tags),
-                digest: ExpectedDigest(requested: request.checksum)))
+                digest: ExpectedDigest(request)))
     }
 
     var sources: [DownloadURL] { state.withLock { $0.links.urls } }
@@ -127,6 +127,7 @@ package final class DownloadDriver: Sendable {
             }
         }
         if case .cancelled = outcome { await files.run { [self] in discard($0) } }
+        closeCandidate()
         if storage.pair != nil { await files.run { [storage] in storage.close($0) } }
         return outcome
     }
@@ -188,7 +189,6 @@ package final class DownloadDriver: Sendable {
                 case .finish:
                     await drain()
                     if let finished = try await finish(digest) { return .completed(finished) }
-                    return await leave(stopWanted ?? .pause)
                 }
             }
             digest.follow()

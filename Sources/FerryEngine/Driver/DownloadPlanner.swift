@@ -79,7 +79,7 @@ package struct DownloadPlanner: Sendable {
         } else if request.trust.resumesUnproven {
             (plan.resumability, plan.reason) = (.sampled, "there is no validator: samples would be compared")
         } else {
-            plan.reason = "there is no validator, so it would begin again"
+            plan.reason = "there is no validator, so it would begin again; --resume-unproven compares samples instead"
         }
         let allowsParts =
             hasRanges

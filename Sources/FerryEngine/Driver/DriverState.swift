@@ -98,20 +98,52 @@ extension DownloadDriver {
 
     /// The required digest of the whole file.
     struct ExpectedDigest {
-        /// The digest of the request or of its list of checksums.
+        /// The digest of the request or of its list of checksums, else of an earlier run.
         var requested: Checksum?
+        /// Where ``requested`` is from.
+        var origin: Reason
         /// The digest that the server sent to an earlier run.
         var offered: Checksum?
+        /// A digest of an earlier run that its file did not have, and that was not given again.
+        var dropped: Checksum?
+
+        init(_ request: DownloadRequest) {
+            requested = request.checksum
+            origin = Reason(.checksumOfRequest)
+        }
+
+        /// Returns the digests for the partial content of a journal: those that are given now, else the journal's. A
+        /// refuted one is not expected again by another request of the same URL.
+        init(_ request: DownloadRequest, _ record: JournalRecord, isSameDownload: Bool) {
+            self.init(request)
+            guard !request.ignoresEarlierChecksum else { return }
+            offered = record.offered.flatMap { try? Checksum(parsing: $0) }
+            guard requested == nil, request.checksumList == nil,
+                let earlier = record.checksum.flatMap({ try? Checksum(parsing: $0) })
+            else { return }
+            let isRefuted = record.mismatch?.expected == record.checksum
+            if isRefuted, !isSameDownload, !request.sources.isEmpty {
+                dropped = earlier
+            } else {
+                (requested, origin) = (earlier, Reason(.checksumOfEarlierRun))
+            }
+        }
     }
 
     /// The finished file.
     struct Finished {
         /// The file that existed already and satisfies the request.
         var existing: FinishedDownload?
-        /// The published file according to a journal, while it is being verified.
+        /// The published file according to a journal or its attribute, while it is being verified.
         var path: FilePath?
+        /// Its validators according to its attribute.
+        var known: FileIdentity?
         /// The file with the final name was never synced, and the system has rebooted since.
         var isDistrusted = false
+        /// The existing file that is compared by samples.
+        var candidate: DownloadDriver.Candidate?
+        /// An existing file was compared, and was not the server's.
+        var wasCompared = false
         var contentType: String?
     }
 

@@ -11,7 +11,16 @@ package enum PartFiles {
         do throws(FileError) {
             let folder = FilePath(directory).lexicallyNormalized()
             var (own, others): ([String], [ErrorPhrase]) = ([], [])
-            for name in try fileSystem.list(folder).sorted() where name.utf8.hasSuffix(DownloadPaths.journalSuffix) {
+            let names = try fileSystem.list(folder).sorted()
+            for name in names where HalfFile.suffixes.contains(where: { name.utf8.hasSuffix($0) }) {
+                let path = folder.appending(name).string
+                // A crash before the first journal leaves an empty part file.
+                guard try !fileSystem.exists(FilePath(path + ".ferry")),
+                    let status = try fileSystem.statusIfPresent(FilePath(path)), status.length > 0
+                else { continue }
+                others.append(ErrorPhrase(.foreignHalf, path, ShellWord.quote(path)))
+            }
+            for name in names where name.utf8.hasSuffix(DownloadPaths.journalSuffix) {
                 let journal = folder.appending(name)
                 if let flaw = try fileSystem.flaw(at: journal) {
                     others.append(ErrorPhrase(.notOurs, journal.string, flaw.phrase))

@@ -27,8 +27,11 @@ package struct FileOptions: ParsableArguments, Sendable {
 
     @Option(
         help: ArgumentHelp(
-            "Expected checksum: sha256:HEX (or sha512, sha1, md5; one URL only), or @URL of a checksum file.",
-            valueName: "alg:hex|@url"))
+            """
+            Expected checksum: sha256:HEX (or sha512, sha1, md5; one URL only), @URL of a checksum file, or none to drop \
+            that of an earlier run.
+            """,
+            valueName: "alg:hex|@url|none"))
     package var checksum: String?
 
     @Option(help: ArgumentHelp("A mirror of the file; needs exactly one URL argument.", valueName: "url"))

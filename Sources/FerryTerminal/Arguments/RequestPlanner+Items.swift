@@ -28,6 +28,8 @@ extension RequestPlanner {
         if let text = files.checksum {
             if text.utf8.hasPrefix("@") {
                 request.checksumList = try url(String(text.dropFirst()))
+            } else if text == "none" {
+                request.ignoresEarlierChecksum = true
             } else {
                 do {
                     request.checksum = try Checksum(parsing: text)

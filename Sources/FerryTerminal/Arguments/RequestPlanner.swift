@@ -74,7 +74,12 @@ struct RequestPlanner: Sendable {
             switch world.kind(item) {
             case .directory: return .directory(item)
             case .file where isPart: return .part(item)
-            case .file, .stream: throw UsageError("\(item) is a file and not a part file; to read URLs from it use -i")
+            case .file where files.items.contains(where: { $0.utf8.contains("://") }): return .part(item)
+            case .file:
+                throw UsageError(
+                    "\(item) is no part file of ferry; to go on with it: ferry get \(ShellWord.quote(item)) URL; "
+                        + "to read URLs from it use -i")
+            case .stream: throw UsageError("\(item) is a file and not a part file; to read URLs from it use -i")
             case .missing where isPart: throw UsageError("there is no part file \(item)")
             case .missing: break
             }
@@ -105,7 +110,7 @@ struct RequestPlanner: Sendable {
             throw UsageError(
                 "--mirror needs exactly one URL; in lists write mirrors on one line, with tabs between them")
         }
-        if let checksum = files.checksum, !checksum.utf8.hasPrefix("@"), !hasOneFile {
+        if let checksum = files.checksum, !checksum.utf8.hasPrefix("@"), checksum != "none", !hasOneFile {
             throw UsageError("--checksum ALG:HEX needs exactly one URL; use --checksum @URL, or checksum= in a list")
         }
         if files.directory != nil, targets.contains(where: { if case .url = $0 { false } else { true } }) {

@@ -1,4 +1,5 @@
 package import Ferry
+import FerryCore
 
 /// Formats events as single lines of text. Text from outside is escaped.
 package enum EventText {
@@ -22,11 +23,18 @@ package enum EventText {
         return PrintableText.escape("\(name): \(text)")
     }
 
-    /// Like ``line(_:name:detail:)`` for an event's kind. A file of another user under the wanted name is always
-    /// reported, except with `-q`.
+    /// The notes that are reported without `-v` too: they change what is fetched, expected or named.
+    private static let important: Set<ErrorPhrase.Key> = [
+        .notOursHere, .nameTaken, .checksumKept, .checksumDropped, .mirrorDropped, .onWithMirror, .otherContent,
+        .halfTaken, .mayBeHalf, .partFits, .wouldRestart,
+    ]
+
+    /// Like ``line(_:name:detail:)`` for an event's kind. An ``important`` note is always reported, except with `-q`.
     package static func line(_ event: DownloadEvent, name: String, detail: Detail) -> String? {
         var detail = detail
-        if case .phrase(let phrase)? = event.reason, phrase.key == .notOursHere, detail == .normal { detail = .verbose }
+        if case .phrase(let phrase)? = event.reason, important.contains(phrase.key), detail == .normal {
+            detail = .verbose
+        }
         return line(event.kind, name: name, detail: detail)
     }
 

@@ -160,7 +160,9 @@ package final class GetRun: Sendable {
         do {
             let (parts, others) = try await manager.allPartFiles(in: directory)
             for other in others { reporter.message(PrintableText.escape(other.text(in: .english))) }
-            if parts.isEmpty { reporter.message(PrintableText.escape("\(directory): no part files in it")) }
+            if parts.isEmpty, others.isEmpty {
+                reporter.message(PrintableText.escape("\(directory): no part files in it"))
+            }
             ledger.withLock { $0.expectedCount += parts.count }
             window.withLock { $0.parts = parts[...] }
         } catch {

@@ -1,0 +1,243 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import Ferry
+
+@Suite("Files that are there already", .timeLimit(.minutes(30)))
+struct ExistingFileTests {
+    static let sizes: [Int64] = [10_000, 3_000_000]
+
+    private func put(_ bytes: [UInt8], at name: String, in shop: Workshop) throws {
+        try Data(bytes).write(to: URL(filePath: shop.path(name)))
+    }
+
+    /// Gives a file the present time, as another program would.
+    private func touch(_ name: String, in shop: Workshop) throws {
+        try FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: shop.path(name))
+    }
+
+    @Test("Existing file: two URLs with one name find their own files in every run", arguments: sizes)
+    func sharedName(size: Int64) async throws {
+        try await Workshop.run { shop in
+            let resources = ["/x/README": Resource(size: size, seed: 1), "/y/README": Resource(size: size, seed: 2)]
+            for (path, resource) in resources { shop.server.serve(path, resource) }
+            for path in ["/x/README", "/y/README"] { _ = try await shop.get(path).file }
+            let sent = shop.server.bodyBytes()
+            // The order of a list's downloads differs from run to run.
+            for path in ["/y/README", "/x/README", "/y/README"] {
+                let file = try await shop.get(path).file
+                #expect(file.wasAlreadyComplete)
+                shop.expect(file.path, is: try #require(resources[path]))
+            }
+            #expect(shop.names == ["README", "README (1)"])
+            #expect(shop.server.bodyBytes() == sent)
+        }
+    }
+
+    @Test("Existing file: a numbered one is found by its checksum too", arguments: sizes)
+    func sharedNameWithDigest(size: Int64) async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: size)
+            shop.server.serve("/a.bin", resource)
+            try shop.write("mine", to: "a.bin")
+            _ = try await shop.get("/a.bin").file
+            let count = shop.server.requests.count
+            let right = try Checksum(parsing: "sha256:" + shop.sha256(resource))
+            let file = try await shop.get("/a.bin", { _ in }, { ($0.checksum, $0.trust.strict) = (right, true) }).file
+            #expect(file.path == shop.path("a (1).bin") && file.proof == .digest)
+            #expect(shop.server.requests.count == count)
+        }
+    }
+
+    @Test("Existing file: one that was touched is complete after its samples have matched", arguments: sizes)
+    func touched(size: Int64) async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a.bin", Resource(size: size))
+            _ = try await shop.get("/a.bin").file
+            try touch("a.bin", in: shop)
+            let file = try await shop.get("/a.bin").file
+            #expect(file.wasAlreadyComplete && file.proof == .sampled)
+            #expect(file.path == shop.path("a.bin"))
+            #expect(shop.names == ["a.bin"])
+        }
+    }
+
+    @Test(
+        "Existing file: one of another program with the same bytes is used, and one with others is left",
+        arguments: sizes,
+        [true, false])
+    func foreign(size: Int64, isSame: Bool) async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: size)
+            shop.server.serve("/a.bin", resource)
+            let other = Resource(size: size, seed: 9)
+            try put((isSame ? resource : other).bytes(0..<size), at: "a.bin", in: shop)
+            let outcome = try await shop.get("/a.bin")
+            let file = try outcome.file
+            shop.expect(file.path, is: resource)
+            #expect(file.wasAlreadyComplete == isSame)
+            #expect(file.proof == (isSame ? .sampled : .single))
+            if isSame {
+                #expect(shop.names == ["a.bin"])
+                return
+            }
+            #expect(outcome.notes("a.bin does not prove to be the server's file"))
+            if size > 1 << 20 { #expect(outcome.notes("the name was taken: saved as a (1).bin")) }
+            shop.expect(shop.path("a.bin"), is: other)
+            // The numbered file is found again.
+            #expect(try await shop.get("/a.bin").file.path == file.path)
+            #expect(shop.names == ["a (1).bin", "a.bin"])
+        }
+    }
+
+    @Test("Existing file: without a validator samples tell that it is complete", arguments: sizes)
+    func noValidator(size: Int64) async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a.bin", Resource(size: size, etag: nil, lastModified: nil))
+            _ = try await shop.get("/a.bin").file
+            #expect(try await shop.get("/a.bin").file.wasAlreadyComplete)
+            #expect(shop.names == ["a.bin"])
+        }
+    }
+
+    @Test("Existing file: samples are no proof for a strict request, which fetches the file again")
+    func strict() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 3_000_000)
+            shop.server.serve("/a.bin", resource)
+            _ = try await shop.get("/a.bin").file
+            try touch("a.bin", in: shop)
+            let file = try await shop.get("/a.bin", { _ in }, { $0.trust.strict = true }).file
+            #expect(!file.wasAlreadyComplete && file.proof == .single)
+            shop.expect(file.path, is: resource)
+        }
+    }
+
+    @Test("Existing file: a server without ranges cannot be compared, and its file takes the next name")
+    func noRanges() async throws {
+        try await Workshop.run { shop in
+            var resource = Resource(size: 3_000_000)
+            resource.ranges = .off
+            shop.server.serve("/a.bin", resource)
+            try put(resource.bytes(0..<resource.size), at: "a.bin", in: shop)
+            let file = try await shop.get("/a.bin").file
+            #expect(file.path == shop.path("a (1).bin"))
+            shop.expect(file.path, is: resource)
+        }
+    }
+}
+
+@Suite("Half files of other programs", .timeLimit(.minutes(30)))
+struct HalfFileTests {
+    private static let resource = Resource(size: 20_000_000)
+    private static let half: Int64 = 8_000_000
+
+    private func put(_ bytes: [UInt8], at name: String, in shop: Workshop) throws {
+        try Data(bytes).write(to: URL(filePath: shop.path(name)))
+    }
+
+    @Test(
+        "Half file: named with its URL, it is gone on with after its samples have matched",
+        arguments: ["a.bin", "a.bin.part", "a.bin.crdownload"])
+    func adopts(name: String) async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a.bin", Self.resource)
+            try put(Self.resource.bytes(0..<Self.half), at: name, in: shop)
+            let outcome = try await shop.get(
+                "/a.bin", { _ in },
+                {
+                    ($0.destination, $0.maxConnections) = (.part(shop.path(name)), 1)
+                })
+            let file = try outcome.file
+            shop.expect(file.path, is: Self.resource)
+            #expect(outcome.resumedAt == Self.half)
+            #expect(file.proof == .sampled)
+            #expect(shop.names == ["a.bin"])
+            #expect(shop.server.bodyBytes() <= Self.resource.size - Self.half + 1 << 20)
+        }
+    }
+
+    @Test(
+        "Half file: one that is not the server's is left as it is, also if only its end differs",
+        arguments: [0, 7_000_000, 8_000_000] as [Int64], [false, true])
+    func leaves(same: Int64, hasDigest: Bool) async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a.bin", Self.resource)
+            // The last case is a file that was reserved whole, and has zeros at its end.
+            var bytes = Self.resource.bytes(0..<same)
+            if same == Self.half {
+                bytes += [UInt8](repeating: 0, count: Int(Self.resource.size - same))
+            } else {
+                bytes += Resource(size: Self.half, seed: 9).bytes(same..<Self.half)
+            }
+            try put(bytes, at: "a.bin.part", in: shop)
+            let checksum = try Checksum(parsing: "sha256:" + shop.sha256(Self.resource))
+            let outcome = try await shop.get("/a.bin", { _ in }) {
+                $0.destination = .part(shop.path("a.bin.part"))
+                if hasDigest { $0.checksum = checksum }
+            }
+            #expect(outcome.error?.code == .conflict)
+            #expect(shop.names == ["a.bin.part"])
+            #expect(FileManager.default.contents(atPath: shop.path("a.bin.part")) == Data(bytes))
+        }
+    }
+
+    @Test("Half file: without its URL the error names the command")
+    func withoutURL() async throws {
+        try await Workshop.run { shop in
+            try put([1, 2, 3], at: "a.bin.part", in: shop)
+            let outcome = try await shop.get("/a.bin", { _ in }) {
+                ($0.sources, $0.destination) = ([], .part(shop.path("a.bin.part")))
+            }
+            #expect(outcome.error?.message.contains("ferry get \(shop.path("a.bin.part")) URL") == true)
+            #expect(shop.names == ["a.bin.part"])
+        }
+    }
+
+    @Test(
+        "Half file: beside one, a download says how to go on with it",
+        arguments: ["a.bin", "a.bin.part", "a.bin.crdownload"])
+    func hint(name: String) async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a.bin", Self.resource)
+            let bytes = Self.resource.bytes(0..<Self.half)
+            try put(bytes, at: name, in: shop)
+            let outcome = try await shop.get("/a.bin")
+            try shop.expect(outcome.file.path, is: Self.resource)
+            #expect(outcome.notes("ferry get \(shop.path(name)) URL"))
+            #expect(FileManager.default.contents(atPath: shop.path(name)) == Data(bytes))
+        }
+    }
+
+    @Test("Part file: beside one of another link to the same file, a download says how to go on with it")
+    func freshLink() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a/f.bin", Self.resource)
+            shop.server.serve("/b/f.bin", Self.resource)
+            try await shop.interrupt("/a/f.bin", after: Self.half)
+            let outcome = try await shop.get("/b/f.bin")
+            #expect(outcome.notes("ferry get \(shop.path("f.bin.part")) NEWURL"))
+            #expect(try outcome.file.path == shop.path("f (1).bin"))
+            let next = try await shop.get("/b/f.bin", { _ in }, { $0.destination = .part(shop.path("f.bin.part")) })
+            #expect(next.resumedAt == Self.half)
+            try shop.expect(next.file.path, is: Self.resource)
+        }
+    }
+
+    @Test(
+        "No validator: the first answer says that a break begins again, unless samples may be compared",
+        arguments: [false, true])
+    func noValidator(resumes: Bool) async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a.bin", Resource(size: 3_000_000, etag: nil, lastModified: nil))
+            let outcome = try await shop.get("/a.bin", { _ in }, { $0.trust.resumesUnproven = resumes })
+            #expect(outcome.notes("--resume-unproven") == !resumes)
+            let manager = shop.manager()
+            let plan = try await manager.plan(try shop.request("/a.bin"))
+            await manager.shutdown()
+            #expect(plan.reason.contains("--resume-unproven"))
+            #expect(plan.resumability == .no)
+        }
+    }
+}
