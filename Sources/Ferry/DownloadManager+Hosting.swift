@@ -93,20 +93,31 @@ extension DownloadManager {
     /// The ranges of a file that are written or in transfer; `nil` if unknown.
     package func picture(of row: CatalogueRow) async -> TransferPicture? { await scheduler?.picture(of: row) }
 
-    /// As ``pauseAll()``, for one session.
-    package func pauseAll(session: String) async throws(DownloadError) {
-        try await local.pauseAll(session: session)
+    /// The downloads that each word of a user means: the one with this identifier; without it, those with this name;
+    /// without any, those whose identifier begins so. In list order; of one session, or with `nil` of any.
+    package func identifiers(
+        of words: [String], session: String?
+    ) async throws(DownloadError) -> [[DownloadID]] {
+        try await local.identifiers(of: words, session: session)
     }
 
-    /// As ``resumeAll()``, for one session.
-    package func resumeAll(session: String) async throws(DownloadError) {
-        try await local.resumeAll(session: session)
+    /// Executes an action on these downloads, or with `nil` on all whose state permits it; of one session, or with
+    /// `nil` of any. Those that neither run nor have a handle are changed in one transaction.
+    package func act(
+        _ action: BulkAction, on ids: [DownloadID]?, session: String?
+    ) async throws(DownloadError) -> BulkResult {
+        try await local.act(action, on: ids, session: session)
     }
 
-    /// As ``clear(_:deletingFiles:)``, for one session.
+    /// Moves downloads to one place, in this order, each among those of its priority.
+    package func move(_ ids: [DownloadID], to place: ListPlacement) async throws(DownloadError) -> BulkResult {
+        try await local.move(ids, to: place)
+    }
+
+    /// As ``clear(_:deletingFiles:)``, for one session. Returns the number of removed downloads.
     package func clear(
         _ filter: ClearFilter, deletingFiles: Bool, session: String
-    ) async throws(DownloadError) {
+    ) async throws(DownloadError) -> Int {
         try await local.clear(filter, deletingFiles: deletingFiles, session: session)
     }
 

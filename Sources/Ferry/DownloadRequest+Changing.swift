@@ -9,4 +9,12 @@ extension DownloadRequest {
         (request.sources, request.headers) = (sources, headers)
         return request
     }
+
+    /// The request after a user's change. Throws `invalidRequest` for values that no request may have.
+    func amended(to wish: DownloadRequest) throws(DownloadError) -> DownloadRequest {
+        try RequestChange(from: self, to: wish).request.checkValues()
+        let request = changed(to: wish)
+        if request.sources.isEmpty { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
+        return request
+    }
 }

@@ -31,7 +31,7 @@ package enum FerryAPI {
     package static let everySession = "all"
     /// The maximum number of entries in a snapshot, and of those that the daemon reads at a time.
     package static let mostEntries = 1000
-    /// The maximum number of parallel downloads, of connections per host, and of downloads in one removal request.
+    /// The maximum number of parallel downloads, and of connections per host.
     package static let mostAtOnce = 1000
     /// The maximum number of downloads in one addition.
     package static let mostAdded = 10_000

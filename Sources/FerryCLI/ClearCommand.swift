@@ -6,7 +6,9 @@ struct ClearCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
         commandName: "clear", abstract: "Remove ended downloads from the list.")
 
-    @Argument(help: ArgumentHelp("State: completed, failed, cancelled or all.", valueName: "state"))
+    @Argument(
+        help: ArgumentHelp("State: completed, failed, cancelled or all.", valueName: "state"),
+        completion: .list(["completed", "failed", "cancelled", "all"]))
     var which = "completed"
 
     @Flag(help: "Also delete finished files.")

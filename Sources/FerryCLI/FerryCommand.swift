@@ -26,12 +26,16 @@ struct FerryCommand: ParsableCommand {
                 name: "Background downloads",
                 subcommands: [
                     AddCommand.self, ListCommand.self, ShowCommand.self, WatchCommand.self, PauseCommand.self,
-                    ResumeCommand.self, CancelCommand.self, RemoveCommand.self, ClearCommand.self, MoveCommand.self,
+                    ResumeCommand.self, CancelCommand.self, RestartCommand.self, RemoveCommand.self, ClearCommand.self,
+                    MoveCommand.self,
                     SetCommand.self, RelocateCommand.self, WebCommand.self,
                 ]),
             CommandGroup(
                 name: "Daemon and system",
-                subcommands: [ServeCommand.self, ServiceCommand.self, DoctorCommand.self]),
+                subcommands: [
+                    ServeCommand.self, StatusCommand.self, StopCommand.self, LogsCommand.self, ServiceCommand.self,
+                    DoctorCommand.self,
+                ]),
         ])
 
     /// Parses the arguments and runs the command; all but the daemon on file threads, as commands read lists, the

@@ -11,13 +11,16 @@ struct ListCommand: RemoteCommand {
             """
             Filter by state: waiting, downloading, verifying, paused, failed, completed, cancelled, separated by commas.
             """,
-            valueName: "states"))
+            valueName: "states"),
+        completion: .list(["waiting", "downloading", "verifying", "paused", "failed", "completed", "cancelled"]))
     var state: String?
 
     @Option(help: ArgumentHelp("Filter by text in name, URL or label.", valueName: "text"))
     var search: String?
 
-    @Option(help: ArgumentHelp("Sort by queue, added, name, size or state.", valueName: "key"))
+    @Option(
+        help: ArgumentHelp("Sort by queue, added, name, size or state.", valueName: "key"),
+        completion: .list(["queue", "added", "name", "size", "state"]))
     var sort = "queue"
 
     @Flag(help: "Reverse the order.")
@@ -25,6 +28,9 @@ struct ListCommand: RemoteCommand {
 
     @Option(help: ArgumentHelp("Maximum number of downloads.", valueName: "n"))
     var limit: Int?
+
+    @Flag(help: ArgumentHelp("Print the names alone, one per line.", visibility: .hidden))
+    var names = false
 
     @OptionGroup var whose: SessionOption
     @OptionGroup(title: "Output") var flags: RemoteFlags
@@ -36,6 +42,7 @@ struct ListCommand: RemoteCommand {
         options.sort = sort
         options.isReversed = reverse
         options.limit = limit
+        options.areNames = names
         return options
     }
 

@@ -6,7 +6,9 @@ struct PauseCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause", abstract: "Pause downloads and keep their data.")
 
-    @Argument(help: ArgumentHelp("Identifiers, unique prefixes, names, or all.", valueName: "download"))
+    @Argument(
+        help: ArgumentHelp("Identifiers, unique prefixes, names, or all.", valueName: "download"),
+        completion: .downloads)
     var downloads: [String]
 
     @OptionGroup var whose: SessionOption

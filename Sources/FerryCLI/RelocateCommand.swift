@@ -6,7 +6,8 @@ struct RelocateCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
         commandName: "relocate", abstract: "Move a download's files to another directory, also on another disk.")
 
-    @Argument(help: ArgumentHelp("An identifier, a unique prefix, or a name.", valueName: "download"))
+    @Argument(
+        help: ArgumentHelp("An identifier, a unique prefix, or a name.", valueName: "download"), completion: .downloads)
     var download: String
 
     @Argument(help: ArgumentHelp("The target directory.", valueName: "dir"))

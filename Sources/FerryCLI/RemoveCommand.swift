@@ -6,18 +6,32 @@ struct RemoveCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove downloads from the list; unfinished ones are cancelled.")
 
-    @Argument(help: ArgumentHelp("Identifiers, unique prefixes, names, or all.", valueName: "download"))
+    @Argument(
+        help: ArgumentHelp("Identifiers, unique prefixes, names, or all.", valueName: "download"),
+        completion: .downloads)
     var downloads: [String]
 
     @Flag(help: "Also delete finished files.")
-    var deleteFile = false
+    var deleteFiles = false
+
+    @Flag(help: "Take unfinished ones off the list, but keep their part files; ferry get goes on with them.")
+    var keep = false
+
+    @Flag(name: [.customShort("y"), .long], help: "Ask nothing, also on a terminal and where much is deleted.")
+    var yes = false
 
     @OptionGroup var whose: SessionOption
     @OptionGroup(title: "Output") var flags: RemoteFlags
 
+    func validate() throws {
+        if keep, deleteFiles { throw ValidationError("--keep and --delete-files exclude each other") }
+    }
+
     func act() async -> FerryTerminal.ExitCode {
         await Program.remote(Self.word, json: flags.json, session: whose.session) {
-            try await $0.remove(downloads, deletingFile: deleteFile)
+            keep
+                ? try await $0.keep(downloads)
+                : try await $0.remove(downloads, deletingFiles: deleteFiles, isSure: yes)
         }
     }
 }

@@ -6,7 +6,9 @@ struct ResumeCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume", abstract: "Resume paused downloads and retry failed ones.")
 
-    @Argument(help: ArgumentHelp("Identifiers, unique prefixes, names, or all.", valueName: "download"))
+    @Argument(
+        help: ArgumentHelp("Identifiers, unique prefixes, names, or all.", valueName: "download"),
+        completion: .downloads)
     var downloads: [String]
 
     @OptionGroup var whose: SessionOption

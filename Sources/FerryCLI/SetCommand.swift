@@ -16,7 +16,9 @@ struct SetCommand: RemoteCommand {
               ferry set large.iso --user USER
             """)
 
-    @Argument(help: ArgumentHelp("Downloads, and settings as NAME=VALUE.", valueName: "download|name=value"))
+    @Argument(
+        help: ArgumentHelp("Downloads, and settings as NAME=VALUE.", valueName: "download|name=value"),
+        completion: .downloads)
     var words: [String] = []
 
     @Option(

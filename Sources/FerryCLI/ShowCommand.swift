@@ -6,7 +6,9 @@ struct ShowCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show details and history of downloads.")
 
-    @Argument(help: ArgumentHelp("Identifiers, unique prefixes, names, or all.", valueName: "download"))
+    @Argument(
+        help: ArgumentHelp("Identifiers, unique prefixes, names, or all.", valueName: "download"),
+        completion: .downloads)
     var downloads: [String]
 
     @OptionGroup var whose: SessionOption

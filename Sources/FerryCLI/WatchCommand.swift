@@ -10,7 +10,8 @@ struct WatchCommand: RemoteCommand {
             """)
 
     @Argument(
-        help: ArgumentHelp("Identifiers, unique prefixes, or names (default: all).", valueName: "download"))
+        help: ArgumentHelp("Identifiers, unique prefixes, or names (default: all).", valueName: "download"),
+        completion: .downloads)
     var downloads: [String] = []
 
     @OptionGroup var whose: SessionOption

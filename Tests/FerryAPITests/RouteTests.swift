@@ -45,6 +45,7 @@ struct RouteTests {
     func words() {
         #expect(Route.match(.post, "/downloads/pause") == .found(.pauseMany, identifier: ""))
         #expect(Route.match(.get, "/downloads/pause") == .found(.show, identifier: "pause"))
+        #expect(Route.match(.post, "/downloads/find") == .found(.find, identifier: ""))
         #expect(Route.match(.post, "/downloads/remove") == .found(.removeMany, identifier: ""))
         #expect(Route.match(.delete, "/downloads/remove") == .found(.remove, identifier: "remove"))
         #expect(Route.match(.post, "/downloads/resume-data") == .found(.addResumeData, identifier: ""))

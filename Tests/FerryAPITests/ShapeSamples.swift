@@ -181,6 +181,9 @@ enum ShapeSamples {
 
     /// The samples by the name of their schema.
     static var all: [(String, any Encodable)] {
+        var count = ActionCount(0, failures: [ActionFailure("a", error)])
+        count.unchanged = ["b"]
+        count.downloads = []
         var all: [(String, any Encodable)] = [
             ("Greeting", Greeting(version: "1", pid: 1, session: "s", boot: "b", port: 1)),
             (
@@ -193,7 +196,7 @@ enum ShapeSamples {
             ("DownloadPage", DownloadPage(items: [], total: 0)),
             ("DownloadItems", DownloadItems([])), ("DownloadDetail", detail), ("Segment", detail.segments[0]),
             ("Response", detail.response), ("Response", DownloadDetail.Response()),
-            ("ActionCount", ActionCount(1)), ("ActionCount", ActionCount(0, failures: [ActionFailure("a", error)])),
+            ("ActionCount", ActionCount(1)), ("ActionCount", count),
             ("ActionFailure", ActionFailure("a", error)), ("EventItems", EventItems([])), ("SettingsBody", settings),
             ("SettingsBody", SettingsBody(scope: "daemon", directory: "/d")),
             ("NetworkStatus", network), ("StatisticsBody", StatisticsBody()),
@@ -212,8 +215,10 @@ enum ShapeSamples {
             ("AdoptBody", AdoptBody(path: "/p")),
             ("HandleBody", handle),
             ("StorageReport", StorageReport()),
-            ("ResumeDataBody", ResumeDataBody(Data([1]))), ("SelectionBody", SelectionBody(ids: ["a"])),
-            ("RemovalBody", RemovalBody(["a"], deleteFiles: true)),
+            ("ResumeDataBody", ResumeDataBody(Data([1]))), ("SelectionBody", SelectionBody(ids: ["a"], words: ["b"])),
+            ("RemovalBody", RemovalBody(["a"], words: ["b"], deleteFiles: true)),
+            ("ChangeBody", ChangeBody(["a"], words: ["b"], change: change)),
+            ("MoveBody", MoveBody(["a"], words: ["b"], to: .first)),
             ("ClearBody", ClearBody(.all, deleteFiles: true)), ("AcknowledgeBody", AcknowledgeBody([1])),
             ("CodeBody", CodeBody("c")),
             (

@@ -54,8 +54,10 @@ import Testing
             for command in [["list"], ["show", "x"], ["pause", "all"], ["set", "limit=1M"], ["watch"], ["clear"]] {
                 let outcome = try await FerryProcess.run(command, in: home.place, environment: home.environment)
                 #expect(outcome.code == 11)
-                #expect(outcome.error.hasPrefix("ferry: the daemon does not answer at \(home.root)/run/s"))
-                #expect(outcome.error.hasSuffix("; ferry add starts it, as does ferry serve\n"))
+                #expect(
+                    outcome.error
+                        == "ferry: no daemon runs, so nothing is being downloaded; ferry add starts it, as does ferry serve\n"
+                )
                 #expect(outcome.text == "")
             }
             let failure = try #require(try FerryCLITests.objects(try await home.ferry("list", "--json").text).first)
@@ -115,41 +117,26 @@ import Testing
             #expect(try await home.run("resume", "a").text == "resumed: a\n")
             await gate.arrived(1)
             #expect(try await home.run("resume", "a").text == "unchanged: a (downloading)\n")
-            #expect(try await home.run("resume", "all").lines.sorted() == ["resumed: b", "resumed: c"])
-            #expect(try await home.run("pause", "all").lines.sorted() == ["paused: a", "paused: b", "paused: c"])
+            #expect(try await home.run("resume", "all").text == "resumed: 2 downloads\n")
+            #expect(try await home.run("pause", "all").text == "paused: 3 downloads\n")
             #expect(try await states() == ["paused", "paused", "paused"])
             #expect(try await home.run("cancel", "b").text == "cancelled: b\n")
             #expect(try await home.run("cancel", "b").text == "unchanged: b (cancelled)\n")
             let refused = try await home.ferry("pause", "b", "c")
             #expect(refused.code == 9)
             #expect(refused.error == "ferry: b cannot be paused: it was cancelled\n")
+            let resumed = try await home.ferry("resume", "b")
+            #expect(resumed.code == 9 && resumed.text == "")
+            #expect(
+                resumed.error
+                    == "ferry: b cannot be resumed: it was cancelled; ferry restart downloads it again\n")
+            #expect(try await home.run("restart", "b").text == "restarted: b\n")
+            #expect(try await home.run("cancel", "b").text == "cancelled: b\n")
             #expect(refused.text == "unchanged: c (paused)\n")
             #expect(try await home.run("clear", "cancelled").text == "removed: 1 download\n")
-            #expect(try await home.run("remove", "all").lines.sorted() == ["removed: a", "removed: c"])
+            #expect(try await home.run("remove", "a", "c").lines == ["removed: a", "removed: c"])
             #expect(try await home.run("list").text == "")
             gate.open()
-        }
-    }
-
-    @Test("ferry remove: a download whose file was replaced stays with exit code 9, and the others are removed")
-    func removed() async throws {
-        try await RemoteHome.run { home in
-            for name in ["a", "b"] { home.server.serve("/" + name, Self.resource) }
-            try await home.run("add", home.server.url("/a"), home.server.url("/b"))
-            _ = try await home.ferry("watch", "a", "b")
-            try Data("mine".utf8).write(to: URL(filePath: home.path("b")))
-            let outcome = try await home.ferry("remove", "all", "--delete-file")
-            #expect(outcome.code == 9)
-            #expect(outcome.text == "removed: a\n")
-            #expect(outcome.error.hasPrefix("ferry: \(home.path("b")) is not the file that was downloaded any more"))
-            #expect(outcome.error.split(separator: "\n").count == 1)
-            #expect(!FileManager.default.fileExists(atPath: home.path("a")))
-            let again = try await home.ferry("remove", "b", "--delete-file", "--json")
-            #expect(again.code == 9)
-            let error = try #require(try FerryCLITests.objects(again.text).first?["error"] as? [String: Any])
-            #expect(error["code"] as? String == "conflict")
-            #expect(try await home.run("remove", "b").text == "removed: b\n")
-            #expect(try await home.run("list").text == "")
         }
     }
 
@@ -202,8 +189,16 @@ import Testing
             let events = try FerryCLITests.objects(outcome.terminal.replacing("\r\n", with: "\n"))
             #expect(events.first?["event"] as? String == "reset")
             #expect(events.contains { $0["event"] as? String == "state" })
+            // Both have ended: only a summary tells how.
             let lines = try await home.ferry("watch", "a", "bad")
             #expect(lines.code == 4)
+            let told = lines.error.split(separator: "\n").map(String.init)
+            #expect(told.count == 3 && told.first == "a: done, \(home.path("a"))", "\(told)")
+            #expect(told.dropFirst().first?.hasPrefix("ferry: bad: the server answered 451") == true, "\(told)")
+            #expect(told.last == "1 failed, 1 completed")
+            // The reason is below the line of the table.
+            let table = try await home.run("list").lines
+            #expect(table.count == 4 && table.last?.hasPrefix("  the server answered 451") == true, "\(table)")
         }
     }
 
@@ -218,16 +213,19 @@ import Testing
             let id = added.id.rawValue
             let unknown = try await home.ferry("show", id)
             #expect(unknown.code == 2)
-            #expect(unknown.error.contains("no download is called \(id)"))
+            #expect(
+                unknown.error
+                    == "ferry: no download is called \(id), and no identifier begins so; run ferry list to see all\n")
             for session in ["app", "all"] {
                 let shown = try #require(try await home.objects("show", id, "--session", session).first)
                 #expect(shown["session"] as? String == "app")
             }
+            #expect(try await home.run("list", "--session", "all", "--names").lines.sorted() == ["a", "b"])
             let title = try #require(try await home.run("list", "--session", "all").lines.first)
             #expect(title.hasSuffix("SESSION  NAME"))
             #expect(try await home.run("set", "b", "label=l", "--session", "app").text == "changed: b\n")
             #expect(try await home.ferry("set", "limit=1M", "--session", "app").code == 2)
-            #expect(try await home.run("remove", "all", "--session", "app").text == "removed: b\n")
+            #expect(try await home.run("remove", "all", "--session", "app").text == "removed: 1 download\n")
             #expect(try await home.objects("list", "--session", "all").count == 1)
         }
     }
@@ -284,7 +282,7 @@ import Testing
         try await RemoteHome.run { home in
             try await home.run("add", "--paused", home.server.url("/a"), home.server.url("/b"))
             let cases: [([String], String)] = [
-                (["pause", "nobody"], "no download is called nobody"), (["pause"], "Missing expected argument"),
+                (["pause"], "Missing expected argument"),
                 (["set", "speed=1"], "there is no setting speed"), (["set", "a"], "nothing to set"),
                 (["list", "--state", "lost"], "--state lost"), (["list", "--sort", "luck"], "--sort luck"),
                 (["move", "a", "somewhere"], "where to?"), (["clear", "some"], "some cannot be cleared"),
@@ -321,50 +319,6 @@ import Testing
         }
     }
 
-    @Test("ferry doctor: it passes in a sound environment, and reports a malformed proxy")
-    func doctor() async throws {
-        try await RemoteHome.run { home in
-            try await home.run("add", "--paused", home.server.url("/a"))
-            let report = try #require(try await home.objects("doctor").first)
-            #expect(report["ok"] as? Bool == true)
-            let checks = try #require(report["checks"] as? [[String: Any]])
-            #expect(
-                checks.compactMap { $0["name"] as? String }
-                    == ["open files", "downloads", "state", "socket", "daemon", "confinement", "proxy", "certificates"])
-            let broken = try await home.ferry("doctor", environment: ["https_proxy": "nonsense://x"])
-            #expect(broken.code == 1)
-            #expect(broken.lines.contains { $0.hasPrefix("problem  proxy") })
-        }
-    }
-
-    @Test("ferry doctor: it reports directories that cannot be created, and creates none")
-    func nowhere() async throws {
-        let place = try Workplace()
-        try place.write("", to: "file")
-        let outcome = try await FerryProcess.run(
-            ["doctor"], in: place,
-            environment: [
-                "FERRY_STATE_DIR": place.path("file/below/state"), "FERRY_SOCKET": place.path("file/below/run/s"),
-                "XDG_DOWNLOAD_DIR": place.path("file/below/Downloads"),
-            ])
-        #expect(outcome.code == 1)
-        for name in ["downloads", "state", "socket"] {
-            #expect(outcome.lines.contains { $0.hasPrefix("problem  " + name) }, "\(outcome.text)")
-        }
-        #expect(place.names == ["file"])
-        let sound = try await FerryProcess.run(
-            ["doctor", "--json"], in: place,
-            environment: [
-                "FERRY_STATE_DIR": place.path("new/state"), "FERRY_SOCKET": place.path("new/s"),
-                "XDG_DOWNLOAD_DIR": place.path("new/Downloads"),
-            ])
-        let checks = try #require(try FerryCLITests.objects(sound.text).first?["checks"] as? [[String: Any]])
-        for name in ["downloads", "state", "socket"] {
-            #expect(checks.contains { $0["name"] as? String == name && $0["level"] as? String == "ok" })
-        }
-        #expect(place.names == ["file"])
-    }
-
     @Test("ferry web --print: it prints an address with a code, or the reason when no page is served")
     func web() async throws {
         try await RemoteHome.run { home in
@@ -388,6 +342,8 @@ import Testing
     func completions(shell: String) async throws {
         let outcome = try await FerryProcess.run(["--generate-completion-script", shell], in: try Workplace())
         #expect(outcome.code == 0)
-        for word in ["relocate", "doctor", "paused"] { #expect(outcome.text.contains(word)) }
+        for word in ["relocate", "doctor", "paused", "cancelled", "ferry list --names"] {
+            #expect(outcome.text.contains(word), "\(word)")
+        }
     }
 }

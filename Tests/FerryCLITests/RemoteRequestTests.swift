@@ -22,7 +22,6 @@ import Testing
             return SettingsBody(scope: "daemon", directory: downloads)
         case "GET /api/v1/downloads": return DownloadPage(items: [one], total: 1)
         case "GET /api/v1/downloads/listed": return DownloadDetail(one)
-        case "PATCH /api/v1/downloads/listed": return one
         case "GET /api/v1/downloads/listed/events": return EventItems([])
         case "POST /api/v1/downloads":
             let new = try APICoding.decode(NewDownloads.self, from: request.body).downloads
@@ -31,9 +30,8 @@ import Testing
                     let name = request.sources.first?.text.split(separator: "/").last.map(String.init) ?? ""
                     return name == "listed" ? one : download(request.id ?? listed, name)
                 })
-        case "POST /api/v1/downloads/resume", "POST /api/v1/downloads/clear": return ActionCount(1)
-        case "POST /api/v1/downloads/remove": return ActionCount(1)
-        case "POST /api/v1/downloads/listed/cancel": return one
+        case "POST /api/v1/downloads/find": return DownloadItems([one])
+        case let line where line.hasPrefix("POST /api/v1/downloads/"): return ActionCount(1)
         default: return nil
         }
     }
@@ -61,13 +59,14 @@ import Testing
             (["add", "http://127.0.0.1/a", "http://127.0.0.1/b"], ["GET /settings", "POST /downloads"]),
             (["add", "-d", "here", "http://127.0.0.1/a", "--json"], ["POST /downloads"]),
             (["list"], ["GET /downloads"]),
-            (["show", "listed"], ["GET /downloads", "GET /downloads/listed", "GET /downloads/listed/events"]),
-            (["resume", "listed"], ["GET /downloads", "POST /downloads/resume"]),
-            (["cancel", "all"], ["GET /downloads", "POST /downloads/listed/cancel"]),
-            (["remove", "all"], ["GET /downloads", "POST /downloads/remove"]),
+            (["show", "listed"], ["POST /downloads/find", "GET /downloads/listed", "GET /downloads/listed/events"]),
+            (["pause", "listed"], ["POST /downloads/pause"]), (["resume", "listed"], ["POST /downloads/resume"]),
+            (["cancel", "all"], ["POST /downloads/cancel"]), (["remove", "all"], ["POST /downloads/remove"]),
+            (["restart", "listed"], ["POST /downloads/restart"]),
+            (["move", "listed", "first"], ["POST /downloads/move"]),
             (["clear"], ["POST /downloads/clear"]), (["set"], ["GET /settings"]),
             (["set", "limit=1M"], ["PATCH /settings"]),
-            (["set", "listed", "limit=1M"], ["GET /downloads", "PATCH /downloads/listed"]),
+            (["set", "listed", "limit=1M"], ["POST /downloads/change"]),
         ])
     func counted(arguments: [String], requests: [String]) async throws {
         let (outcome, asked) = try await run(arguments)

@@ -208,6 +208,18 @@ struct DocumentTests {
             ActionCount.self)
         #expect(removed.changed == 1)
         try await witness.ask(.removeMany, body: SelectionBody(), expecting: 400)
+        let words = SelectionBody(words: ["acted"])
+        try await witness.ask(.find, body: words, expecting: 404)
+        let held = try await witness.held("words")
+        try await witness.ask(.find, body: SelectionBody(words: ["words"]), expecting: 200)
+        for route in [Route.pauseMany, .cancelMany, .cancelMany, .restartMany] {
+            try await witness.ask(route, body: SelectionBody(words: ["words"]), expecting: 200)
+        }
+        try await witness.ask(.moveMany, body: MoveBody([held], to: .last), expecting: 200)
+        try await witness.ask(.changeMany, body: ChangeBody(words: ["all"], change: RequestChange()), expecting: 200)
+        for route in [Route.find, .cancelMany, .restartMany, .moveMany, .changeMany] {
+            try await witness.ask(route, body: ["ids": "some"], expecting: 400)
+        }
         try await witness.ask(.clear, body: ClearBody(.completed), expecting: 200)
         try await witness.ask(.clear, body: ["which": "some"], expecting: 400)
     }

@@ -74,12 +74,20 @@ struct DoorSessionTests {
             let bodies: [Route: any Encodable & Sendable] = [
                 .change: label, .move: ListPlacement.first, .removeMany: RemovalBody([id], deleteFiles: true),
                 .pauseMany: SelectionBody(ids: [id]), .resumeMany: SelectionBody(ids: [id]),
+                .cancelMany: SelectionBody(ids: [id]), .restartMany: SelectionBody(ids: [id]),
+                .changeMany: ChangeBody([id], change: RequestChange()), .moveMany: MoveBody([id], to: .first),
             ]
             for route in Route.allCases where route.template.contains("{id}") && !route.isLocalOnly {
                 let reply = try await client.ask(route, id: id, body: bodies[route])
                 #expect(reply.status == 404, "\(route) \(reply.text)")
             }
-            for route in [Route.pauseMany, .resumeMany, .removeMany] {
+            #expect(try await client.ask(.find, body: SelectionBody(ids: [id])).shape(DownloadItems.self).items == [])
+            for route in [Route.find, .cancelMany] {
+                #expect(try await client.ask(route, body: SelectionBody(words: [id])).status == 404, "\(route)")
+            }
+            for route in [
+                Route.pauseMany, .resumeMany, .cancelMany, .restartMany, .removeMany, .changeMany, .moveMany,
+            ] {
                 let count = try await client.ask(route, body: bodies[route]).shape(ActionCount.self)
                 #expect(count.changed == 0, "\(route)")
                 #expect(count.failures?.map(\.error.code) == [.notFound], "\(route)")

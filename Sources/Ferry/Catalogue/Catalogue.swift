@@ -35,8 +35,8 @@ package final class Catalogue: DownloadStore {
 
     // MARK: Reading
 
-    package func load() async throws(DownloadError) -> [IndexEntry] {
-        var entries = try await read { db in try IndexEntry.fetchAll(db) }
+    package func load(_ filter: RowFilter) async throws(DownloadError) -> [IndexEntry] {
+        var entries = try await read { db in try IndexEntry.fetchAll(filter, db) }
         entries.sort { ($0.key, $0.id.rawValue) < ($1.key, $1.id.rawValue) }
         return entries
     }
@@ -64,7 +64,7 @@ package final class Catalogue: DownloadStore {
                 "SELECT \(CatalogueColumns.selection) FROM download\(filter.clause) \(order.clause) LIMIT ? OFFSET ?"
             let arguments: StatementArguments = [page.limit, page.offset]
             let rows = try self.readable(
-                Row.fetchCursor(db.cachedStatement(sql: sql), arguments: filter.arguments + arguments))
+                Row.fetchCursor(db.cachedStatement(sql: sql), arguments: try filter.arguments + arguments))
             self.pages.withLock { $0.keep(rows, of: page) }
             return rows
         }
@@ -74,6 +74,31 @@ package final class Catalogue: DownloadStore {
         try await read { db in
             let statement = try db.cachedStatement(sql: "SELECT id FROM download\(filter.clause) \(order.clause)")
             return try String.fetchAll(statement, arguments: filter.arguments).map(DownloadID.init)
+        }
+    }
+
+    package func identifiers(
+        of words: [String], session: String?
+    ) async throws(DownloadError) -> [[DownloadID]] {
+        try await read { db in
+            let own = "(?2 IS NULL OR session = ?2) \(Self.order)"
+            /// The identifiers of the rows with one of these texts in a column, by that text.
+            func rows(_ column: String, _ texts: [String]) throws -> [String: [DownloadID]] {
+                let sql =
+                    "SELECT \(column), id FROM download WHERE \(column) IN (SELECT value FROM json_each(?1)) AND \(own)"
+                let rows = try Row.fetchAll(
+                    db.cachedStatement(sql: sql), arguments: [StoredText.text(texts), session])
+                let byText = Dictionary(grouping: rows) { row in row[0] as String }
+                return byText.mapValues { some in some.map { row in DownloadID(rawValue: row[1]) } }
+            }
+            var found = try rows("id", words)
+            found.merge(try rows("name", words.filter { found[$0] == nil })) { first, _ in first }
+            let beginning = try db.cachedStatement(
+                sql: "SELECT id FROM download WHERE id >= ?1 AND id < ?1 || char(0x10FFFF) AND \(own)")
+            for word in words where found[word] == nil && !word.isEmpty {
+                found[word] = try String.fetchAll(beginning, arguments: [word, session]).map(DownloadID.init)
+            }
+            return words.map { found[$0] ?? [] }
         }
     }
 
@@ -271,13 +296,13 @@ package final class Catalogue: DownloadStore {
 }
 
 extension IndexEntry {
-    /// All entries, in no order.
-    fileprivate static func fetchAll(_ db: Database) throws -> [IndexEntry] {
+    /// The entries that match, in no order.
+    fileprivate static func fetchAll(_ filter: RowFilter, _ db: Database) throws -> [IndexEntry] {
         let sql = """
             SELECT id, priority, position, state, host, metered, constrained, notBefore, retryAt, part IS NOT NULL OR announced IS NOT NULL, session
-            FROM download
+            FROM download\(filter.clause)
             """
-        let rows = try Row.fetchCursor(db.cachedStatement(sql: sql))
+        let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: filter.arguments)
         var entries: [IndexEntry] = []
         var hosts: [String: String] = [:]
         func shared(_ text: String) -> String {

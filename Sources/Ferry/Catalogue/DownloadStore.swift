@@ -8,8 +8,8 @@
 package protocol DownloadStore: Sendable {
     // MARK: Reading
 
-    /// The index entries of all downloads, in list order.
-    func load() async throws(DownloadError) -> [IndexEntry]
+    /// The index entries of all downloads that match the filter, in list order.
+    func load(_ filter: RowFilter) async throws(DownloadError) -> [IndexEntry]
 
     /// The row of a download; `nil` if it is not listed.
     func row(_ id: DownloadID) async throws(DownloadError) -> CatalogueRow?
@@ -24,6 +24,10 @@ package protocol DownloadStore: Sendable {
 
     /// The identifiers of all rows that match the filter, in the given order.
     func identifiers(_ filter: RowFilter, order: RowOrder) async throws(DownloadError) -> [DownloadID]
+
+    /// The downloads that each word of a user means: the one with this identifier; without it, those with this name;
+    /// without any, those whose identifier begins so. In list order; of one session, or with `nil` of any.
+    func identifiers(of words: [String], session: String?) async throws(DownloadError) -> [[DownloadID]]
 
     /// The neighbours that a download would have at a placement, both within its priority.
     func gap(_ placement: PlacementPlanner.Placement, for place: QueuePlace) async throws(DownloadError) -> QueueGap
@@ -71,6 +75,9 @@ package protocol DownloadStore: Sendable {
 }
 
 extension DownloadStore {
+    /// The index entries of all downloads, in list order.
+    package func load() async throws(DownloadError) -> [IndexEntry] { try await load(.all) }
+
     /// A page in list order.
     package func page(_ filter: RowFilter, offset: Int, limit: Int) async throws(DownloadError) -> [CatalogueRow] {
         try await page(filter, order: .queue, offset: offset, limit: limit)

@@ -11,8 +11,8 @@ package struct IndexEntry: Sendable, Hashable {
     package var host: String
     /// The session that added the download, one string shared by all entries of a session.
     package var session: String
-    /// The later one of the next attempt and the earliest start; for a failed download, the next attempt alone. `nil`
-    /// for at once, or never.
+    /// The later one of the next attempt and the earliest start; for a failed download, the next attempt alone, for a
+    /// paused one, the earliest start alone. `nil` for at once, or never.
     package var wakeAt: Date?
     /// Whether a completed download may still have its journal, or its file was being moved.
     package var leavesJournal: Bool
@@ -33,6 +33,7 @@ package struct IndexEntry: Sendable, Hashable {
 
     static func wakeAt(_ kind: StateKind, notBefore: Date?, retryAt: Date?) -> Date? {
         if kind.isFinal { return retryAt }
+        if kind == .paused { return notBefore }
         guard let notBefore, let retryAt else { return notBefore ?? retryAt }
         return max(notBefore, retryAt)
     }

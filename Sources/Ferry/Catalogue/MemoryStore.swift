@@ -20,8 +20,8 @@ package final class MemoryStore: DownloadStore {
 
     // MARK: Reading
 
-    package func load() async throws(DownloadError) -> [IndexEntry] {
-        try read { state in state.sorted().compactMap { state.rows[$0]?.entry } }
+    package func load(_ filter: RowFilter) async throws(DownloadError) -> [IndexEntry] {
+        try read { $0.matching(filter.passes).map(\.entry) }
     }
 
     package func row(_ id: DownloadID) async throws(DownloadError) -> CatalogueRow? { try read { $0.rows[id] } }
@@ -38,6 +38,22 @@ package final class MemoryStore: DownloadStore {
 
     package func identifiers(_ filter: RowFilter, order: RowOrder) async throws(DownloadError) -> [DownloadID] {
         try read { $0.matching(filter, order).map(\.id) }
+    }
+
+    package func identifiers(
+        of words: [String], session: String?
+    ) async throws(DownloadError) -> [[DownloadID]] {
+        try read { state in
+            let own = state.matching { session == nil || $0.session == session }
+            let named = Dictionary(grouping: own, by: \.name)
+            return words.map { word in
+                if let row = state.rows[DownloadID(rawValue: word)], session == nil || row.session == session {
+                    return [row.id]
+                }
+                let beginning = own.lazy.filter { !word.isEmpty && $0.id.rawValue.utf8.hasPrefix(word) }
+                return (named[word] ?? Array(beginning)).map(\.id)
+            }
+        }
     }
 
     package func gap(

@@ -10,6 +10,8 @@ extension RowFilter {
             let list = kinds.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
             terms.append("state IN (\(list))")
         }
+        if ids != nil { terms.append("id IN (SELECT value FROM json_each(?))") }
+        if hasPath { terms.append("path IS NOT NULL") }
         if session != nil { terms.append("session = ?") }
         if pattern != nil {
             terms.append(#"(name LIKE ? ESCAPE '\' OR url LIKE ? ESCAPE '\' OR label LIKE ? ESCAPE '\')"#)
@@ -18,10 +20,13 @@ extension RowFilter {
     }
 
     var arguments: StatementArguments {
-        var arguments: StatementArguments = []
-        if let session { arguments += [session] }
-        if let pattern { arguments += [pattern, pattern, pattern] }
-        return arguments
+        get throws {
+            var arguments: StatementArguments = []
+            if let ids { arguments += [try StoredText.text(ids.map(\.rawValue))] }
+            if let session { arguments += [session] }
+            if let pattern { arguments += [pattern, pattern, pattern] }
+            return arguments
+        }
     }
 
     /// The search text as pattern of LIKE.

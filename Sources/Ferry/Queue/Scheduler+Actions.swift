@@ -178,7 +178,7 @@ extension Scheduler {
         try checkMayAct(on: live)
         try await holding(live, .cancel) { _ throws(DownloadError) in
             if live.current.isFailed { await discardParts(live) } else { try await end(live) }
-            if deletingFile { try await deleteFile(of: live.id) }
+            if deletingFile, let row = try await store?.row(live.id) { try await deleteFile(of: row) }
             try await unlist(live.id)
             live.close()
         }
@@ -196,8 +196,8 @@ extension Scheduler {
     }
 
     /// Deletes the published file if it is unchanged. A file that existed before the download is the user's.
-    func deleteFile(of id: DownloadID) async throws(DownloadError) {
-        guard let row = try await store?.row(id) else { return }
+    func deleteFile(of row: CatalogueRow) async throws(DownloadError) {
+        let refusal = configuration.refusal
         try await withFiles(within: row.request.root) { files throws(DownloadError) in
             guard let finished = row.finished else {
                 // The download was to be restarted; its earlier file is deleted only if unchanged.
@@ -207,6 +207,7 @@ extension Scheduler {
                 return
             }
             guard !finished.path.isEmpty, !finished.wasAlreadyComplete else { return }
+            if let error = refusal?(finished.path) { throw error }
             try PublishedFile.delete(
                 finished.path, ifUnchangedSince: row.published?.at(finished.path), fileSystem: files)
         }

@@ -14,9 +14,7 @@ extension Scheduler {
         let (old, lacksSecrets) = try await whole(live)
         var wish = old
         change(&wish)
-        try RequestChange(from: old, to: wish).request.checkValues()
-        let request = old.changed(to: wish)
-        if request.sources.isEmpty { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
+        let request = try old.amended(to: wish)
         let keepsLack = lacksSecrets && SecretScope.isHome(of: old, for: wish.sources)
         guard wish.needsNewRun(after: old) else {
             return try await amend(live, request, from: old, lacksSecrets: keepsLack)
@@ -125,44 +123,63 @@ extension Scheduler {
         }
     }
 
-    private func place(of live: LiveDownload) throws(DownloadError) -> QueuePlace {
-        guard let key = state.withLock({ $0.queue.listed(live.id)?.key }) else {
-            throw DownloadError(.notFound, ErrorPhrase(.notListed, live.status.name))
-        }
-        return QueuePlace(id: live.id, key: key)
+    func move(_ live: LiveDownload, to place: ListPlacement) async throws(DownloadError) {
+        if let error = try await move([live.id], to: place).failures[live.id] { throw error }
     }
 
-    func move(_ live: LiveDownload, to place: ListPlacement) async throws(DownloadError) {
+    /// Moves downloads to one place, in this order, each among those of its priority.
+    func move(_ ids: [DownloadID], to place: ListPlacement) async throws(DownloadError) -> BulkResult {
         let store = try await opened()
         await listLock.acquire()
         defer { listLock.release() }
-        let own = try self.place(of: live)
-        let placement: PlacementPlanner.Placement
+        var result = BulkResult()
+        var moved: [QueuePlace] = []
+        for id in ids {
+            if let key = state.withLock({ $0.queue.listed(id)?.key }) {
+                moved.append(QueuePlace(id: id, key: key))
+            } else {
+                result.failures[id] = DownloadError(.notFound, ErrorPhrase(.notListed, id.rawValue))
+            }
+        }
+        var changes: [QueuePlace] = []
+        for (priority, moved) in Dictionary(grouping: moved, by: \.key.priority) {
+            do throws(DownloadError) {
+                let target = try await placement(place, for: moved[0], in: store)
+                // Reads only the neighbours in a long list, unless positions must be redistributed.
+                let gap = moved.count == 1 ? try await store.gap(target, for: moved[0]) : nil
+                changes +=
+                    gap.flatMap { PlacementPlanner.place(moved[0], in: $0) }
+                    ?? PlacementPlanner.place(moved, target, among: state.withLock { $0.queue.places(of: priority) })
+                result.changed.formUnion(moved.map(\.id))
+            } catch {
+                for one in moved { result.failures[one.id] = error }
+            }
+        }
+        guard !changes.isEmpty else { return result }
+        state.withLock { state in for change in changes { state.queue.set(key: change.key, of: change.id) } }
+        try await store.commit([.keys(changes.map { StoreChange.KeyChange($0.id, $0.key) })])
+        list.tell { ListChange(isReordered: true) }
+        for live in moved.compactMap({ known($0.id) }) { try await tag(live) }
+        reschedule()
+        return result
+    }
+
+    private func placement(
+        _ place: ListPlacement, for own: QueuePlace, in store: any DownloadStore
+    ) async throws(DownloadError) -> PlacementPlanner.Placement {
         switch place {
-        case .first: placement = .front
+        case .first: return .front
         case .index(let index):
             let other = try await store.identifier(at: max(0, index), besides: own)
             let key = other.flatMap { id in state.withLock { $0.queue.listed(id)?.key } }
-            placement = key.map { .before($0) } ?? .back
-        case .last: placement = .back
+            return key.map { .before($0) } ?? .back
+        case .last: return .back
         case .before(let id), .after(let id):
             guard let key = state.withLock({ $0.queue.listed(id)?.key }), key.priority == own.key.priority else {
                 throw DownloadError(
                     .notFound, ErrorPhrase(.notInThatPriority, "\(id)"), recovery: .needsUser)
             }
-            placement = if case .before = place { .before(key) } else { .after(key) }
+            return if case .before = place { .before(key) } else { .after(key) }
         }
-        // Reads only the neighbours in a long list, unless positions must be redistributed.
-        let gap = try await store.gap(placement, for: own)
-        let changes =
-            PlacementPlanner.place(own, in: gap)
-            ?? PlacementPlanner.place(
-                own, placement, among: state.withLock { $0.queue.places(of: own.key.priority) })
-        guard !changes.isEmpty else { return }
-        state.withLock { state in for change in changes { state.queue.set(key: change.key, of: change.id) } }
-        try await store.commit([.keys(changes.map { StoreChange.KeyChange($0.id, $0.key) })])
-        list.tell { ListChange(isReordered: true) }
-        try await tag(live)
-        reschedule()
     }
 }

@@ -29,7 +29,7 @@ extension Scheduler {
     }
 
     /// The objects of the rows that `read` returns; rows that changed meanwhile are read again.
-    private func lives(
+    func lives(
         in store: any DownloadStore, _ read: () async throws(DownloadError) -> [CatalogueRow]
     ) async throws(DownloadError) -> [LiveDownload] {
         var since = state.withLock { $0.queue.stamp }
@@ -156,6 +156,10 @@ extension Scheduler {
         try await opened().identifiers(filter, order: order)
     }
 
+    func identifiers(of words: [String], session: String?) async throws(DownloadError) -> [[DownloadID]] {
+        try await opened().identifiers(of: words, session: session)
+    }
+
     func rows(_ ids: [DownloadID]) async throws(DownloadError) -> [CatalogueRow] {
         try await opened().rows(ids)
     }
@@ -238,10 +242,6 @@ extension Scheduler: DownloadBackend {
     func add(resumingWith data: ResumeData) async throws(DownloadError) -> LiveDownload {
         try await add(resumingWith: data, session: nil)
     }
-
-    func pauseAll() async throws(DownloadError) { try await pauseAll(session: nil) }
-
-    func resumeAll() async throws(DownloadError) { try await resumeAll(session: nil) }
 
     func clear(_ filter: ClearFilter, deletingFiles: Bool) async throws(DownloadError) {
         try await clear(filter, deletingFiles: deletingFiles, session: nil)

@@ -6,7 +6,9 @@ extension DaemonFailure {
     package func error(socket: String) -> DownloadError {
         switch self {
         case .refused(let error): error
-        case .unreachable(let reason):
+        case .unreachable(_, isAbsent: true):
+            DownloadError(.daemonUnavailable, ErrorPhrase(.daemonAbsent), recovery: .transient(retryAfter: nil))
+        case .unreachable(let reason, isAbsent: false):
             DownloadError(
                 .daemonUnavailable, ErrorPhrase(.daemonSilent, socket), underlying: reason,
                 recovery: .transient(retryAfter: nil))

@@ -6,7 +6,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
     case greeting, openAPI
     case list, add, show, change, remove
     case pause, resume, cancel, restart, move, relocate, keepResumeData, addResumeData, history
-    case adopt, pauseMany, resumeMany, removeMany, clear
+    case adopt, find, pauseMany, resumeMany, cancelMany, restartMany, removeMany, changeMany, moveMany, clear
     case plan, settings, changeSettings, network, statistics, storage
     case events
     case sessions, attach, acknowledge
@@ -41,9 +41,14 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         case .addResumeData: "/downloads/resume-data"
         case .history: "/downloads/{id}/events"
         case .adopt: "/downloads/adopt"
+        case .find: "/downloads/find"
         case .pauseMany: "/downloads/pause"
         case .resumeMany: "/downloads/resume"
+        case .cancelMany: "/downloads/cancel"
+        case .restartMany: "/downloads/restart"
         case .removeMany: "/downloads/remove"
+        case .changeMany: "/downloads/change"
+        case .moveMany: "/downloads/move"
         case .clear: "/downloads/clear"
         case .plan: "/plan"
         case .settings, .changeSettings: "/settings"
@@ -74,8 +79,10 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
     package var mostBytes: Int {
         switch self {
         case .add, .addResumeData: 16 << 20
-        case .pauseMany, .resumeMany, .plan, .change: 4 << 20
-        case .removeMany, .acknowledge: 1 << 20
+        case .find, .pauseMany, .resumeMany, .cancelMany, .restartMany, .removeMany, .changeMany, .moveMany, .plan,
+            .change:
+            4 << 20
+        case .acknowledge: 1 << 20
         case .attach: 256 << 10
         case .move, .relocate, .adopt, .changeSettings: 64 << 10
         default: 4 << 10

@@ -24,25 +24,6 @@ package struct AdoptBody: ClientBody, Encodable, Hashable {
     package enum CodingKeys: String, CodingKey, CaseIterable { case path }
 }
 
-/// `POST /downloads/pause`, `…/resume`: these downloads, or all of the session.
-package struct SelectionBody: ClientBody, Encodable, Hashable {
-    package var ids: [String]?
-    package init(ids: [String]? = nil) { self.ids = ids }
-    package enum CodingKeys: String, CodingKey, CaseIterable { case ids }
-}
-
-/// `POST /downloads/remove`: downloads to remove from the list, at most ``FerryAPI/mostAtOnce``. Those that have not ended
-/// are cancelled first.
-package struct RemovalBody: ClientBody, Encodable, Hashable {
-    package var ids: [String]
-    package var deleteFiles: Bool?
-    package init(_ ids: [String], deleteFiles: Bool? = nil) {
-        self.ids = ids
-        self.deleteFiles = deleteFiles
-    }
-    package enum CodingKeys: String, CodingKey, CaseIterable { case ids, deleteFiles }
-}
-
 /// `POST /downloads/clear`: the ended downloads to remove from the list.
 package struct ClearBody: ClientBody, Encodable, Hashable {
     package var which: ClearFilter
@@ -71,28 +52,4 @@ package struct CodeBody: ClientBody, Encodable, Hashable {
 /// No members: `{}`.
 package struct NothingBody: ClientBody {
     package enum CodingKeys: CodingKey, CaseIterable {}
-}
-
-/// The result of an action on several downloads.
-package struct ActionCount: Codable, Sendable, Hashable {
-    /// The number of downloads that are now as the action leaves them.
-    package var changed: Int
-    /// The others of those that the request named, in its order; `nil` if there is none.
-    package var failures: [ActionFailure]?
-
-    package init(_ changed: Int, failures: [ActionFailure] = []) {
-        self.changed = changed
-        self.failures = failures.isEmpty ? nil : failures
-    }
-}
-
-/// Why an action on one of several downloads was not carried out.
-package struct ActionFailure: Codable, Sendable, Hashable {
-    package var id: String
-    package var error: DownloadError
-
-    package init(_ id: String, _ error: DownloadError) {
-        self.id = id
-        self.error = error
-    }
 }

@@ -65,6 +65,31 @@ package enum PlacementPlanner {
         }
     }
 
+    /// Returns the changed keys that bring several downloads of one priority to one place, in this order: their own, else
+    /// those of all.
+    ///
+    /// - Parameter listed: all listed downloads of that priority, ascending by key, with or without the moved ones.
+    package static func place(
+        _ moved: [QueuePlace], _ placement: Placement, among listed: [QueuePlace]
+    ) -> [QueuePlace] {
+        guard let first = moved.first else { return [] }
+        let own = Set(moved.map(\.id))
+        let others = listed.filter { !own.contains($0.id) }
+        let index = others.firstIndex { !placement.isBehind($0.key) } ?? others.count
+        var ids = moved.map(\.id)
+        var positions = spread(
+            ids.count, index > 0 ? others[index - 1].key.position : nil,
+            index < others.count ? others[index].key.position : nil)
+        if positions == nil {
+            ids = others[..<index].map(\.id) + ids + others[index...].map(\.id)
+            positions = spread(ids.count, nil, nil)
+        }
+        let old = Dictionary((listed + moved).map { ($0.id, $0.key) }) { first, _ in first }
+        return zip(ids, positions ?? []).map { id, position in
+            QueuePlace(id: id, key: QueueKey(priority: first.key.priority, position: position))
+        }.filter { old[$0.id] != $0.key }
+    }
+
     /// Returns a position strictly between two bounds (`nil` for none); `nil` if there is no such position.
     package static func between(_ lower: Int64?, _ upper: Int64?) -> Int64? {
         switch (lower, upper) {

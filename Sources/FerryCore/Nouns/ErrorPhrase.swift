@@ -103,10 +103,11 @@ extension ErrorPhrase {
             notOurDirectory,
             openDirectory
         case closedDescriptor, unreadableSettings, unwrittenSettings, noJSONObject, unusableSetting, noProgram
-        case relativePath, relativeToDaemon, noDownload, noToken, unusableDownloadName, unusableSession, manySessions
+        case relativePath, relativeToDaemon, noDownload, noneCalled, severalCalled, noToken, unusableDownloadName
+        case unusableSession, manySessions
         case relativeCommand, unusableCommand, severalPlaces, placeForSocket, slashesInName, hiddenPlace, longPlace
         case outsidePlace, linkedPlace, notInRange, passwordAlone, otherSession, runsElsewhere
-        case noSystemctl, systemctlFailed, unusableUnit, strayDaemon
+        case noSystemctl, systemctlFailed, unusableUnit, strayDaemon, daemonStays, noLog
         case confinedElsewhere, cannotConfine, noLandlock, confinementLost
         // Resume data
         case resumeDataEmpty, resumeDataDamaged, resumeDataForeign, resumeDataNewer, resumeDataUsed
@@ -121,7 +122,7 @@ extension ErrorPhrase {
         case cannotPause, cannotResume, cannotCancel, cannotRestart, cannotChange
         case itWaits, itIsDownloading, itIsVerified, itIsPaused, itHasFailed, itIsComplete, itWasCancelled, itIsAStream
         // The daemon
-        case daemonNotFound, daemonNotStarted, daemonSilent, daemonOtherVersion, daemonUnreadable
+        case daemonNotFound, daemonNotStarted, daemonSilent, daemonAbsent, daemonOtherVersion, daemonUnreadable
         case socketUnsafe, streamStaysHere, waitForDaemonWasCancelled
         // The catalogue
         case listClosed, catalogueOpening, catalogueReading, catalogueEntry, catalogueWriting, catalogueClosing
@@ -152,6 +153,7 @@ extension ErrorPhrase {
         case nameServer, allowPrivate
         case giveAuthority, allowDowngrade, writeProxyCredentials, waitForOther, moveAway, nameLists, useNewer
         case closeFirst, giveAgain
+        case listShows, giveMoreOfID, lookAtLog, logWhere
         case useRunning, listTokens, stopDaemon, killDaemon, anotherPort, anotherSocket, shorterSocket, removeOrChoose,
             closeOrChoose
         case giveDescriptor, writeObject

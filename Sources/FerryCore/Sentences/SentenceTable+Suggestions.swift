@@ -67,6 +67,13 @@ extension SentenceTable {
         .closeFirst: ("Close it there first, or use another identifier.", "请先在那里关闭它，或使用其他标识符。"),
         .giveAgain: ("Give them again.", "请重新提供凭据。"),
         .useRunning: ("Use that one, or stop it first.", "请使用那一个，或先停止它。"),
+        .listShows: ("Run ferry list to see all.", "请运行 ferry list 查看全部下载。"),
+        .lookAtLog: ("Run ferry logs to see what it does.", "请运行 ferry logs 查看它在做什么。"),
+        .logWhere: (
+            "A daemon on a terminal writes there, one that ferry add starts to this file.",
+            "在终端中运行的后台服务会把日志写到终端，由 ferry add 启动的则写入此文件。"
+        ),
+        .giveMoreOfID: ("Give more of the identifier.", "请给出更长的标识符。"),
         .listTokens: ("Run ferry web --list for those that are signed in.", "请运行 ferry web --list 查看已登录的浏览器。"),
         .stopDaemon: ("End it first.", "请先结束它。"),
         .killDaemon: ("End it first: kill {0}.", "请先结束它：kill {0}。"),

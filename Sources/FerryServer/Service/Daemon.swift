@@ -175,7 +175,8 @@ package final class Daemon: Sendable {
         log(event, session)
         // Events of the default session have no app that would acknowledge them.
         if isDefault {
-            try? await manager.acknowledge([number])
+            // Durable at once only if a repetition would run the completion command again.
+            if case .completed = event.kind { try? await manager.acknowledge([number]) } else { event.acknowledge() }
         } else if isEarlier {
             launcher.waited(number, in: session)
         } else {

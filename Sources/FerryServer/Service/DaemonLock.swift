@@ -48,6 +48,14 @@ package final class DaemonLock: Sendable {
         return DaemonLock(descriptor)
     }
 
+    /// Whether a daemon holds the lock.
+    package static func isTaken(_ path: String) -> Bool {
+        let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
+        guard descriptor >= 0 else { return false }
+        defer { close(descriptor) }
+        return flock(descriptor, LOCK_SH | LOCK_NB) != 0 && errno == EWOULDBLOCK
+    }
+
     /// Returns the process identifier in a lock file. That process may no longer exist.
     package static func owner(of path: String) -> Int? { PrivateFile.read(path, most: mostBytes).flatMap(owner(in:)) }
 

@@ -79,10 +79,17 @@ package struct ServiceInstaller: Sendable {
         return answer.output.isEmpty ? "unknown" : answer.output
     }
 
-    private func checkIsOurs(_ running: Running) throws(DownloadError) {
+    /// Stops the unit's daemon until the next login.
+    package func stop() throws(DownloadError) { try must(["stop", SystemdUnit.name]) }
+
+    /// The process of the unit; `nil` if it is not running.
+    package func mainProcess() throws(DownloadError) -> Int? {
         let answer = try must(["show", "--property=MainPID", "--value", SystemdUnit.name])
-        // 0 if the unit is not running.
-        let own = Int(answer.output).flatMap { $0 > 0 ? $0 : nil }
+        return Int(answer.output).flatMap { $0 > 0 ? $0 : nil }
+    }
+
+    private func checkIsOurs(_ running: Running) throws(DownloadError) {
+        let own = try mainProcess()
         if let own, running.process == nil || running.process == own { return }
         let end = running.process.map { ErrorPhrase(.killDaemon, "\($0)") } ?? ErrorPhrase(.stopDaemon)
         throw DownloadError(.conflict, ErrorPhrase(.strayDaemon), suggestion: end, recovery: .needsUser)

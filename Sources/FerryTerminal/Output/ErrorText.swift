@@ -38,10 +38,13 @@ package enum ErrorText {
 
     /// Returns a suggestion specific to the command line, for errors without one.
     private static func suggestion(for error: DownloadError) -> String? {
-        switch error.code {
-        case .conflict: "choose another name with -o, or another rule with --on-conflict"
+        switch (error.code, error.phrase?.key) {
+        case (.wrongState, .cannotResume?): "ferry restart downloads it again"
+        case (.wrongState, .cannotCancel?): "ferry remove takes it off the list"
+        case (.conflict, _): "choose another name with -o, or another rule with --on-conflict"
         // Only for a daemon that is not running: one that failed to start would fail again.
-        case .daemonUnavailable where error.phrase?.key == .daemonSilent: "ferry add starts it, as does ferry serve"
+        case (.daemonUnavailable, .daemonSilent?), (.daemonUnavailable, .daemonAbsent?):
+            "ferry add starts it, as does ferry serve"
         default: nil
         }
     }

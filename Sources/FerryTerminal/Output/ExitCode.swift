@@ -63,7 +63,7 @@ package enum ExitCode: Int32, Sendable, Hashable, CaseIterable {
         case .checksum: "the checksum does not match"
         case .disk: "disk: full, failing, or not writable"
         case .conflict:
-            "conflict: file name in use, download in use by another process, or action not possible in its state"
+            "conflict: file name or download in use, action not possible in its state, or watched download cancelled"
         case .certificate: "the server's certificate is not trusted"
         case .daemon: "the daemon is not running, cannot be started, or has another version"
         case .interrupted: "stopped by SIGINT; run the same command again to resume"

@@ -2,6 +2,9 @@ import Foundation
 
 /// A yes-or-no question on the terminal.
 enum ConfirmationPrompt {
+    /// As ``ask(_:)``; without a terminal no.
+    @Sendable static func isConfirmed(_ question: String) -> Bool { (try? ask(question)) ?? false }
+
     /// Prompts on the controlling terminal, not the standard streams. Anything but `y` and `yes` counts as no.
     static func ask(_ question: String) throws(UsageError) -> Bool {
         let terminal = open("/dev/tty", O_RDWR | O_CLOEXEC | O_NOCTTY)

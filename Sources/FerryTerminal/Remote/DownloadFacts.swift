@@ -35,15 +35,15 @@ package enum DownloadFacts {
             ("metered", download.network.allowsMetered.map { $0 ? "allowed" : "not allowed" }),
             ("label", download.label),
             ("session", download.session == FerryAPI.defaultSession ? nil : download.session),
-            ("added", RFC3339.text(download.addedAt)),
-            ("ended", download.endedAt.map(RFC3339.text)),
+            ("added", LocalTime.text(download.addedAt)),
+            ("ended", download.endedAt.map { LocalTime.text($0) }),
         ]
         var lines = facts.compactMap { fact in
             fact.value.map { DisplayWidth.pad(fact.name + ":", to: 13) + PrintableText.escape($0) }
         }
         if !events.isEmpty { lines.append("") }
         lines += events.map { body in
-            RFC3339.text(body.event.date) + "  "
+            LocalTime.text(body.event.date) + "  "
                 + PrintableText.escape(EventSentence.text(body.event, in: .english))
         }
         return lines
@@ -53,19 +53,13 @@ package enum DownloadFacts {
         switch download.status.state {
         case .failed(let error): "failed: " + ErrorText.line(error, name: "")
         case .completed(let proof): "completed, proof: \(proof.rawValue)"
-        case .waiting(.retry(let date)): DownloadTable.state(download) + ", until " + RFC3339.text(date)
-        case .waiting(.notBefore(let date)): DownloadTable.state(download) + " for " + RFC3339.text(date)
+        case .waiting(.retry(let date)): DownloadTable.state(download) + ", until " + LocalTime.text(date)
+        case .waiting(.notBefore(let date)): DownloadTable.state(download) + " for " + LocalTime.text(date)
         case .paused: "paused" + (download.status.pauseReason.map { ": " + $0.phrase.text(in: .english) } ?? "")
-        case .waiting(.credentials): DownloadTable.state(download) + "; go on with: " + login(download)
+        case .waiting(.credentials):
+            DownloadTable.state(download) + "; go on with: " + DownloadTable.setting(download, "--user USER")
         default: DownloadTable.state(download)
         }
-    }
-
-    /// Returns the command that gives credentials to a waiting download.
-    private static func login(_ download: ListedDownload) -> String {
-        let isOwn = download.session == FerryAPI.defaultSession
-        let session = isOwn ? "" : " --session " + ShellWord.quote(download.session)
-        return "ferry set \(ShellWord.quote(download.id.rawValue)) --user USER" + session
     }
 
     static func priority(_ priority: DownloadPriority) -> String {

@@ -1,7 +1,7 @@
 package import FerryAPI
 import FerryCore
 
-/// Formats downloads as a table. Pure.
+/// Formats downloads as a table, with a line below those that have failed or wait for a time or the user. Pure.
 ///
 /// If space is short, columns are omitted in the order time left, speed, size, session, and the name is shortened in
 /// the middle. Without a width nothing is shortened.
@@ -61,7 +61,32 @@ package struct DownloadTable: Sendable {
             let name = texts.last ?? ""
             return line + (room.map { DisplayWidth.fit(name, to: $0) } ?? name)
         }
-        return [line(columns.map(\.title))] + downloads.map { download in line(columns.map { $0.text(download) }) }
+        var lines = [line(columns.map(\.title))]
+        for download in downloads {
+            lines.append(line(columns.map { $0.text(download) }))
+            guard let reason = Self.reason(download).map({ "  " + $0 }) else { continue }
+            lines.append(width.map { DisplayWidth.fit(reason, to: $0) } ?? reason)
+        }
+        return lines
+    }
+
+    /// Why the download has failed, or until when it waits, or what it waits for; `nil` if the state says all.
+    static func reason(_ download: ListedDownload) -> String? {
+        switch download.status.state {
+        case .failed(let error): ErrorText.line(error, name: "")
+        case .waiting(.retry(let date)): "next attempt at " + LocalTime.text(date)
+        case .waiting(.notBefore(let date)): "starts at " + LocalTime.text(date)
+        case .waiting(.credentials): "go on with: " + setting(download, "--user USER")
+        case .waiting(.freshLink): "go on with: " + setting(download, "url=NEWURL")
+        default: nil
+        }
+    }
+
+    /// Returns the command that changes a download.
+    static func setting(_ download: ListedDownload, _ words: String) -> String {
+        let isOwn = download.session == FerryAPI.defaultSession
+        let session = isOwn ? "" : " --session " + ShellWord.quote(download.session)
+        return "ferry set \(ShellWord.quote(download.id.rawValue)) \(words)" + session
     }
 
     private static func columns(_ identifiers: ShortIdentifiers, showsSessions: Bool) -> [Column] {

@@ -20,7 +20,9 @@ extension Program {
         do {
             let width = isatty(1) == 1 ? TerminalSize.current(1).columns : nil
             code = try await body(
-                RemoteRun(DaemonLink(mayStart: starts), session: session, console: console, json: json, width: width))
+                RemoteRun(
+                    DaemonLink(mayStart: starts), session: session, console: console, json: json, width: width,
+                    confirm: isatty(0) == 1 && !json ? ConfirmationPrompt.isConfirmed : nil))
         } catch let error as UsageError {
             if json { console.result(failure(DownloadError(error.code, error.message, recovery: .needsUser))) }
             code = usage(error.message, command: command)

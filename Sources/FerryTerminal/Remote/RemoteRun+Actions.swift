@@ -6,94 +6,133 @@ import FerryCore
 extension RemoteRun {
     /// An action on selected downloads.
     package enum Action: String, Sendable, Hashable {
-        case pause, resume, cancel
+        case pause, resume, cancel, restart
 
         fileprivate var done: String {
             switch self {
             case .pause: "paused"
             case .resume: "resumed"
             case .cancel: "cancelled"
+            case .restart: "restarted"
             }
         }
-        fileprivate var action: DownloadAction {
+        fileprivate var route: Route {
             switch self {
-            case .pause: .pause
-            case .resume: .resume
-            case .cancel: .cancel
+            case .pause: .pauseMany
+            case .resume: .resumeMany
+            case .cancel: .cancelMany
+            case .restart: .restartMany
             }
         }
     }
 
-    /// Runs `ferry pause`, `resume` or `cancel`. A download that refuses the action does not affect the others.
+    /// Runs `ferry pause`, `resume`, `cancel` or `restart`.
     package func act(_ action: Action, on words: [String]) async throws -> ExitCode {
-        let named = try await pick(words)
-        let allowed = Set(named.filter { $0.status.state.actions.contains(action.action) }.map(\.id))
-        // Of all, those are meant to which the action can happen.
-        let chosen = words == ["all"] ? named.filter { allowed.contains($0.id) } : named
-        var now: [DownloadID: ListedDownload] = [:]
-        var failures: [DownloadID: DownloadError] = [:]
-        switch action {
-        case .pause, .resume:
-            // In one request: separate ones would start a waiting download after each pause.
-            if !chosen.isEmpty {
-                let body = SelectionBody(ids: chosen.map(\.id.rawValue))
-                let count = try await link.ask(
-                    action == .pause ? .pauseMany : .resumeMany, json: body, as: ActionCount.self)
-                failures = count.byID
-            }
-            // A line has the name alone, or for an unchanged download the state that was the reason.
-            if json { for one in try await downloads() { now[one.id] = one } }
-        case .cancel:
-            // Cancels waiting downloads first: otherwise each would start when a running one has been cancelled.
-            for one in chosen.reversed() {
-                do throws(DownloadError) {
-                    now[one.id] = try await link.ask(.cancel, id: one.id.rawValue, as: ListedDownload.self)
-                } catch { failures[one.id] = error }
-            }
-        }
-        var codes: Set<ExitCode> = []
-        for one in chosen {
-            if let error = failures[one.id] {
-                codes.insert(fail(error, one))
-            } else {
-                report(action, now[one.id] ?? one, isDone: allowed.contains(one.id))
-            }
-        }
-        return ExitCode.combine(codes)
+        try await many(action.route, SelectionBody(words: words), done: action.done)
     }
 
-    private func report(_ action: Action, _ download: ListedDownload, isDone: Bool) {
-        if json { return say(download) }
-        let name = PrintableText.escape(download.status.name)
-        say(isDone ? "\(action.done): \(name)" : "unchanged: \(name) (\(DownloadTable.state(download)))")
+    /// Runs `ferry cancel`.
+    ///
+    /// - Parameter isSure: Whether no question is to be asked.
+    package func cancel(_ words: [String], isSure: Bool) async throws -> ExitCode {
+        guard try await isMeant("cancel", words, deletingFiles: false, isSure) else { return .interrupted }
+        return try await act(.cancel, on: words)
     }
 
-    /// Runs `ferry remove`. A download that cannot be removed does not affect the others.
-    package func remove(_ words: [String], deletingFile: Bool) async throws -> ExitCode {
-        // In reverse order: otherwise waiting downloads would start when the first ones have been removed.
-        let chosen = Array(try await pick(words).reversed())
-        var codes: Set<ExitCode> = []
-        for start in stride(from: 0, to: chosen.count, by: FerryAPI.mostAtOnce) {
-            let some = chosen[start..<min(chosen.count, start + FerryAPI.mostAtOnce)]
-            let body = RemovalBody(some.map(\.id.rawValue), deleteFiles: deletingFile)
-            let failures = try await link.ask(.removeMany, json: body, as: ActionCount.self).byID
-            for one in some {
-                if let error = failures[one.id] {
-                    codes.insert(fail(error, one))
-                } else if json {
-                    say(one)
-                } else {
-                    say(PrintableText.escape("removed: \(one.status.name)"))
+    /// Runs `ferry remove`; `isSure` as in ``cancel(_:isSure:)``.
+    package func remove(_ words: [String], deletingFiles: Bool, isSure: Bool) async throws -> ExitCode {
+        guard try await isMeant("remove", words, deletingFiles: deletingFiles, isSure) else { return .interrupted }
+        return try await many(.removeMany, RemovalBody(words: words, deleteFiles: deletingFiles), done: "removed")
+    }
+
+    /// The bytes from which on their deletion is confirmed.
+    private static let much: ByteCount = 10_000_000
+
+    /// Whether an action that deletes data is to be carried out. Asks on a terminal, if it deletes much.
+    private func isMeant(
+        _ verb: String, _ words: [String], deletingFiles: Bool, _ isSure: Bool
+    ) async throws(DownloadError) -> Bool {
+        guard let confirm, !isSure else { return true }
+        var bytes: ByteCount = 0
+        let what: String
+        if words == ["all"] {
+            let counts = try await link.ask(.statistics, query: sessionQuery, as: StatisticsBody.self)
+            bytes = counts.partBytes + (deletingFiles ? counts.finishedBytes : 0)
+            what = "all downloads"
+        } else {
+            let downloads = try await find(words)
+            for one in downloads {
+                switch one.status.state {
+                case .completed: if deletingFiles { bytes += one.status.progress.completedBytes }
+                case .cancelled: break
+                default: bytes += one.status.progress.completedBytes
                 }
             }
+            what = downloads.count == 1 ? downloads[0].status.name : Self.number(downloads.count)
+        }
+        return bytes < Self.much || confirm("\(verb) \(what) and delete \(ByteText.size(bytes))?")
+    }
+
+    private struct KeptPart: Encodable {
+        var id: DownloadID
+        var name: String
+        var path: String
+    }
+
+    /// Runs `ferry cancel --keep` and `ferry remove --keep`: takes downloads off the list and keeps their part files.
+    package func keep(_ words: [String]) async throws -> ExitCode {
+        var codes: Set<ExitCode> = []
+        for one in try await pick(words) where words != ["all"] || one.status.state.actions.contains(.cancel) {
+            do throws(DownloadError) {
+                let body = try await link.ask(.keepResumeData, id: one.id.rawValue, as: ResumeDataBody.self)
+                let path = try ResumeData(body.resumeData).partPath
+                if json {
+                    say(KeptPart(id: one.id, name: one.status.name, path: path))
+                } else {
+                    let name = PrintableText.escape(one.status.name)
+                    say("off the list: \(name); go on with: ferry get \(PrintableText.escape(ShellWord.quote(path)))")
+                }
+            } catch {
+                if json { console.result(Program.failure(error)) }
+                codes.insert(fail(error, one.status.name))
+            }
         }
         return ExitCode.combine(codes)
     }
 
+    /// Acts on many downloads in one request: separate ones would start waiting downloads in the slots of the first. A
+    /// download that refuses the action does not affect the others.
+    func many(_ route: Route, _ body: some Encodable & Sendable, done: String) async throws -> ExitCode {
+        let count = try await link.ask(route, query: sessionQuery, json: body, as: ActionCount.self)
+        let failures = count.byID
+        var codes: Set<ExitCode> = []
+        guard let downloads = count.downloads else {
+            // An action on all: their number.
+            if json { say(count) } else { say("\(done): \(Self.number(count.changed))") }
+            for failure in count.failures ?? [] { codes.insert(fail(failure.error, "")) }
+            return ExitCode.combine(codes)
+        }
+        let unchanged = Set(count.unchanged ?? [])
+        for one in downloads {
+            if let error = failures[one.id] {
+                if json { console.result(Program.failure(error)) }
+                codes.insert(fail(error, one.status.name))
+            } else if json {
+                say(one)
+            } else {
+                let name = PrintableText.escape(one.status.name)
+                let isUnchanged = unchanged.contains(one.id.rawValue)
+                say(isUnchanged ? "unchanged: \(name) (\(DownloadTable.state(one)))" : "\(done): \(name)")
+            }
+        }
+        return ExitCode.combine(codes)
+    }
+
+    private static func number(_ count: Int) -> String { "\(count) download\(count == 1 ? "" : "s")" }
+
     /// Reports the failure of one of several downloads. Returns its exit code.
-    private func fail(_ error: DownloadError, _ download: ListedDownload) -> ExitCode {
-        if json { console.result(Program.failure(error)) }
-        console.message("ferry: " + ErrorText.line(error, name: download.status.name))
+    private func fail(_ error: DownloadError, _ name: String) -> ExitCode {
+        console.message("ferry: " + ErrorText.line(error, name: name))
         return ExitCode.of(error)
     }
 
@@ -104,25 +143,18 @@ extension RemoteRun {
             throw UsageError("\(which) cannot be cleared; there are \(known)")
         }
         let count = try await link.ask(.clear, json: ClearBody(which, deleteFiles: deletingFiles), as: ActionCount.self)
-        if json { say(count) } else { say("removed: \(count.changed) download\(count.changed == 1 ? "" : "s")") }
+        if json { say(count) } else { say("removed: \(Self.number(count.changed))") }
         return .done
     }
 
     /// Runs `ferry move`.
     package func move(_ word: String, to words: [String]) async throws -> ExitCode {
-        let all = try await downloads()
-        let one = try DownloadPicker.one(word, from: all)
-        let place = try MovePlanner.place(words) { other throws(UsageError) in
-            try DownloadPicker.one(other, from: all).id
-        }
-        let moved = try await link.ask(.move, id: one.id.rawValue, json: place, as: ListedDownload.self)
-        if json { say(moved) } else { say(PrintableText.escape("moved: \(one.status.name)")) }
-        return .done
+        try await many(.moveMany, MoveBody(words: [word], to: try MovePlanner.place(words)), done: "moved")
     }
 
     /// Runs `ferry relocate`.
     package func relocate(_ word: String, to directory: String) async throws -> ExitCode {
-        let one = try DownloadPicker.one(word, from: try await downloads())
+        guard let one = try await find([word]).first else { throw UsageError("\(word) is not one download") }
         let moved = try await link.ask(
             .relocate, id: one.id.rawValue, json: RelocateBody(directory: OwnProgram.absolute(directory)),
             as: ListedDownload.self)

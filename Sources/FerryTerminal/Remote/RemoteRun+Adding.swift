@@ -34,6 +34,12 @@ extension RemoteRun {
         if batch.isEmpty { return }
         let added = try await link.ask(.add, json: NewDownloads(batch), as: DownloadItems.self).items
         let new = Set(batch.map(\.id))
+        let places = Set(added.compactMap(\.directory)).sorted()
+        if width != nil, !json, !places.isEmpty {
+            console.message(
+                PrintableText.escape(
+                    "ferry: saved to \(places.joined(separator: ", ")); ferry watch shows the progress"))
+        }
         for one in added {
             if !new.contains(one.id) { console.message(AddPlanner.listedAlready(one.status)) }
             if json { say(one) } else { say(PrintableText.escape("\(one.id.rawValue)  \(one.status.name)")) }

@@ -10,11 +10,17 @@ package struct RemoteRun: Sendable {
     let json: Bool
     /// The width of the terminal on standard output, in columns; `nil` without one.
     let width: Int?
+    /// Asks a question on the terminal; `nil` without one.
+    let confirm: (@Sendable (String) -> Bool)?
     /// The session whose downloads are used, or `all`; `nil` for that of the command line and the page.
     let session: String?
 
-    package init(_ link: DaemonLink, session: String? = nil, console: Console, json: Bool, width: Int?) {
+    package init(
+        _ link: DaemonLink, session: String? = nil, console: Console, json: Bool, width: Int?,
+        confirm: (@Sendable (String) -> Bool)? = nil
+    ) {
         self.link = link
+        self.confirm = confirm
         self.session = session
         self.console = console
         self.json = json
@@ -35,6 +41,8 @@ package struct RemoteRun: Sendable {
         package var sort = "queue"
         package var isReversed = false
         package var limit: Int?
+        /// Whether only the names are printed, for the completions of a shell.
+        package var areNames = false
 
         package init() {}
 
@@ -68,6 +76,8 @@ package struct RemoteRun: Sendable {
         let downloads = try await link.downloads(try options.query() + sessionQuery, limit: options.limit ?? .max)
         if json {
             for download in downloads { say(download) }
+        } else if options.areNames {
+            for download in downloads { say(PrintableText.escape(download.status.name)) }
         } else {
             // A prefix that is unique among the listed downloads may match others.
             let identifiers = options.isPartial ? .whole : ShortIdentifiers(downloads.map(\.id.rawValue))
@@ -93,15 +103,19 @@ package struct RemoteRun: Sendable {
         return .done
     }
 
-    func pick(_ words: [String]) async throws -> [ListedDownload] {
-        guard !words.isEmpty else { throw UsageError("which downloads? give identifiers, names, or all") }
-        return try DownloadPicker.pick(words, from: try await downloads())
+    /// Returns the downloads that these words mean.
+    func pick(_ words: [String]) async throws(DownloadError) -> [ListedDownload] {
+        words == ["all"] ? try await link.downloads(sessionQuery) : try await find(words)
     }
 
-    /// Returns all downloads of the session.
-    func downloads() async throws(DownloadError) -> [ListedDownload] { try await link.downloads(sessionQuery) }
+    /// Returns the download that each of these words means.
+    func find(_ words: [String]) async throws(DownloadError) -> [ListedDownload] {
+        try await link.ask(
+            .find, query: sessionQuery, json: SelectionBody(words: words), as: DownloadItems.self
+        ).items
+    }
 
-    private var sessionQuery: [(name: String, value: String)] { session.map { [("session", $0)] } ?? [] }
+    var sessionQuery: [(name: String, value: String)] { session.map { [("session", $0)] } ?? [] }
 
     // MARK: Settings
 
@@ -119,12 +133,8 @@ package struct RemoteRun: Sendable {
         case .show: show(try await link.ask(.settings, as: SettingsBody.self))
         case .daemon(let change): show(try await link.ask(.changeSettings, json: change, as: SettingsBody.self))
         case .downloads(let names, let change):
-            let chosen = try await pick(names)
-            try SetPlanner.checkServers(of: chosen.map(\.url), change)
-            for one in chosen {
-                let changed = try await link.ask(.change, id: one.id.rawValue, json: change, as: ListedDownload.self)
-                if json { say(changed) } else { say(PrintableText.escape("changed: \(changed.status.name)")) }
-            }
+            if change.request.hasSecrets { try SetPlanner.checkServers(of: try await pick(names).map(\.url), change) }
+            return try await many(.changeMany, ChangeBody(words: names, change: change), done: "changed")
         }
         return .done
     }

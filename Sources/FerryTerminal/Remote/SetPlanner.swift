@@ -9,7 +9,7 @@ package enum SetPlanner {
         /// Changes nothing and shows the settings.
         case show
         case daemon(SettingsChange)
-        /// The payload's strings select downloads, as in ``DownloadPicker``.
+        /// The payload's strings are the words of ``FerryAPI/SelectingBody``.
         case downloads([String], RequestChange)
     }
 

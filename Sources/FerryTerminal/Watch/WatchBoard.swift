@@ -13,6 +13,8 @@ package struct WatchBoard: Sendable {
         case quit
     }
 
+    /// The downloads that are shown; `nil` for all.
+    package var only: Set<DownloadID>?
     private var downloads: [DownloadID: ListedDownload] = [:]
     private var order: [DownloadID] = []
     /// The download that keys apply to.
@@ -80,8 +82,10 @@ package struct WatchBoard: Sendable {
 
     package func download(_ id: DownloadID) -> ListedDownload? { downloads[id] }
 
-    /// All downloads in the order of the list.
-    package var all: [ListedDownload] { order.compactMap { downloads[$0] } }
+    /// All shown downloads in the order of the list.
+    package var all: [ListedDownload] {
+        order.compactMap { id in only?.contains(id) ?? true ? downloads[id] : nil }
+    }
 
     /// The downloads that are not completed or cancelled: running, waiting, paused, then failed ones, each in the
     /// order of the list.
@@ -102,7 +106,7 @@ package struct WatchBoard: Sendable {
 
     /// The total speed in bytes per second.
     package var speed: Double {
-        downloads.values.reduce(0) { sum, one in
+        all.reduce(0) { sum, one in
             one.status.state == .downloading ? sum + max(0, one.status.progress.bytesPerSecond) : sum
         }
     }
@@ -112,7 +116,7 @@ package struct WatchBoard: Sendable {
         var counts: [(String, Int)] = [
             ("running", 0), ("waiting", 0), ("paused", 0), ("failed", 0), ("completed", 0), ("cancelled", 0),
         ]
-        for one in downloads.values {
+        for one in all {
             let index =
                 switch one.status.state {
                 case .downloading, .verifying: 0

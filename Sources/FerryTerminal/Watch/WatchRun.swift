@@ -13,6 +13,8 @@ package final class WatchRun: Sendable {
         var plain = PlainProgress()
         /// The selected downloads that have not ended; `nil` without a selection.
         var awaited: Set<DownloadID>?
+        /// The selected downloads whose end, or reason to wait, was not written yet.
+        var untold: [DownloadID] = []
         var codes: Set<ExitCode> = []
         var code: ExitCode?
         /// The failure that a retry would not change.
@@ -52,8 +54,13 @@ package final class WatchRun: Sendable {
     func run(_ words: [String], signals: AsyncStream<Int32>) async throws -> ExitCode {
         defer { terminal?.giveBack() }
         if !words.isEmpty {
-            let named = try DownloadPicker.pick(words, from: try await downloads())
-            state.withLock { $0.awaited = Set(named.map(\.id)) }
+            let body = SelectionBody(words: words)
+            let named = try await link.ask(.find, query: sessionQuery, json: body, as: DownloadItems.self).items
+            state.withLock { state in
+                state.awaited = Set(named.map(\.id))
+                state.board.only = state.awaited
+                state.untold = named.map(\.id)
+            }
         }
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.link.follow(self) }
@@ -66,14 +73,17 @@ package final class WatchRun: Sendable {
             group.cancelAll()
         }
         console.draw([])
+        if style != .json { summarize() }
         let (code, refusal) = state.withLock { ($0.code ?? ExitCode.combine($0.codes), $0.refusal) }
         if let refusal { throw refusal }
         return code
     }
 
     private func downloads() async throws(DownloadError) -> [ListedDownload] {
-        try await link.downloads(session.map { [("session", $0)] } ?? [])
+        try await link.downloads(sessionQuery)
     }
+
+    private var sessionQuery: [(name: String, value: String)] { session.map { [("session", $0)] } ?? [] }
 
     private func finish(_ code: ExitCode? = nil) {
         state.withLock { $0.code = $0.code ?? code }
@@ -96,7 +106,10 @@ package final class WatchRun: Sendable {
         if isStale, let all = try? await downloads() { state.withLock { $0.board.fill(all) } }
         switch event {
         case .happened(let body): tell(body.event)
-        case .reset, .state, .removed: settle()
+        case .reset:
+            tellWaiting()
+            settle()
+        case .state, .removed: settle()
         default: break
         }
     }
@@ -111,8 +124,41 @@ package final class WatchRun: Sendable {
         default:
             if let line = EventText.line(event.kind, name: name, detail: .verbose) { console.message(line) }
         }
-        state.withLock { if event.kind.isEnd { $0.plain.ended(event.id) } }
+        state.withLock { state in
+            guard event.kind.isEnd else { return }
+            state.plain.ended(event.id)
+            state.untold.removeAll { $0 == event.id }
+        }
     }
+
+    /// Prints why selected downloads do not run, if nothing is drawn.
+    private func tellWaiting() {
+        guard style == .lines else { return }
+        let named = state.withLock { state in state.untold.compactMap { state.board.download($0) } }
+        for one in named.prefix(Self.mostNamed) where [.waiting, .paused].contains(one.status.state.kind) {
+            let reason = DownloadTable.reason(one).map { "; " + $0 } ?? ""
+            console.message(PrintableText.escape(one.status.name + ": " + DownloadTable.state(one)) + reason)
+        }
+    }
+
+    /// Prints how each selected download has ended that was not told yet, and the counts of several.
+    private func summarize() {
+        let (board, untold, count) = state.withLock { state in
+            (state.board, state.awaited?.isEmpty == true ? state.untold : [], state.board.only?.count ?? 0)
+        }
+        for id in untold.prefix(Self.mostNamed) {
+            guard let one = board.download(id) else { continue }
+            switch one.status.state {
+            case .completed: console.message(PrintableText.escape("\(one.status.name): done, \(one.status.path ?? "")"))
+            case .failed(let error): console.message("ferry: " + ErrorText.line(error, name: one.status.name))
+            default: console.message(PrintableText.escape("\(one.status.name): \(DownloadTable.state(one))"))
+            }
+        }
+        if count > 1, state.withLock({ $0.awaited?.isEmpty == true }) { console.message(board.counts) }
+    }
+
+    /// The number of downloads that are named one by one.
+    private static let mostNamed = 20
 
     /// Removes selected downloads that have ended from those to wait for.
     private func settle() {
@@ -121,7 +167,8 @@ package final class WatchRun: Sendable {
             for id in awaited {
                 switch state.board.download(id)?.status.state {
                 case .failed(let error): state.codes.insert(ExitCode.of(error))
-                case nil, .completed, .cancelled: break
+                case .cancelled: state.codes.insert(.conflict)
+                case nil, .completed: break
                 default: continue
                 }
                 state.awaited?.remove(id)

@@ -88,4 +88,34 @@ struct PlacementPlannerTests {
     private func place(_ id: String, _ position: Int64, priority: Int = 0) -> QueuePlace {
         QueuePlace(id: DownloadID(rawValue: id), key: QueueKey(priority: priority, position: position))
     }
+
+    @Test("PlacementPlanner: several come to one place in their order, and all are renumbered only without a gap")
+    func several() {
+        func list(_ positions: [Int64]) -> [QueuePlace] {
+            positions.enumerated().map { index, position in
+                QueuePlace(
+                    id: DownloadID(rawValue: "\(index)"), key: QueueKey(priority: 0, position: position))
+            }
+        }
+        func order(_ listed: [QueuePlace], _ changes: [QueuePlace]) -> [String] {
+            var keys = Dictionary(uniqueKeysWithValues: listed.map { ($0.id, $0.key) })
+            for change in changes { keys[change.id] = change.key }
+            return keys.sorted { $0.value < $1.value }.map(\.key.rawValue)
+        }
+        for spacing in [Int64(1), PlacementPlanner.spacing] {
+            let listed = list((1...6).map { $0 * spacing })
+            let moved = [listed[4], listed[1]]
+            let cases: [(PlacementPlanner.Placement, [String])] = [
+                (.front, ["4", "1", "0", "2", "3", "5"]), (.back, ["0", "2", "3", "5", "4", "1"]),
+                (.before(listed[3].key), ["0", "2", "4", "1", "3", "5"]),
+                (.after(listed[3].key), ["0", "2", "3", "4", "1", "5"]),
+            ]
+            for (placement, expected) in cases {
+                let changes = PlacementPlanner.place(moved, placement, among: listed)
+                #expect(order(listed, changes) == expected, "\(placement)")
+                if spacing > 1 { #expect(changes.count == 2) }
+            }
+        }
+        #expect(PlacementPlanner.place([], .front, among: list([1])).isEmpty)
+    }
 }

@@ -82,6 +82,49 @@ struct StoreReadingTests {
     }
 
     @Test(
+        "Store: a word means the download with that identifier, else those with that name, else those that begin so",
+        arguments: StoreKind.allCases)
+    func words(kind: StoreKind) async throws {
+        try await StoreBench.run(kind) { bench in
+            let names = [
+                ("abc1", "one.iso"), ("abc2", "two.iso"), ("abc", "three.iso"), ("def1", "two.iso"), ("ghi", "abc1"),
+                ("jkl", "abc"), ("mno", "gh"), ("x%", "'"),
+            ]
+            let rows = try names.enumerated().map { index, name in
+                var row = try StoreBench.row(name.0, 0, Int64(index), session: name.0 == "def1" ? "app" : "own")
+                row.name = name.1
+                return row
+            }
+            try await bench.store.commit([.insert(rows)])
+            func meant(_ words: [String], _ session: String? = nil) async throws -> [[String]] {
+                try await bench.store.identifiers(of: words, session: session).map { $0.map(\.rawValue) }
+            }
+            #expect(
+                try await meant(["abc", "abc2", "d", "one.iso", "abc1", "gh", "'", "x", "x%"])
+                    == [["abc"], ["abc2"], ["def1"], ["abc1"], ["abc1"], ["mno"], ["x%"], ["x%"], ["x%"]])
+            #expect(try await meant(["ab", "two.iso"]) == [["abc1", "abc2", "abc"], ["abc2", "def1"]])
+            #expect(try await meant(["nobody", "", "%", "one.iso", "one.iso"]) == [[], [], [], ["abc1"], ["abc1"]])
+            #expect(try await meant(["two.iso", "def1", "abc"], "own") == [["abc2"], [], ["abc"]])
+            #expect(try await meant([]) == [])
+        }
+    }
+
+    @Test("Store: entries of some downloads are read, and rows that have a path", arguments: StoreKind.allCases)
+    func chosen(kind: StoreKind) async throws {
+        try await StoreBench.run(kind) { bench in
+            var placed = try StoreBench.row("b", 0, 1, session: "x")
+            placed.path = bench.directory + "/files/b"
+            try await bench.store.commit([.insert([try StoreBench.row("a", 0, 2), placed, try StoreBench.row("c")])])
+            let store = bench.store
+            #expect(try await store.load(RowFilter(ids: ["a", "b", "none"])).map(\.id) == ["b", "a"])
+            #expect(try await store.load(RowFilter(ids: ["a", "b"], session: "x")).map(\.id) == ["b"])
+            #expect(try await store.load(RowFilter(ids: [])).isEmpty)
+            let paths = try await store.page(RowFilter(ids: ["a", "b", "c"], hasPath: true), offset: 0, limit: .max)
+            #expect(paths == [placed])
+        }
+    }
+
+    @Test(
         "Store: the neighbours of every placement are found among rows of the same priority",
         arguments: StoreKind.allCases)
     func gaps(kind: StoreKind) async throws {

@@ -13,6 +13,7 @@ final class WatchedStore: DownloadStore {
     private let arrivals = AsyncEvent()
     private let door = Door()
     private let loaded = Mutex(0)
+    private let committed = Mutex(0)
 
     /// Makes a store that holds the batches with such a change.
     init(_ base: any DownloadStore, holding isMeant: @escaping @Sendable (StoreChange) -> Bool = { _ in false }) {
@@ -22,11 +23,14 @@ final class WatchedStore: DownloadStore {
 
     /// The number of reads of the whole list.
     var loads: Int { loaded.withLock { $0 } }
+    /// The number of durable batches.
+    var commits: Int { committed.withLock { $0 } }
     /// Returns when a batch waits, or has waited.
     func arrived() async { await arrivals.wait(after: 0) }
     func open() { door.open() }
 
     func commit(_ changes: [StoreChange]) async throws(DownloadError) -> [NumberedEvent] {
+        committed.withLock { $0 += 1 }
         if changes.contains(where: isMeant) {
             arrivals.notify()
             await door.pass()
@@ -37,9 +41,12 @@ final class WatchedStore: DownloadStore {
     func submit(_ changes: [StoreChange]) { base.submit(changes) }
     func close() async { await base.close() }
 
-    func load() async throws(DownloadError) -> [IndexEntry] {
-        loaded.withLock { $0 += 1 }
-        return try await base.load()
+    func load(_ filter: RowFilter) async throws(DownloadError) -> [IndexEntry] {
+        if filter == .all { loaded.withLock { $0 += 1 } }
+        return try await base.load(filter)
+    }
+    func identifiers(of words: [String], session: String?) async throws(DownloadError) -> [[DownloadID]] {
+        try await base.identifiers(of: words, session: session)
     }
     func row(_ id: DownloadID) async throws(DownloadError) -> CatalogueRow? { try await base.row(id) }
     func rows(_ ids: [DownloadID]) async throws(DownloadError) -> [CatalogueRow] { try await base.rows(ids) }

@@ -1,5 +1,7 @@
+import FerryCore
 import FerryTesting
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Ferry
@@ -115,6 +117,112 @@ struct ManyAtOnceTests {
             #expect(download.status.state == .cancelled)
             await manager.shutdown()
             #expect(shop.files == [])
+        }
+    }
+
+    /// Lists 300 paused downloads of one server, to which nothing is sent.
+    private func resting(
+        _ shop: Workshop, _ body: (DownloadManager, Scheduler, WatchedStore, [DownloadID]) async throws -> Void
+    ) async throws {
+        let manager = shop.kept { $0.maxConcurrentDownloads = 1 }
+        let gate = Gate()
+        shop.serve(["/x"], [.hold(gate)])
+        // Takes the only slot.
+        _ = try await manager.download(try shop.single("/x") { $0.priority = .high })
+        await gate.arrived()
+        let ids = (0..<300).map { DownloadID(rawValue: "d\($0)") }
+        _ = try await manager.download(
+            ids.map { id in
+                try shop.single("/\(id)") {
+                    $0.id = id
+                    $0.startsPaused = true
+                }
+            })
+        let scheduler = try #require(manager.scheduler)
+        let store = WatchedStore(try await scheduler.opened())
+        scheduler.state.withLock { $0.store = store }
+        try await body(manager, scheduler, store, ids)
+        gate.open()
+        await manager.shutdown()
+    }
+
+    @Test("Many at once: each action on 300 resting downloads is one commit")
+    func committed() async throws {
+        try await Workshop.run { shop in
+            try await resting(shop) { manager, scheduler, store, ids in
+                var change = RequestChange()
+                change.set(.label, \.label, "new")
+                change.set(.priority, \.priority, .low)
+                let actions: [(BulkAction, DownloadState.Kind)] = [
+                    (.resume, .waiting), (.pause(), .paused), (.change(change), .paused), (.cancel, .cancelled),
+                ]
+                for (action, kind) in actions {
+                    let before = store.commits
+                    let result = try await scheduler.act(action, on: ids, session: nil)
+                    #expect(store.commits - before == 1, "\(action)")
+                    #expect(result.changed == Set(ids), "\(action)")
+                    #expect(Set(try await store.rows(ids).map(\.state.kind)) == [kind], "\(action)")
+                }
+                #expect(Set(try await store.rows(ids).map(\.label)) == ["new"])
+                // In the order of the first of them.
+                #expect(try await store.load().map(\.id).suffix(300) == ids[...])
+                let moved = [ids[7], ids[3], ids[250]]
+                var before = store.commits
+                #expect(try await scheduler.move(moved, to: .first).changed == Set(moved))
+                #expect(store.commits - before == 1)
+                #expect(try await store.load().map(\.id).suffix(300).prefix(4) == (moved + [ids[0]])[...])
+                before = store.commits
+                let removed = try await scheduler.act(
+                    .remove(deletingFiles: true), on: nil, session: "none of these")
+                #expect(removed.changed.isEmpty)
+                let rest = try await scheduler.act(.remove(deletingFiles: true), on: ids + ids, session: nil)
+                #expect(rest.changed == Set(ids))
+                #expect(store.commits - before == 1)
+                #expect(try await manager.downloadCount == 1)
+                #expect(shop.asked == ["/x"])
+            }
+        }
+    }
+
+    @Test("Many at once: a named download that refuses the action is an error, and one that is so already is unchanged")
+    func refusals() async throws {
+        try await Workshop.run { shop in
+            try await resting(shop) { manager, scheduler, store, ids in
+                _ = try await scheduler.act(.cancel, on: [ids[0]], session: nil)
+                let named = [ids[0], ids[1], DownloadID(rawValue: "none")]
+                let paused = try await scheduler.act(.pause(), on: named, session: nil)
+                #expect(paused.changed.isEmpty)
+                #expect(paused.unchanged == [ids[1]])
+                #expect(paused.failures.mapValues(\.code) == [ids[0]: .wrongState, named[2]: .notFound])
+                // Of all, only those are meant whose state permits it.
+                let all = try await scheduler.act(.cancel, on: nil, session: nil)
+                #expect(all.failures.isEmpty && all.unchanged.isEmpty)
+                #expect(all.changed.count == 300)
+            }
+        }
+    }
+
+    @Test("Cancel all: the part files of waiting downloads are deleted, and each end is an event")
+    func cancelledParts() async throws {
+        try await Workshop.run { shop in
+            shop.serve(["/a", "/b"], [.stall(after: 1_000_000)])
+            let first = shop.kept()
+            let downloads = try await first.download([try shop.single("/a"), try shop.single("/b")])
+            for download in downloads { await shop.reach(1_000_000, download) }
+            try await first.pauseAll()
+            await first.shutdown()
+            #expect(shop.files.count == 4)
+            let manager = shop.kept()
+            var events = manager.events.makeAsyncIterator()
+            let result = try await #require(manager.scheduler).act(.cancel, on: nil, session: nil)
+            #expect(result.changed.count == 2)
+            #expect(shop.files == [])
+            var ended: Set<DownloadID> = []
+            while ended.count < 2, let event = await events.next() {
+                if event.kind == .cancelled, event.number != nil { ended.insert(event.id) }
+            }
+            #expect(ended == Set(downloads.map(\.id)))
+            await manager.shutdown()
         }
     }
 }

@@ -43,10 +43,8 @@ export class Actions {
   /// Changes the same of many: `values` as in the API.
   async change(downloads, values) {
     if (this.#isAway()) return;
-    const problems = await forAll(downloads, async ({ id }) => {
-      const { mark } = this.#store;
-      this.#store.take(await this.#api.change(id, values), mark);
-    });
+    const ids = downloads.map(({ id }) => id);
+    const problems = await this.#api.actMany(ids, 'change', { change: values }).catch((problem) => [problem]);
     if (problems.length > 0) this.report(problems[0]);
     else this.#announcer.say(t('changed.many', { n: downloads.length }));
   }
@@ -114,7 +112,7 @@ export class Actions {
 
   async #send(action, targets) {
     const isRemoval = action === 'remove' || action === 'removeFile';
-    if (targets.length > 1 && (isRemoval || action === 'pause' || action === 'resume')) {
+    if (targets.length > 1 && action !== 'anyway') {
       const ids = targets.map(({ id }) => id);
       const answer = isRemoval ? this.#removeMany(ids, action === 'removeFile') : this.#api.actMany(ids, action);
       return answer.catch((problem) => [problem]);
@@ -176,7 +174,9 @@ export class Actions {
 
   /// To the top of the queue, in the order in which they stand there.
   async moveToTop(downloads) {
-    for (const download of downloads.toReversed()) if (!(await this.move(download, 'first'))) return;
+    const ids = downloads.map(({ id }) => id);
+    const [problem] = await this.#api.actMany(ids, 'move', { to: 'first' }).catch((refusal) => [refusal]);
+    if (problem) return this.report(problem);
     this.#announcer.speak(t('did.first', { n: downloads.length }));
   }
 

@@ -117,8 +117,10 @@ export class API {
     }
     return problems;
   }
-  /// Pauses or resumes many; gives the problems of those that it could not.
-  async actMany(ids, action) { return failures(await this.post(`/downloads/${action}`, { ids })); }
+  /// Acts on many at once; gives the problems of those that it could not.
+  async actMany(ids, action, body = {}) {
+    return failures(await this.post(`/downloads/${action}`, { ids, ...body }, { timeout: 120_000 }));
+  }
   move(id, to) { return this.post(`/downloads/${encodeURIComponent(id)}/move`, { to }); }
   change(id, change) { return this.patch(`/downloads/${encodeURIComponent(id)}`, change); }
   clear(which) { return this.post('/downloads/clear', { which, deleteFiles: false }); }

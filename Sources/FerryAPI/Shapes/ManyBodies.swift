@@ -1,0 +1,110 @@
+package import FerryCore
+
+// Bodies of actions on many downloads.
+
+/// The downloads that a request is about: by identifiers, or by the words of a user. A word is an identifier, else a
+/// name, else the beginning of an identifier; `["all"]` means all of the session whose state permits the action.
+package protocol SelectingBody: ClientBody {
+    var ids: [String]? { get }
+    var words: [String]? { get }
+}
+
+/// `POST /downloads/find`, `pause`, `resume`, `cancel`, `restart`.
+package struct SelectionBody: SelectingBody, Encodable, Hashable {
+    package var ids: [String]?
+    package var words: [String]?
+    package init(ids: [String]? = nil, words: [String]? = nil) {
+        self.ids = ids
+        self.words = words
+    }
+    package enum CodingKeys: String, CodingKey, CaseIterable { case ids, words }
+}
+
+/// `POST /downloads/remove`: downloads to remove from the list. Those that have not ended are cancelled first.
+package struct RemovalBody: SelectingBody, Encodable, Hashable {
+    package var ids: [String]?
+    package var words: [String]?
+    package var deleteFiles: Bool?
+    package init(_ ids: [String]? = nil, words: [String]? = nil, deleteFiles: Bool? = nil) {
+        self.ids = ids
+        self.words = words
+        self.deleteFiles = deleteFiles
+    }
+    package enum CodingKeys: String, CodingKey, CaseIterable { case ids, words, deleteFiles }
+}
+
+/// `POST /downloads/change`: the same change of several downloads.
+package struct ChangeBody: SelectingBody, Encodable, Hashable {
+    package var ids: [String]?
+    package var words: [String]?
+    package var change: RequestChange
+    package init(_ ids: [String]? = nil, words: [String]? = nil, change: RequestChange) {
+        self.ids = ids
+        self.words = words
+        self.change = change
+    }
+    package enum CodingKeys: String, CodingKey, CaseIterable { case ids, words, change }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        ids = try container.decodeIfPresent([String].self, forKey: .ids)
+        words = try container.decodeIfPresent([String].self, forKey: .words)
+        change = try container.decode(Strict<RequestChange>.self, forKey: .change).body
+    }
+}
+
+/// `POST /downloads/move`: a new place for several downloads, in their order. With `words`, the download before or
+/// behind which they move is named by a word too.
+package struct MoveBody: SelectingBody, Encodable, Hashable {
+    package var ids: [String]?
+    package var words: [String]?
+    package var place: ListPlacement
+    package init(_ ids: [String]? = nil, words: [String]? = nil, to place: ListPlacement) {
+        self.ids = ids
+        self.words = words
+        self.place = place
+    }
+    package enum CodingKeys: String, CodingKey, CaseIterable { case ids, words, to }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        ids = try container.decodeIfPresent([String].self, forKey: .ids)
+        words = try container.decodeIfPresent([String].self, forKey: .words)
+        place = try ListPlacement(from: decoder)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(ids, forKey: .ids)
+        try container.encodeIfPresent(words, forKey: .words)
+        try place.encode(to: encoder)
+    }
+}
+
+/// The result of an action on several downloads.
+package struct ActionCount: Codable, Sendable, Hashable {
+    /// The number of downloads that are now as the action leaves them.
+    package var changed: Int
+    /// The others of those that the request named, in its order; `nil` if there is none.
+    package var failures: [ActionFailure]?
+    /// The identifiers of those that were so before; only for a request with words, `nil` if there is none.
+    package var unchanged: [String]?
+    /// The downloads that the words of the request mean, in their order, after the action or before a removal.
+    package var downloads: [ListedDownload]?
+
+    package init(_ changed: Int, failures: [ActionFailure] = []) {
+        self.changed = changed
+        self.failures = failures.isEmpty ? nil : failures
+    }
+}
+
+/// Why an action on one of several downloads was not carried out.
+package struct ActionFailure: Codable, Sendable, Hashable {
+    package var id: String
+    package var error: DownloadError
+
+    package init(_ id: String, _ error: DownloadError) {
+        self.id = id
+        self.error = error
+    }
+}

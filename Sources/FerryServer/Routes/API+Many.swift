@@ -1,0 +1,135 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import Foundation
+import HTTPTypes
+import HummingbirdCore
+
+/// Actions on many downloads.
+extension API {
+    func find(_ visit: APIRequest) async throws -> Response {
+        let body = try await read(SelectionBody.self, of: visit)
+        let session = try visit.session(in: visit.items(["session"]))
+        let ids = try await chosen(by: body, visit, session) ?? []
+        let revision = visit.revision()
+        let rows = try await manager.rows(ids).filter { visit.mayUse($0.session) }
+        return try Answer.json(DownloadItems(rows.map { manager.listed($0, revision: revision) }))
+    }
+
+    func act(_ action: BulkAction, onMany visit: APIRequest, mayNameNone: Bool = false) async throws -> Response {
+        let body =
+            mayNameNone
+            ? try await readIfPresent(SelectionBody.self, of: visit) ?? SelectionBody()
+            : try await read(SelectionBody.self, of: visit)
+        return try await many(visit, body, mayNameNone: mayNameNone) { ids, session in
+            try await manager.act(action, on: ids, session: session)
+        }
+    }
+
+    func removeMany(_ visit: APIRequest) async throws -> Response {
+        let body = try await read(RemovalBody.self, of: visit)
+        let action = BulkAction.remove(deletingFiles: body.deleteFiles ?? false)
+        return try await many(visit, body) { ids, session in
+            try await manager.act(action, on: ids, session: session)
+        }
+    }
+
+    func changeMany(_ visit: APIRequest) async throws -> Response {
+        let body = try await read(ChangeBody.self, of: visit)
+        return try await many(visit, body) { ids, session in
+            try await manager.act(.change(body.change), on: ids, session: session)
+        }
+    }
+
+    func moveMany(_ visit: APIRequest) async throws -> Response {
+        let body = try await read(MoveBody.self, of: visit)
+        return try await many(visit, body) { ids, session in
+            var place = body.place
+            if body.words != nil {
+                switch place {
+                case .before(let word): place = .before(try await one(word.rawValue, session))
+                case .after(let word): place = .after(try await one(word.rawValue, session))
+                case .first, .last, .index: break
+                }
+            }
+            let ids =
+                if let ids { ids } else { try await manager.identifiers(RowFilter(session: session), order: .queue) }
+            let own = Set(try await manager.rows(ids).filter { visit.mayUse($0.session) }.map(\.id))
+            var result = try await manager.move(ids.filter(own.contains), to: place)
+            for id in ids where !own.contains(id) { result.failures[id] = notListed(id) }
+            return result
+        }
+    }
+
+    func clear(_ visit: APIRequest) async throws -> Response {
+        let body = try await read(ClearBody.self, of: visit)
+        let count = try await manager.clear(
+            body.which, deletingFiles: body.deleteFiles ?? false, session: visit.session)
+        return try Answer.json(ActionCount(count))
+    }
+
+    /// Acts on the downloads that a body selects; `action` receives their identifiers, `nil` for all, and the session
+    /// that they must be of, `nil` for any.
+    private func many(
+        _ visit: APIRequest, _ body: some SelectingBody, mayNameNone: Bool = false,
+        _ action: ([DownloadID]?, String?) async throws -> BulkResult
+    ) async throws -> Response {
+        let session = try visit.session(in: visit.items(["session"]))
+        let ids = try await chosen(by: body, visit, session, mayNameNone: mayNameNone)
+        let named = body.words == nil ? nil : ids
+        let revision = visit.revision()
+        let before = visit.route == .removeMany ? try await manager.rows(named ?? []) : nil
+        let result = try await action(ids, body.ids == nil || !visit.isLocal ? session : nil)
+        let failures = result.failures.isEmpty ? [] : (ids ?? result.failures.keys.sorted { $0.rawValue < $1.rawValue })
+        var count = ActionCount(
+            result.changed.count + result.unchanged.count,
+            failures: failures.compactMap { id in result.failures[id].map { ActionFailure(id.rawValue, $0) } })
+        if let named {
+            let rows = if let before { before } else { try await manager.rows(named) }
+            count.downloads = rows.map { manager.listed($0, revision: revision) }
+            let unchanged = named.filter(result.unchanged.contains).map(\.rawValue)
+            if !unchanged.isEmpty { count.unchanged = unchanged }
+        }
+        return try Answer.json(count)
+    }
+
+    /// The downloads that a body selects, each once; `nil` for all of the session.
+    private func chosen(
+        by body: some SelectingBody, _ visit: APIRequest, _ session: String?, mayNameNone: Bool = false
+    ) async throws -> [DownloadID]? {
+        var seen: Set<DownloadID> = []
+        switch (body.ids, body.words) {
+        case (let ids?, nil): return ids.map { DownloadID(rawValue: $0) }.filter { seen.insert($0).inserted }
+        case (nil, let words?) where words == ["all"]: return nil
+        case (nil, let words?): return try await meant(by: words, session).filter { seen.insert($0).inserted }
+        case (nil, nil) where mayNameNone: return nil
+        default: throw Problem(.badRequest, "Either ids or words must be given.")
+        }
+    }
+
+    private func one(_ word: String, _ session: String?) async throws -> DownloadID {
+        try await meant(by: [word], session)[0]
+    }
+
+    /// The download that each word means. Throws for a word that means none or several.
+    private func meant(by words: [String], _ session: String?) async throws -> [DownloadID] {
+        let found = try await manager.identifiers(of: words, session: session)
+        var ids: [DownloadID] = []
+        for (word, some) in zip(words, found) {
+            if some.count > 1 {
+                let shown = try await manager.rows(Array(some.prefix(3))).map { "\($0.id.rawValue) (\($0.name))" }
+                let list = shown.joined(separator: ", ") + (some.count > 3 ? ", …" : "")
+                throw DownloadError(
+                    .invalidRequest, ErrorPhrase(.severalCalled, word, "\(some.count)", list),
+                    suggestion: ErrorPhrase(.giveMoreOfID), recovery: .needsUser)
+            }
+            guard let id = some.first else {
+                throw DownloadError(
+                    .notFound, ErrorPhrase(.noneCalled, word), suggestion: ErrorPhrase(.listShows),
+                    recovery: .needsUser)
+            }
+            ids.append(id)
+        }
+        return ids
+    }
+}

@@ -1,0 +1,17 @@
+package import Foundation
+
+/// Times for people: in the time zone of the user, to the second.
+package enum LocalTime {
+    /// Returns `2026-12-24 22:30:05`.
+    package static func text(_ date: Date, in zone: TimeZone = .current) -> String {
+        var calendar = Calendar(identifier: .gregorian)
+        calendar.timeZone = zone
+        let parts = calendar.dateComponents([.year, .month, .day, .hour, .minute, .second], from: date)
+        func digits(_ number: Int?, _ count: Int = 2) -> String {
+            let text = String(number ?? 0)
+            return String(repeating: "0", count: max(0, count - text.utf8.count)) + text
+        }
+        return "\(digits(parts.year, 4))-\(digits(parts.month))-\(digits(parts.day)) "
+            + "\(digits(parts.hour)):\(digits(parts.minute)):\(digits(parts.second))"
+    }
+}

@@ -1,0 +1,106 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@Suite("The binary: stop, status and logs", .serialized, .timeLimit(.minutes(30))) struct DaemonCommandTests {
+    @Test("ferry stop: it returns once the daemon has left, and says what goes on at the next start")
+    func stopped() async throws {
+        try await RemoteHome.run { home in
+            let gate = Gate()
+            home.server.serve("/a", Resource(size: 300_000, seed: 5))
+            home.server.script("/a", [.hold(gate)])
+            try await home.run("add", home.server.url("/a"))
+            await gate.arrived(1)
+            let process = try #require(home.daemon)
+            let status = try await home.run("status").lines
+            #expect(status.contains("process:   \(process)"), "\(status)")
+            #expect(status.contains("socket:    \(home.root)/run/s"))
+            #expect(status.contains("page:      off"))
+            #expect(status.contains("log:       \(home.root)/state/daemon.log"))
+            #expect(status.contains("downloads: 1 running"))
+            #expect(status.first?.hasPrefix("running:   since 20") == true)
+            let object = try #require(try await home.objects("status").first)
+            #expect(object["running"] as? Bool == true && object["pid"] as? Int == Int(process))
+            #expect((object["statistics"] as? [String: Any])?["running"] as? Int == 1)
+
+            let stop = try await home.run("stop")
+            #expect(
+                stop.lines == [
+                    "stopped (process \(process))",
+                    "1 download goes on at the next start: ferry add, ferry resume or ferry serve",
+                ])
+            #expect(!FileManager.default.fileExists(atPath: home.root + "/run/s"))
+            let absent = try await home.ferry("status")
+            #expect(absent.code == 11)
+            #expect(absent.text.hasPrefix("not running, so nothing is being downloaded; ferry add starts it"))
+            #expect(try FerryCLITests.objects(try await home.ferry("status", "--json").text).count == 1)
+            #expect(try await home.run("stop").text == "no daemon runs\n")
+            gate.open()
+            // The next start goes on.
+            try await home.run("resume", "a")
+            #expect(try await home.ferry("watch", "a").code == 0)
+            #expect(try await home.run("status").lines.contains("downloads: 1 completed"))
+        }
+    }
+
+    @Test("ferry stop: a daemon that does not answer is found by its lock")
+    func withoutSocket() async throws {
+        try await RemoteHome.run { home in
+            try await home.run("add", "--paused", home.server.url("/a"))
+            let process = try #require(home.daemon)
+            #expect(unlink(home.root + "/run/s") == 0)
+            #expect(try await home.run("stop").text == "stopped (process \(process))\n")
+            #expect(try await home.run("stop").text == "no daemon runs\n")
+        }
+    }
+
+    @Test("ferry stop, status and logs: a daemon of systemd is stopped through it, and its log is the journal's")
+    func service() async throws {
+        try await RemoteHome.run { home in
+            try await home.run("add", "--paused", home.server.url("/a"))
+            let process = try #require(home.daemon)
+            let bin = home.place.path("bin")
+            try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: true)
+            try home.place.write(
+                """
+                #!/bin/sh
+                echo "$*" >> "\(bin)/calls"
+                case "$2" in show) echo \(process);; stop) kill \(process);; esac
+                """, to: "bin/systemctl")
+            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: bin + "/systemctl")
+            try FileManager.default.createDirectory(
+                atPath: home.place.path("config/systemd/user"), withIntermediateDirectories: true)
+            try home.place.write("", to: "config/systemd/user/ferry.service")
+            let environment = ["PATH": bin + ":/usr/bin:/bin", "XDG_CONFIG_HOME": home.place.path("config")]
+            let status = try await home.ferry("status", environment: environment)
+            #expect(status.lines.contains("process:   \(process), started by systemd"))
+            #expect(status.lines.contains("log:       journalctl --user -u ferry.service"))
+            let logs = try await home.ferry("logs", environment: environment)
+            #expect(logs.text == "")
+            #expect(logs.error.hasSuffix("show it with: journalctl --user -u ferry.service\n"))
+            let stop = try await home.ferry("stop", environment: environment)
+            #expect(stop.code == 0, "\(stop.error)")
+            #expect(stop.text == "stopped (process \(process))\n")
+            #expect(
+                stop.error
+                    == "ferry: systemd starts it again at the next login; ferry service uninstall ends that\n")
+            let calls = try String(contentsOfFile: bin + "/calls", encoding: .utf8)
+            #expect(calls.hasSuffix("--user stop ferry.service\n"), "\(calls)")
+        }
+    }
+
+    @Test("ferry logs: it shows the last lines, and names the log that is not there")
+    func logs() async throws {
+        try await RemoteHome.run { home in
+            let absent = try await home.ferry("logs")
+            #expect(absent.code == 2)
+            #expect(absent.error.hasPrefix("ferry: there is no log \(home.root)/state/daemon.log; a daemon on a"))
+            try await home.run("add", "--paused", home.server.url("/a"))
+            try await home.run("stop")
+            let log = try String(contentsOfFile: home.root + "/state/daemon.log", encoding: .utf8)
+            #expect(try await home.run("logs", "-n", "100").text == log)
+            #expect(
+                try await home.run("logs", "-n", "1").lines == [String(try #require(log.split(separator: "\n").last))])
+        }
+    }
+}

@@ -1,0 +1,49 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@Suite("The binary: doctor", .serialized, .timeLimit(.minutes(30))) struct DoctorProcessTests {
+    @Test("ferry doctor: it passes in a sound environment, and reports a malformed proxy")
+    func doctor() async throws {
+        try await RemoteHome.run { home in
+            try await home.run("add", "--paused", home.server.url("/a"))
+            let report = try #require(try await home.objects("doctor").first)
+            #expect(report["ok"] as? Bool == true)
+            let checks = try #require(report["checks"] as? [[String: Any]])
+            #expect(
+                checks.compactMap { $0["name"] as? String }
+                    == ["open files", "downloads", "state", "socket", "daemon", "confinement", "proxy", "certificates"])
+            let broken = try await home.ferry("doctor", environment: ["https_proxy": "nonsense://x"])
+            #expect(broken.code == 1)
+            #expect(broken.lines.contains { $0.hasPrefix("problem  proxy") })
+        }
+    }
+
+    @Test("ferry doctor: it reports directories that cannot be created, and creates none")
+    func nowhere() async throws {
+        let place = try Workplace()
+        try place.write("", to: "file")
+        let outcome = try await FerryProcess.run(
+            ["doctor"], in: place,
+            environment: [
+                "FERRY_STATE_DIR": place.path("file/below/state"), "FERRY_SOCKET": place.path("file/below/run/s"),
+                "XDG_DOWNLOAD_DIR": place.path("file/below/Downloads"),
+            ])
+        #expect(outcome.code == 1)
+        for name in ["downloads", "state", "socket"] {
+            #expect(outcome.lines.contains { $0.hasPrefix("problem  " + name) }, "\(outcome.text)")
+        }
+        #expect(place.names == ["file"])
+        let sound = try await FerryProcess.run(
+            ["doctor", "--json"], in: place,
+            environment: [
+                "FERRY_STATE_DIR": place.path("new/state"), "FERRY_SOCKET": place.path("new/s"),
+                "XDG_DOWNLOAD_DIR": place.path("new/Downloads"),
+            ])
+        let checks = try #require(try FerryCLITests.objects(sound.text).first?["checks"] as? [[String: Any]])
+        for name in ["downloads", "state", "socket"] {
+            #expect(checks.contains { $0["name"] as? String == name && $0["level"] as? String == "ok" })
+        }
+        #expect(place.names == ["file"])
+    }
+}

@@ -1,0 +1,85 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@Suite("The binary: cancelling and removing", .serialized, .timeLimit(.minutes(30))) struct RemoteRemovalTests {
+    private static let resource = Resource(size: 300_000, seed: 5)
+
+    @Test("ferry remove: a download whose file was replaced stays with exit code 9, and the others are removed")
+    func removed() async throws {
+        try await RemoteHome.run { home in
+            for name in ["a", "b"] { home.server.serve("/" + name, Self.resource) }
+            try await home.run("add", home.server.url("/a"), home.server.url("/b"))
+            _ = try await home.ferry("watch", "a", "b")
+            try Data("mine".utf8).write(to: URL(filePath: home.path("b")))
+            let outcome = try await home.ferry("remove", "all", "--delete-files")
+            #expect(outcome.code == 9)
+            #expect(outcome.text == "removed: 1 download\n")
+            #expect(outcome.error.hasPrefix("ferry: \(home.path("b")) is not the file that was downloaded any more"))
+            #expect(outcome.error.split(separator: "\n").count == 1)
+            #expect(!FileManager.default.fileExists(atPath: home.path("a")))
+            let again = try await home.ferry("remove", "b", "--delete-files", "--json")
+            #expect(again.code == 9)
+            let error = try #require(try FerryCLITests.objects(again.text).first?["error"] as? [String: Any])
+            #expect(error["code"] as? String == "conflict")
+            #expect(try await home.run("remove", "b").text == "removed: b\n")
+            #expect(try await home.run("list").text == "")
+        }
+    }
+
+    /// Returns once the only download has received so many bytes.
+    private func reach(_ bytes: Int, _ home: RemoteHome) async throws {
+        var received = 0
+        while received < bytes {
+            let progress = try await home.objects("list").first?["progress"] as? [String: Any]
+            received = progress?["completedBytes"] as? Int ?? 0
+        }
+    }
+
+    @Test("ferry cancel --keep: the download leaves the list, and ferry get goes on with its part file")
+    func kept() async throws {
+        try await RemoteHome.run { home in
+            let resource = Resource(size: 2_000_000, seed: 4)
+            let gate = Gate()
+            home.server.serve("/a.bin", resource)
+            home.server.script("/a.bin", [.hold(after: 1_500_000, gate)])
+            try await home.run("add", "-x", "1", home.server.url("/a.bin"))
+            try await reach(1_400_000, home)
+            try await home.run("pause", "a.bin")
+            let part = home.path("a.bin.part")
+            let keep = try await home.run("cancel", "--keep", "a.bin")
+            #expect(keep.text == "off the list: a.bin; go on with: ferry get \(part)\n")
+            #expect(try await home.run("list").text == "")
+            let rest = try await home.ferry("get", part)
+            #expect(rest.code == 0, "\(rest.error)")
+            #expect(resource.source.compare(file: home.path("a.bin"), size: resource.size) == .equal)
+            #expect(try await home.ferry("remove", "--keep", "--delete-files", "a.bin").code == 2)
+            gate.open()
+        }
+    }
+
+    @Test(
+        "ferry cancel: on a terminal it asks before it deletes much, and --yes or a no decide",
+        arguments: [true, false])
+    func asked(isMeant: Bool) async throws {
+        try await RemoteHome.run { home in
+            let gate = Gate()
+            home.server.serve("/a.bin", Resource(size: 20_000_000, seed: 4))
+            home.server.always("/a.bin", .hold(after: 15_000_000, gate))
+            try await home.run("add", "-x", "1", home.server.url("/a.bin"))
+            try await reach(14_000_000, home)
+            try await home.run("pause", "a.bin")
+            let cancel = try FerryProcess(
+                ["cancel", "all"], in: home.place, environment: home.environment,
+                error: .terminal(columns: 90, lines: 24), shell: "exec setsid -c -w \"$@\" <&2")
+            await cancel.waitForTerminal("cancel all downloads and delete 1")
+            cancel.type(isMeant ? "y\n" : "n\n")
+            let outcome = try await cancel.outcome()
+            #expect(outcome.code == (isMeant ? 0 : 130))
+            let states = try await home.objects("list").compactMap { $0["state"] as? String }
+            #expect(states == [isMeant ? "cancelled" : "paused"])
+            if !isMeant { #expect(try await home.run("cancel", "-y", "a.bin").text == "cancelled: a.bin\n") }
+            gate.open()
+        }
+    }
+}
