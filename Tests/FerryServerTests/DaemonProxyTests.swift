@@ -32,6 +32,8 @@ struct DaemonProxyTests {
         try result.get()
     }
 
+    private static func counts(_ proxies: ProxyServer...) -> [Int] { proxies.map(\.requests.count) }
+
     /// Downloads a file of a host that only the proxies know.
     private func fetch(
         _ rig: DaemonRig, _ name: String, host: String = "files.test", _ change: (inout RawRequest) -> Void = { _ in }
@@ -46,7 +48,7 @@ struct DaemonProxyTests {
 
     @Test("Daemon: the proxies of its environment are used, except for the hosts of no_proxy")
     func environment() async throws {
-        try await run({ ["http_proxy": $0.url, "no_proxy": "127.0.0.1"] }) { rig, first, _ in
+        try await run({ ["http_proxy": $0.url, "no_proxy": "127.0.0.1"] }) { rig, first, _ async throws in
             #expect(try await fetch(rig, "a") == "completed")
             #expect(first.requests.count == 1)
             #expect(try await fetch(rig, "b", host: "127.0.0.1") == "completed")
@@ -64,13 +66,13 @@ struct DaemonProxyTests {
                 let reply = try await rig.ask(.changeSettings, body: change)
                 #expect(try reply.shape(SettingsBody.self).proxy == (proxy == "auto" ? nil : proxy))
                 #expect(try await fetch(rig, proxy == "auto" ? "c" : "b") == "completed")
-                #expect([first.requests.count, second.requests.count] == counts)
+                #expect(Self.counts(first, second) == counts)
             }
             var none = SettingsChange()
             none.proxy = .set("none")
             #expect(try await rig.ask(.changeSettings, body: none).shape(SettingsBody.self).proxy == "none")
             #expect(try await fetch(rig, "d") == "failed")
-            #expect([first.requests.count, second.requests.count] == [2, 1])
+            #expect(Self.counts(first, second) == [2, 1])
         }
     }
 
@@ -78,7 +80,7 @@ struct DaemonProxyTests {
     func own() async throws {
         try await run({ ["http_proxy": $0.url] }) { rig, first, second in
             #expect(try await fetch(rig, "a") { $0.proxy = second.url } == "completed")
-            #expect([first.requests.count, second.requests.count] == [0, 1])
+            #expect(Self.counts(first, second) == [0, 1])
             #expect(try await fetch(rig, "b") { $0.proxy = "none" } == "failed")
             var paused = RawRequest(urls: [rig.origin.url("/f?c", host: "files.test")])
             paused.startsPaused = true
@@ -87,7 +89,7 @@ struct DaemonProxyTests {
             #expect(try await rig.ask(.change, id: added.id.rawValue, body: change).status == 200)
             _ = try await rig.ask(.resume, id: added.id.rawValue)
             #expect(try await rig.reach("completed", added.id).status.state.kind == .completed)
-            #expect([first.requests.count, second.requests.count] == [0, 2])
+            #expect(Self.counts(first, second) == [0, 2])
         }
     }
 
@@ -109,16 +111,16 @@ struct DaemonProxyTests {
             let file = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString + ".pem"
             try OriginServer.caPEM.write(toFile: file, atomically: true, encoding: .utf8)
             defer { try? FileManager.default.removeItem(atPath: file) }
-            for (variable, change, state) in [
-                (nil, { _ in }, "failed"), (file, { _ in }, "completed"),
-                (nil, { $0.certificates = OriginServer.caPEM }, "completed"),
-                (nil, { $0.insecure = true }, "completed"),
-            ] as [(String?, @Sendable (inout RawRequest) -> Void, String)] {
+            let cases: [(variable: String?, certificates: String?, insecure: Bool, state: String)] = [
+                (nil, nil, false, "failed"), (file, nil, false, "completed"),
+                (nil, OriginServer.caPEM, false, "completed"), (nil, nil, true, "completed"),
+            ]
+            for (variable, certificates, insecure, state) in cases {
                 try await DaemonRig.run {
                     $0.environment["SSL_CERT_FILE"] = variable
                 } _: { rig in
                     var new = RawRequest(urls: [server.url("/f")])
-                    change(&new)
+                    (new.certificates, new.insecure) = (certificates, insecure)
                     let added = try await rig.add(new)
                     #expect(try await rig.reach("completed", added.id).status.state.kind.rawValue == state)
                 }
@@ -158,7 +160,7 @@ struct DaemonProxyTests {
     @Test("Daemon: one that forbids private addresses refuses the proxy of a download")
     func publicOnly() async throws {
         let proxy = try await ProxyServer.start(hosts: ["files.test": "127.0.0.1"])
-        try await DaemonRig.run(settings: #"{"allowsPrivate": false}"#) { rig in
+        try await DaemonRig.run(settings: #"{"allowsPrivate": false}"#) { rig async throws in
             rig.origin.serve("/f", Resource(size: 1000, seed: 1))
             #expect(try await fetch(rig, "a") { $0.proxy = proxy.url } == "failed")
             #expect(proxy.requests.isEmpty)
