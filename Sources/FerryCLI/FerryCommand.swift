@@ -40,12 +40,16 @@ struct FerryCommand: ParsableCommand {
 
     /// Parses the arguments and runs the command; all but the daemon on file threads, as commands read lists, the
     /// terminal and journals. Exit codes of the parser are mapped to Ferry's.
-    static func main(arguments: [String]) async -> FerryTerminal.ExitCode {
+    static func main(arguments given: [String]) async -> FerryTerminal.ExitCode {
         // Parsing from the root takes longer than the request of a small file, so it is left to the other commands
         // and to errors.
-        if arguments.first == "get", let get = try? GetCommand.parse(Array(arguments.dropFirst())) {
+        if given.first == "get", let get = try? GetCommand.parse(Array(given.dropFirst())) {
             return await onFileThreads { await Program.get(get.options) }
         }
+        let arguments: [String]
+        do throws(UsageError) {
+            arguments = try CommandAdvice.complete(given, commands: commandNames)
+        } catch { return Program.usage(error.message, command: "") }
         do {
             switch try parseAsRoot(arguments) {
             case let get as GetCommand: return await onFileThreads { await Program.get(get.options) }
@@ -67,9 +71,11 @@ struct FerryCommand: ParsableCommand {
             // Only commands of the daemon report failures as API JSON; `get` has its own records.
             // allow(bytes): a list of words.
             if known is any RemoteCommand.Type, arguments.contains("--json") {
-                return Program.usageInJSON(message(for: error), command: command)
+                return Program.usageInJSON(OptionAdvice.improve(message(for: error)), command: command)
             }
-            return Program.usage(message(for: error), command: known == nil ? "" : command)
+            return Program.usage(OptionAdvice.improve(message(for: error)), command: known == nil ? "" : command)
         }
     }
+
+    private static let commandNames = configuration.subcommands.compactMap { $0.configuration.commandName }
 }

@@ -31,6 +31,9 @@ import Testing
         let wrong = try await Self.get(behaviour, ["--user", "me:wrong"])
         #expect(wrong.code == 5, "\(wrong.error)")
         #expect(!wrong.error.contains("wrong"))
+        #expect(wrong.error.contains("it does not accept the user name or password"), "\(wrong.error)")
+        let none = try await Self.get(behaviour, [])
+        #expect(none.code == 5 && none.error.contains("it asks for credentials"), "\(none.error)")
     }
 
     @Test("ferry get --netrc: credentials are found by host in ~/.netrc or in $NETRC")

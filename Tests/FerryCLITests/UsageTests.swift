@@ -1,3 +1,4 @@
+import FerryTesting
 import Foundation
 import Testing
 
@@ -45,7 +46,7 @@ import Testing
     @Test(
         "ferry: bad input gives one line that points to --help, and exit code 2",
         arguments: [
-            ["get"], ["nonsense"], ["get", "--nonsense"], ["get", "example.com/file"], ["get", "ftp://127.0.0.1/f"],
+            ["get"], ["nonsense"], ["get", "--nonsense"], ["get", "example/file"], ["get", "ftp://127.0.0.1/f"],
             ["get", "http://"], ["get", "-i", "no-such-list"],
             ["get", "-o", "x", "http://127.0.0.1:1/a", "http://127.0.0.1:1/b"],
             ["get", "-d", "file/below", "http://127.0.0.1:1/a"],
@@ -59,7 +60,9 @@ import Testing
             ["get", "--header", "no colon", "http://127.0.0.1:1/a"], ["get", "gone.part"], ["plan"],
             ["plan", "nothing"], ["plan", "."],
             ["get", "--json", "-o", "-", "http://127.0.0.1:1/a"], ["get", "--proxy", "foo", "http://127.0.0.1:1/a"],
-            ["get", "--ca-file", "file", "https://127.0.0.1:1/a"],
+            ["get", "--ca-file", "file", "https://127.0.0.1:1/a"], ["ls"], ["help", "nosuch"],
+            ["get", "-X", "POST", "http://127.0.0.1:1/a"], ["get", "--data-raw", "a=b", "http://127.0.0.1:1/a"],
+            ["curl", "http://127.0.0.1:1/a", "-F", "a=b"], ["get", "-x", "http://p:1", "http://127.0.0.1:1/a"],
         ])
     func usage(arguments: [String]) async throws {
         let place = try Workplace()
@@ -72,5 +75,32 @@ import Testing
         #expect(lines.first?.hasPrefix("ferry: ") == true)
         #expect(lines.first?.hasSuffix(" --help)") == true)
         #expect(place.names == ["file"])
+    }
+
+    @Test("ferry: a URL alone and a command of curl download the file, and a mistaken command names the right one")
+    func familiar() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f", Resource(size: 1000, seed: 1))
+            let place = try Workplace()
+            #expect(try await FerryProcess.run([server.url("/f")], in: place).code == 0)
+            let pasted = try await FerryProcess.run(
+                ["curl", server.url("/f"), "-H", "Accept-Encoding: gzip", "-H", "X-A: 1", "--compressed", "-o", "g"],
+                in: place)
+            #expect(pasted.code == 0, "\(pasted.error)")
+            #expect(place.names.sorted() == ["f", "g"])
+            #expect(server.requests.last?.head["X-A"] == "1")
+            #expect(server.requests.last?.head["Accept-Encoding"] == "identity")
+            for (word, command) in [("ls", "list"), ("gte", "get"), ("rm", "remove")] {
+                let error = try await FerryProcess.run([word, "x"], in: place).error
+                #expect(
+                    error
+                        == "ferry: there is no command \"\(word)\": did you mean ferry \(command)? (see ferry --help)\n"
+                )
+            }
+            let cert = try await FerryProcess.run(["get", "--cert", "c.pem", server.url("/f")], in: place).error
+            #expect(
+                cert == "ferry: Unknown option '--cert': client certificates cannot be used (see ferry get --help)\n")
+            #expect(try await FerryProcess.run(["-V"], in: place).text.hasPrefix("ferry 0."))
+        }
     }
 }

@@ -31,6 +31,8 @@ import Testing
             (["set", "a", "url=http://u:p@h/f"], ["set", "a", "url=http://***@h/f"]),
             (["set", "proxy=u:p/w@h:1"], ["set", "proxy=*****@h:1"]),
             (["set", "a", "proxy=http://u:p@h:1"], ["set", "a", "proxy=http://***@h:1"]),
+            (["-H", "A: b", "-u", "me:pw", "-b", "a=b"], ["-H", "****", "-u", "*****", "-b", "***"]),
+            (["-H", "@file", "--cookie=a=b"], ["-H", "@file", "--cookie=***"]),
             (["--user"], ["--user"]),
             (["a@b", "-o", "c@d"], ["a@b", "-o", "c@d"]),
         ])

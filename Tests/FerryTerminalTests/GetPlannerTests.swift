@@ -179,7 +179,8 @@ import Testing
 
     private static let refusals: [(GetOptions, String)] = [
         (.of(), "no URL given"),
-        (.of("example.com/f"), "example.com/f"),
+        (.of("nosuch"), "\"nosuch\" is no file here and no URL"), (.of("notes.txt"), "no file here and no URL"),
+        (.of("dir/f.iso"), "no file here and no URL"), (.of("../f"), "no file here and no URL"),
         (.of("ftp://h/f"), "ftp"),
         (.of("http://"), "http"),
         (.of("list.txt"), "to read URLs from it use -i"),

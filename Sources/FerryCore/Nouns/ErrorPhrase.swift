@@ -55,7 +55,7 @@ extension ErrorPhrase {
         case notAChecksum, unknownAlgorithm, notHexadecimal, digitCount
         case proxyType, notAProxy, socksCredentials, noCertificate, noCookie, unusableUserAgent
         // Servers
-        case answered, unusableAnswer, unusableAnswers, noSourceLeft, asksForCredentials, deadLink
+        case answered, unusableAnswer, unusableAnswers, noSourceLeft, asksForCredentials, deadLink, credentialsRefused
         case gaveUpOnce, gaveUp
         case serverAnswered, unusableList, stalled, endedEarly
         // Responses
@@ -151,7 +151,8 @@ extension ErrorPhrase {
             doNotUse
         case makeRoom, minFree, startAnew, updateFerry, useListed, giveBinary
         case nameServer, allowPrivate
-        case giveAuthority, allowDowngrade, writeProxyCredentials, waitForOther, moveAway, nameLists, useNewer
+        case giveAuthority, writeHTTP, allowDowngrade, writeProxyCredentials, waitForOther, moveAway, nameLists,
+            useNewer
         case closeFirst, giveAgain
         case listShows, giveMoreOfID, lookAtLog, logWhere
         case useRunning, listTokens, stopDaemon, killDaemon, anotherPort, anotherSocket, shorterSocket, removeOrChoose,

@@ -52,7 +52,10 @@ extension SentenceTable {
         .unreadableTrust: ("{0}: the file of trusted certificates cannot be read", "{0}：无法读取受信任证书的文件"),
         .otherName: ("{0}: the certificate is for another name", "{0}：证书属于其他名称"),
         .unaskableName: ("{0}: the name cannot be asked for in TLS", "{0}：该名称不能用于 TLS"),
-        .untrusted: ("{0}: the certificate is not trusted", "{0}：证书不受信任"),
+        .untrusted: (
+            "{0}: the certificate is not trusted: its authority is unknown, or it is out of date",
+            "{0}：证书不受信任：颁发机构未知，或证书已过期"
+        ),
         .wantsCertificate: ("{0}: the server wants a certificate from us", "{0}：服务器要求客户端证书"),
         .unacceptable: ("{0}: the certificate is not acceptable", "{0}：证书无法接受"),
         .expired: ("{0}: the certificate has expired", "{0}：证书已过期"),

@@ -66,6 +66,9 @@ extension SentenceTable {
         .unusableAnswers: ("the server's answers cannot be used: {0}", "服务器的响应无法使用：{0}"),
         .noSourceLeft: ("no source is left", "没有可用的来源了"),
         .asksForCredentials: ("{0}: it asks for credentials", "{0}：服务器要求提供凭据"),
+        .credentialsRefused: (
+            "{0}: it does not accept the user name or password", "{0}：服务器不接受这个用户名或密码"
+        ),
         .deadLink: ("{0}: the link no longer works", "{0}：链接已失效"),
         .gaveUpOnce: ("gave up after 1 attempt: {0}", "尝试 1 次后放弃：{0}"),
         .gaveUp: ("gave up after {0} attempts: {1}", "尝试 {0} 次后放弃：{1}"),

@@ -47,6 +47,10 @@ extension SentenceTable {
             "Where the address is meant, leave out --no-private (allowsPrivate).",
             "如果确实要用这个地址，请去掉 --no-private（allowsPrivate）。"
         ),
+        .writeHTTP: (
+            "If the server speaks plain HTTP on this port, write http:// in place of https://.",
+            "如果服务器在此端口使用明文 HTTP，请把 https:// 改为 http://。"
+        ),
         .giveAuthority: (
             "Give the authority with --ca-file; --insecure would trust anyone.",
             "请用 --ca-file 提供证书颁发机构；--insecure 会信任任何人。"

@@ -43,9 +43,14 @@ package enum HeaderLine {
     /// conditions, coding, the connection.
     package static func isReserved(_ name: HTTPField.Name) -> Bool { reserved.contains(name.canonicalName) }
 
-    private static let reserved: Set<String> = [
-        "accept-encoding", "connection", "content-length", "expect", "if-match", "if-modified-since", "if-none-match",
-        "if-range", "if-unmodified-since", "keep-alive", "proxy-connection", "range", "te", "trailer",
-        "transfer-encoding", "upgrade",
+    /// Whether a reserved field concerns the connection alone, so that without it the same file is downloaded.
+    package static func isOfConnection(_ name: HTTPField.Name) -> Bool { ofConnection.contains(name.canonicalName) }
+
+    private static let ofConnection: Set<String> = [
+        "accept-encoding", "connection", "keep-alive", "proxy-connection", "te",
     ]
+    private static let reserved = ofConnection.union([
+        "content-length", "expect", "if-match", "if-modified-since", "if-none-match", "if-range", "if-unmodified-since",
+        "range", "trailer", "transfer-encoding", "upgrade",
+    ])
 }

@@ -185,7 +185,7 @@ package final class DownloadDriver: Sendable {
                 case .fail(let error):
                     await drain()
                     await keep()
-                    throw interruption.error ?? error
+                    throw interruption.error ?? refused(error)
                 case .finish:
                     await drain()
                     if let finished = try await finish(digest) { return .completed(finished) }
@@ -196,6 +196,14 @@ package final class DownloadDriver: Sendable {
             await checkFloor(at: now)
             await updates.wait(after: seen)
         }
+    }
+
+    /// The error, or if it asks for credentials that the server has refused, one that says so.
+    private func refused(_ error: DownloadError) -> DownloadError {
+        guard error.code == .credentials, let host = state.withLock({ $0.links.refusedBy }) else { return error }
+        return DownloadError(
+            .credentials, ErrorPhrase(.credentialsRefused, host), suggestion: ErrorPhrase(.giveCredentials),
+            recovery: .needsUser)
     }
 
     /// Cancels all connections, and waits for them and the checkpoint in progress.

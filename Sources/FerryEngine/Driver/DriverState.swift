@@ -52,8 +52,11 @@ extension DownloadDriver {
         var primary = 0
         /// The number of failed lookups of host names.
         var missingNames: Int
+        /// The host that refused the credentials of the newest response; `nil` if it accepted them or got none.
+        var refusedBy: String?
 
         mutating func answered(_ source: Int, _ response: TransferResponse) {
+            refusedBy = response.head.status == 401 && response.wasAuthorized ? response.url.host : nil
             resolved[source] = response.redirects.isEmpty ? nil : response.url
         }
     }

@@ -72,7 +72,12 @@ extension DownloadError {
             }
         let suggestion: ErrorPhrase? =
             switch failure.kind {
-            case .certificate: ErrorPhrase(.giveAuthority)
+            case .certificate:
+                switch failure.phrase.key {
+                case .untrusted, .uncheckable, .unreadableTrust: ErrorPhrase(.giveAuthority)
+                case .noTLS: ErrorPhrase(.writeHTTP)
+                default: nil
+                }
             case .downgrade: ErrorPhrase(.allowDowngrade)
             case .privateAddress: ErrorPhrase(.allowPrivate)
             case .proxy where !failure.isTransient: ErrorPhrase(.writeProxyCredentials)

@@ -33,6 +33,9 @@ struct FetchChain {
             start: request.url, allowsDowngrade: request.allowsDowngrade, limit: request.maxRedirects)
     }
 
+    /// Whether the last request had credentials or an Authorization field of the user.
+    var isAuthorized: Bool { authorization != nil || request.secrets.headers(for: url)[.authorization] != nil }
+
     /// The URLs that redirects led to.
     var redirects: [DownloadURL] { policy.followed }
 

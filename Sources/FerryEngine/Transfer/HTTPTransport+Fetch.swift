@@ -22,7 +22,10 @@ extension HTTPTransport {
             switch try chain.received(answer.head, challenges: challenges, now: Date()) {
             case .final:
                 let body = TransferBody(of: answer, from: chain.url)
-                return TransferResponse(head: answer.head, url: chain.url, redirects: chain.redirects, body: body)
+                var response = TransferResponse(
+                    head: answer.head, url: chain.url, redirects: chain.redirects, body: body)
+                response.wasAuthorized = chain.isAuthorized
+                return response
             case .again:
                 await answer.discardBody()
             }

@@ -8,6 +8,8 @@ package struct TransferResponse {
     /// The URLs that redirects led to, in order; the last one equals ``url``. Empty without redirects.
     package var redirects: [DownloadURL]
     package var body: TransferBody
+    /// Whether the request for this response had credentials or an Authorization field of the user.
+    package var wasAuthorized = false
 
     package init(head: ResponseHead, url: DownloadURL, redirects: [DownloadURL] = [], body: TransferBody) {
         self.head = head

@@ -23,11 +23,11 @@ package enum ArgumentSecrets {
         }
     }
 
-    private static let secretOptions = ["--user", "--header", "--proxy"]
+    private static let secretOptions = ["--user", "--header", "--cookie", "--proxy", "-u", "-H", "-b"]
 
     private static func ranges(of value: ArraySlice<UInt8>, for option: String) -> [Range<Int>] {
         switch option {
-        case "--header" where value.first == UInt8(ascii: "@"): []
+        case "--header" where value.first == UInt8(ascii: "@"), "-H" where value.first == UInt8(ascii: "@"): []
         case "--proxy": proxyUserInfo(value)
         default: value.isEmpty ? [] : [value.indices]
         }

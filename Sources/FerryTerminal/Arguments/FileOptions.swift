@@ -14,7 +14,7 @@ package struct FileOptions: ParsableArguments, Sendable {
     package var output: String?
 
     @Option(
-        name: [.customShort("d"), .customLong("dir")],
+        name: [.customShort("d"), .customLong("dir"), .customShort("P")],
         help: ArgumentHelp(
             "The target directory; created if missing (default: the current one; of ferry add: the daemon's).",
             valueName: "dir"))
@@ -36,6 +36,8 @@ package struct FileOptions: ParsableArguments, Sendable {
 
     @Option(help: ArgumentHelp("A mirror of the file; needs exactly one URL argument.", valueName: "url"))
     package var mirror: [String] = []
+
+    @OptionGroup(visibility: .hidden) var familiar: FamiliarOptions
 
     package init() {}
 }

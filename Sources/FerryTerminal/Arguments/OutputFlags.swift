@@ -11,7 +11,7 @@ package struct OutputFlags: ParsableArguments, Sendable {
     @Flag(help: "Show no progress.")
     package var noProgress = false
 
-    @Flag(name: .shortAndLong, help: "Print errors only; finished paths are still printed.")
+    @Flag(name: [.short, .long, .customShort("s")], help: "Print errors only; finished paths are still printed.")
     package var quiet = false
 
     @Flag(name: .shortAndLong, help: "Report every decision with its reason.")

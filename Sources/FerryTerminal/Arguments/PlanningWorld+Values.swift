@@ -35,18 +35,27 @@ extension PlanningWorld {
             }
         }
         if let referer { fields.append(try Self.field("Referer", referer, option: "--referer")) }
-        for field in fields where HeaderLine.isReserved(field.name) { throw Self.reserved(field.name) }
-        return fields
+        return try Self.permitted(fields)
+    }
+
+    /// Returns the fields without those of the connection, which Ferry sets itself and which each browser copies.
+    ///
+    /// - Throws: For a field that would change what is downloaded, such as Range.
+    static func permitted(_ fields: HTTPFields) throws(UsageError) -> HTTPFields {
+        var permitted = HTTPFields()
+        for field in fields where !HeaderLine.isOfConnection(field.name) {
+            if HeaderLine.isReserved(field.name) {
+                throw UsageError("the header \(field.name.rawName) is set by ferry itself")
+            }
+            permitted.append(field)
+        }
+        return permitted
     }
 
     /// Prompts for a missing password on the terminal.
     func credentials(of word: UserWord) throws(UsageError) -> Credentials {
         if let password = word.password { return Credentials(user: word.user, password: password) }
         return Credentials(user: word.user, password: try password(word.user))
-    }
-
-    static func reserved(_ name: HTTPField.Name) -> UsageError {
-        UsageError("the header \(name.rawName) is set by ferry itself")
     }
 
     static func field(_ name: String, _ text: String, option: String) throws(UsageError) -> HTTPField {

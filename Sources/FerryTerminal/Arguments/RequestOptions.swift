@@ -17,12 +17,14 @@ package struct RequestOptions: ParsableArguments, Sendable {
     package var maxSize: String?
 
     @Option(
+        name: [.customShort("H"), .long],
         help: ArgumentHelp(
             "A request header, or a file with one header per line, which hides it from the process list.",
             valueName: "'K: V'|@FILE"))
     package var header: [String] = []
 
     @Option(
+        name: [.customShort("u"), .long],
         help: ArgumentHelp(
             "Credentials for the server; without a URL: USER@HOST. Prompts for a missing password.",
             valueName: "user[:password]"))
@@ -31,7 +33,9 @@ package struct RequestOptions: ParsableArguments, Sendable {
     @Flag(help: "Read user and password from $NETRC or ~/.netrc.")
     package var netrc = false
 
-    @Option(help: ArgumentHelp("The Referer header: the URL of the linking page.", valueName: "url"))
+    @Option(
+        name: [.customShort("e"), .long],
+        help: ArgumentHelp("The Referer header: the URL of the linking page.", valueName: "url"))
     package var referer: String?
 
     @Option(help: ArgumentHelp("Maximum number of redirects in a row.", valueName: "n"))
@@ -55,19 +59,26 @@ package struct RequestOptions: ParsableArguments, Sendable {
     @Option(help: ArgumentHelp("Trust only the certificates in this PEM file.", valueName: "file"))
     package var caFile: String?
 
-    @Flag(help: "Accept any server certificate.")
+    @Flag(name: [.customShort("k"), .long], help: "Accept any server certificate.")
     package var insecure = false
+
+    @Option(
+        name: [.customShort("b"), .long],
+        help: ArgumentHelp(
+            "Cookies for the server, as in a Cookie header; without = a file, as of --load-cookies.",
+            valueName: "'a=b; c=d'|file"))
+    package var cookie: [String] = []
 
     @Option(help: ArgumentHelp("Send the cookies of this file (Netscape format).", valueName: "file"))
     package var loadCookies: String?
 
-    @Option(help: ArgumentHelp("The User-Agent header.", valueName: "text"))
+    @Option(name: [.customShort("A"), .long], help: ArgumentHelp("The User-Agent header.", valueName: "text"))
     package var userAgent: String?
 
-    @Flag(name: .customShort("4"), help: "Use IPv4 only.")
+    @Flag(name: [.customShort("4"), .long], help: "Use IPv4 only.")
     package var ipv4 = false
 
-    @Flag(name: .customShort("6"), help: "Use IPv6 only.")
+    @Flag(name: [.customShort("6"), .long], help: "Use IPv6 only.")
     package var ipv6 = false
 
     @Option(help: ArgumentHelp("Connection timeout (default: 15).", valueName: "seconds"))

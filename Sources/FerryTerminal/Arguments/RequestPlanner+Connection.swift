@@ -16,9 +16,9 @@ extension RequestPlanner {
         if let text = options.userAgent {
             request.connection.userAgent = try PlanningWorld.userAgent(text, option: "--user-agent")
         }
-        if let path = options.loadCookies {
-            request.connection.cookies = try world.cookies(path, option: "--load-cookies")
-        }
+        let files = [options.loadCookies].compactMap(\.self) + options.cookie.filter { !$0.utf8.contains("=") }
+        guard files.count <= 1 else { throw UsageError("--load-cookies takes one file") }
+        if let path = files.first { request.connection.cookies = try world.cookies(path, option: "--load-cookies") }
         if let text = options.connectTimeout {
             request.connection.connectTimeout = try PlanningWorld.duration(text, option: "--connect-timeout")
         }

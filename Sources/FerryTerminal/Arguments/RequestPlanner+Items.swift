@@ -7,7 +7,7 @@ extension RequestPlanner {
     func template() throws(UsageError) -> DownloadRequest {
         var request = DownloadRequest(sources: [], destination: .directory(directory))
         request.onConflict = try conflictRule()
-        request.headers = try world.headers(options.header, referer: options.referer)
+        request.headers = try world.headers(options.header + cookieFields, referer: options.referer)
         request.maxConnections = try Self.connections(options)
         request.maxBytes = try options.maxSize.map { text throws(UsageError) in
             try PlanningWorld.size(text, option: "--max-size")
@@ -40,6 +40,9 @@ extension RequestPlanner {
         }
         return request
     }
+
+    /// The values of `--cookie` that are cookies.
+    private var cookieFields: [String] { options.cookie.filter { $0.utf8.contains("=") }.map { "Cookie: " + $0 } }
 
     private func conflictRule() throws(UsageError) -> ConflictRule {
         guard let text = trust.onConflict else { return .rename }
@@ -82,10 +85,7 @@ extension RequestPlanner {
         var request = template
         request.sources = entry.urls.map(withNetrc)
         request.checksum = entry.checksum ?? template.checksum
-        for field in entry.headers {
-            guard !HeaderLine.isReserved(field.name) else { throw PlanningWorld.reserved(field.name) }
-            request.headers.append(field)
-        }
+        for field in try PlanningWorld.permitted(entry.headers) { request.headers.append(field) }
         let directory = entry.dir.map(world.absolute) ?? self.directory
         if let out = entry.out {
             request.destination = .file(try file(Paths.join(directory, out)))

@@ -81,10 +81,23 @@ struct RequestPlanner: Sendable {
                         + "to read URLs from it use -i")
             case .stream: throw UsageError("\(item) is a file and not a part file; to read URLs from it use -i")
             case .missing where isPart: throw UsageError("there is no part file \(item)")
-            case .missing: break
+            case .missing: return .url(try urlWithoutScheme(item))
             }
         }
         return .url(try url(item))
+    }
+
+    /// Returns the https URL for `HOST/PATH`, where the host is a name with a dot, an address or `localhost`.
+    private func urlWithoutScheme(_ text: String) throws(UsageError) -> DownloadURL {
+        let host = text.utf8.prefix { $0 != UInt8(ascii: "/") }
+        let isHost = host.contains(UInt8(ascii: ".")) || host.starts(with: "localhost".utf8)
+        guard isHost, host.count < text.utf8.count, let first = host.first, first != UInt8(ascii: "."),
+            let url = try? DownloadURL("https://" + text)
+        else {
+            throw UsageError(
+                "\(TextError.quote(text)) is no file here and no URL: a URL begins with https:// or http://")
+        }
+        return url
     }
 
     func url(_ text: String) throws(UsageError) -> DownloadURL {

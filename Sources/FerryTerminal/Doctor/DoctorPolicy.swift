@@ -121,13 +121,16 @@ package enum DoctorPolicy {
     }
 
     /// Checks the proxy variables of the environment.
-    package static func proxy(_ environment: [String: String]) -> DoctorCheck {
+    ///
+    /// - Parameter daemon: The proxy in the daemon's settings.
+    package static func proxy(_ environment: [String: String], daemon: String? = nil) -> DoctorCheck {
         do throws(TextError) {
             _ = try ProxySettings(environment: environment)
         } catch { return DoctorCheck("proxy", .problem, error.message, advice: "correct the variable, or unset it") }
         let names = ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"]
         let set = names.filter { !(environment[$0] ?? "").isEmpty }
-        return DoctorCheck("proxy", .ok, set.isEmpty ? "none" : "from " + set.joined(separator: ", "))
+        let found = set.isEmpty ? "none" : "from " + set.joined(separator: ", ")
+        return DoctorCheck("proxy", .ok, daemon.map { "\(found); of the daemon: \($0)" } ?? found)
     }
 
     /// The files of trusted root certificates to try, in this order.

@@ -12,11 +12,11 @@ extension Program {
     package static func doctor(state: String, downloads: String, json: Bool) async -> ExitCode {
         let environment = ProcessInfo.processInfo.environment
         let found = await daemon()
-        var directory = downloads
+        var (directory, proxy) = (downloads, String?.none)
         if case .answers(let greeting) = found.0, greeting.api == FerryAPI.version,
             let settings = try? await found.1.ask(.settings, as: SettingsBody.self)
         {
-            directory = settings.directory
+            (directory, proxy) = (settings.directory, settings.proxy)
         }
         let run = Paths.parent(of: found.1.socket)
         let checks = [
@@ -25,7 +25,7 @@ extension Program {
             DoctorPolicy.state(state, look(state)),
             DoctorPolicy.socket(run, look(run)),
             DoctorPolicy.daemon(found.1.socket, found.0, version: version), DoctorPolicy.confinement(found.0),
-            DoctorPolicy.proxy(environment),
+            DoctorPolicy.proxy(environment, daemon: proxy),
             DoctorPolicy.certificates(
                 DoctorPolicy.authorities.first { FileManager.default.isReadableFile(atPath: $0) }),
         ]

@@ -119,4 +119,14 @@ struct TransferFailureTests {
     func lookups(code: CInt, isLasting: Bool) {
         #expect(HostLookup.isLasting(code) == isLasting)
     }
+
+    @Test("DownloadError: an authority is advised only where one is missing, and http where no TLS is spoken")
+    func suggestions() {
+        func suggestion(_ key: ErrorPhrase.Key) -> String? {
+            DownloadError(TransferFailure(.certificate, ErrorPhrase(key, "h"))).suggestion
+        }
+        #expect(suggestion(.untrusted)?.contains("--ca-file") == true)
+        #expect(suggestion(.noTLS)?.contains("http://") == true)
+        for key in [ErrorPhrase.Key.expired, .otherName, .oldTLS, .wantsCertificate] { #expect(suggestion(key) == nil) }
+    }
 }

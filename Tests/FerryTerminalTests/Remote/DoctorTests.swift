@@ -88,6 +88,8 @@ import Testing
 
     @Test("DoctorPolicy: a proxy's password is not shown")
     func secret() {
+        let daemon = DoctorPolicy.proxy(["http_proxy": "http://p:1"], daemon: "http://q:2")
+        #expect("\(daemon)".contains("from http_proxy; of the daemon: http://q:2"))
         let check = DoctorPolicy.proxy(["http_proxy": "http://user:hunter2@proxy:1"])
         #expect(!"\(check)".contains("hunter2"))
     }
