@@ -7,9 +7,10 @@
 /// The threads that make blocking file calls: jobs of tasks that prefer this executor, and bodies of
 /// ``FileIO/run(_:)``.
 ///
-/// Work starts in FIFO order. ``core`` threads start as they are needed and stay. Work that has waited for ``patience``
-/// shows that they are blocked, by a disk that does not respond for example: one more thread starts, up to ``limit``
-/// in all, and ends when nothing waits.
+/// Work starts in FIFO order. ``core`` threads start as they are needed and stay. One thread is woken at a time, and wakes
+/// the next one when it takes work and more waits: short calls are then made by few threads, and a blocked call delays
+/// none. Work that has waited for ``patience`` shows that all threads are blocked, by a disk that does not respond for
+/// example: one more thread starts, up to ``limit`` in all, and ends when nothing waits.
 // SAFETY: all variables are only accessed while `mutex` is held.
 package final class FileThreads: TaskExecutor, @unchecked Sendable {
     /// The threads of the process.
@@ -34,6 +35,8 @@ package final class FileThreads: TaskExecutor, @unchecked Sendable {
     private var taken = 0
     private var threads = 0
     private var idle = 0
+    /// Whether a thread has been started or woken that has not looked for work yet.
+    private var isWaking = false
     /// Whether a reserve thread watches the queue.
     private var hasReserve = false
     /// Whether the next thread that comes up is the reserve.
@@ -73,17 +76,25 @@ package final class FileThreads: TaskExecutor, @unchecked Sendable {
     private func add(_ work: Work) {
         pthread_mutex_lock(mutex)
         queue.append(work)
-        if waiting <= idle {
+        wake()
+        pthread_mutex_unlock(mutex)
+    }
+
+    /// Wakes or starts a thread for the work that waits; called while the mutex is held.
+    private func wake() {
+        guard !isWaking, waiting > 0 else { return }
+        if idle > 0 {
+            isWaking = true
             // Signal while the mutex is held: signalling outside would save thread switches, but glibc's condition
             // variables have lost wake-ups (bug 25847), and a lost job is a download that hangs.
             pthread_cond_signal(condition)
         } else if threads < core {
+            isWaking = true
             threads += 1
             start()
         } else {
             startReserve()
         }
-        pthread_mutex_unlock(mutex)
     }
 
     /// Starts the reserve thread, which begins to work if the newest work still waits after ``patience``.
@@ -133,6 +144,7 @@ package final class FileThreads: TaskExecutor, @unchecked Sendable {
     /// Executes waiting work; returns when none is left and more than ``core`` threads run.
     private func work() {
         pthread_mutex_lock(mutex)
+        isWaking = false
         while true {
             while waiting == 0 {
                 if threads > core {
@@ -142,6 +154,7 @@ package final class FileThreads: TaskExecutor, @unchecked Sendable {
                 idle += 1
                 pthread_cond_wait(condition, mutex)
                 idle -= 1
+                isWaking = false
             }
             let work = queue[next]
             next += 1
@@ -153,6 +166,7 @@ package final class FileThreads: TaskExecutor, @unchecked Sendable {
                 queue.removeFirst(next)
                 next = 0
             }
+            wake()
             pthread_mutex_unlock(mutex)
             switch work {
             case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
