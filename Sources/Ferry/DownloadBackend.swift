@@ -19,7 +19,7 @@ protocol DownloadBackend: AnyObject, Sendable {
     func drain() async -> Bool
     func shutdown() async
     /// Called when the manager and all its handles have been released.
-    func letGo()
+    func released()
 
     // MARK: Adding
 
@@ -76,7 +76,7 @@ protocol DownloadBackend: AnyObject, Sendable {
     /// Sets the dispatcher that receives progress; held weakly.
     func set(dispatcher: DelegateDispatcher?)
     /// Starts reporting progress while downloads run; called when observation begins.
-    func startPulse()
+    func startHeartbeat()
     /// The current wall-clock time.
     func date() -> Date
 

@@ -64,10 +64,10 @@ extension DownloadManager {
         ///   - launchCommand: A program and its arguments, run without a shell and with `FERRY_SESSION` set when
         ///     downloads have ended and no process of the session is connected; empty for none, `nil` to keep the
         ///     previous one.
-        @available(iOS, unavailable, message: "only the system's own session goes on when an app is suspended")
-        @available(tvOS, unavailable, message: "only the system's own session goes on when an app is suspended")
-        @available(watchOS, unavailable, message: "only the system's own session goes on when an app is suspended")
-        @available(visionOS, unavailable, message: "only the system's own session goes on when an app is suspended")
+        @available(iOS, unavailable, message: "only the system's own session continues while an app is suspended")
+        @available(tvOS, unavailable, message: "only the system's own session continues while an app is suspended")
+        @available(watchOS, unavailable, message: "only the system's own session continues while an app is suspended")
+        @available(visionOS, unavailable, message: "only the system's own session continues while an app is suspended")
         public static func background(
             identifier: String, directory: String? = nil, binary: String? = nil, launchCommand: [String]? = nil
         ) -> Configuration {

@@ -41,7 +41,7 @@ public final class DownloadManager: Sendable {
         }
     }
 
-    deinit { backend.letGo() }
+    deinit { backend.released() }
 
     // MARK: Opening and closing
 
@@ -242,7 +242,7 @@ public final class DownloadManager: Sendable {
         func add(_ found: PartFiles.Found) {
             for url in found.record.urls { if let url = try? DownloadURL(url) { origins.insert(url.origin) } }
         }
-        // allow(door): the planner of a command calls it, which is synchronous and runs on a file thread.
+        // allow(single-place): the planner of a command calls it, which is synchronous and runs on a file thread.
         let disk = LocalFileSystem()
         if PartFiles.all(in: path, fileSystem: disk, add).isEmpty,
             let found = try? PartFiles.find(at: path, fileSystem: disk)

@@ -49,7 +49,7 @@ final class LiveDownload: Sendable {
         state = Mutex(State(request: request, status: status, finished: finished, revision: revision))
     }
 
-    deinit { registry.letGo(id, ObjectIdentifier(self)) }
+    deinit { registry.released(id, ObjectIdentifier(self)) }
 
     var request: DownloadRequest { state.withLock { $0.request } }
     var driver: DownloadDriver? { state.withLock { $0.driver } }

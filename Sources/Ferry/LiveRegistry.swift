@@ -52,7 +52,7 @@ final class LiveRegistry: Sendable {
     }
 
     /// Removes the entry of a released object, unless another object has its identifier by now.
-    func letGo(_ id: DownloadID, _ object: ObjectIdentifier) {
+    func released(_ id: DownloadID, _ object: ObjectIdentifier) {
         entries.withLock { entries in
             if entries.listed[id]?.object == Int(bitPattern: object) { entries.listed[id] = nil }
             if entries.removed[id]?.object == Int(bitPattern: object) { entries.removed[id] = nil }

@@ -12,7 +12,7 @@ final class WritableDirectories: Sendable {
     /// Bounds the cache, so that memory does not grow with the list.
     private static let mostKnown = 1024
 
-    // allow(door): has its own `FileIO`, because it is needed before there is an engine.
+    // allow(single-place): has its own `FileIO`, because it is needed before there is an engine.
     init(fileSystem: any FileSystem = LocalFileSystem()) { files = FileIO(fileSystem) }
 
     /// Throws if one of these destinations (absolute paths) is not writable.

@@ -12,7 +12,7 @@ struct ServeCommand: ParsableCommand {
         commandName: "serve",
         abstract: "Hold downloads for everybody: a Unix socket for commands and apps, a page on loopback.",
         discussion: """
-            It runs until SIGINT or SIGTERM, and makes safe what runs before it leaves; started again it goes on. \
+            It runs until SIGINT or SIGTERM, then syncs what was received and exits; the next start resumes the downloads. \
             ferry service install lets systemd run it.
 
             Settings are read from FILE, from the environment (FERRY_PORT, FERRY_RATE_LIMIT, …) and from these options, \

@@ -48,7 +48,7 @@ import Testing
             try await home.run("pause", "a.bin")
             let part = home.path("a.bin.part")
             let keep = try await home.run("cancel", "--keep", "a.bin")
-            #expect(keep.text == "off the list: a.bin; go on with: ferry get \(part)\n")
+            #expect(keep.text == "off the list: a.bin; to resume: ferry get \(part)\n")
             #expect(try await home.run("list").text == "")
             let rest = try await home.ferry("get", part)
             #expect(rest.code == 0, "\(rest.error)")

@@ -54,70 +54,70 @@ struct DocumentTests {
     @Test("OpenAPI: every response, refusal and event conforms to the document")
     func answers() async throws {
         try await DaemonRig.run(settings: #"{"maxConcurrentDownloads": 9}"#) { rig in
-            let witness = PublishObserver(rig: rig, document: try AnswerDocument())
-            try await daemon(witness)
-            try await sessions(witness)
-            try await listed(witness)
-            try await acted(witness)
-            try await kept(witness)
-            try await many(witness)
-            try await events(witness)
+            let observer = PublishObserver(rig: rig, document: try AnswerDocument())
+            try await daemon(observer)
+            try await sessions(observer)
+            try await listed(observer)
+            try await acted(observer)
+            try await kept(observer)
+            try await many(observer)
+            try await events(observer)
             // This route refuses no request of the current version.
             let always: Set<Route> = [.makeCode]
             for route in Route.allCases {
-                try await witness.ask(route, "none", headers: [FerryAPI.versionHeader: "99"], expecting: 426)
-                let statuses = witness.seen.value[route] ?? []
-                #expect(statuses.isSuperset(of: witness.document.successes(of: route)), "\(route) \(statuses)")
+                try await observer.ask(route, "none", headers: [FerryAPI.versionHeader: "99"], expecting: 426)
+                let statuses = observer.seen.value[route] ?? []
+                #expect(statuses.isSuperset(of: observer.document.successes(of: route)), "\(route) \(statuses)")
                 guard route.method != .get, !always.contains(route) else { continue }
                 #expect(statuses.contains { $0 >= 400 && $0 != 426 }, "\(route)")
             }
         }
     }
 
-    private func daemon(_ witness: PublishObserver) async throws {
+    private func daemon(_ observer: PublishObserver) async throws {
         for route in [Route.greeting, .openAPI, .network, .settings, .statistics, .storage, .sessions, .list] {
-            try await witness.ask(route, expecting: 200)
+            try await observer.ask(route, expecting: 200)
         }
         for route in [Route.settings, .statistics, .storage, .sessions, .list, .events] {
-            try await witness.ask(route, query: "nonsense=1", expecting: 400)
+            try await observer.ask(route, query: "nonsense=1", expecting: 400)
         }
-        try await witness.ask(.statistics, query: "session=all", expecting: 200)
+        try await observer.ask(.statistics, query: "session=all", expecting: 200)
         var change = SettingsChange()
         change.rateLimit = .set(1 << 30)
         change.networkAssumption = .set("unmetered")
         change.retriesFailedAfter = .set(86_400.5)
-        try await witness.ask(.changeSettings, body: change, expecting: 200)
-        try await witness.ask(.settings, expecting: 200)
+        try await observer.ask(.changeSettings, body: change, expecting: 200)
+        try await observer.ask(.settings, expecting: 200)
         change.maxConcurrentDownloads = .set(0)
-        try await witness.ask(.changeSettings, body: change, expecting: 400)
-        let code = CodeBody(try await witness.ask(.makeCode, expecting: 201).shape(SignInBody.self).code)
-        let token = try await witness.ask(.login, body: code, expecting: 200).shape(TokenBody.self)
-        try await witness.ask(.login, body: code, expecting: 401)
-        try await witness.ask(.tokens, expecting: 200)
-        try await witness.ask(.withdraw, token.id, expecting: 204)
-        try await witness.ask(.withdraw, token.id, expecting: 404)
-        try await witness.ask(.plan, body: witness.rig.new("/file/1k"), expecting: 200)
-        try await witness.ask(.plan, body: RawRequest(), expecting: 400)
+        try await observer.ask(.changeSettings, body: change, expecting: 400)
+        let code = CodeBody(try await observer.ask(.makeCode, expecting: 201).shape(SignInBody.self).code)
+        let token = try await observer.ask(.login, body: code, expecting: 200).shape(TokenBody.self)
+        try await observer.ask(.login, body: code, expecting: 401)
+        try await observer.ask(.tokens, expecting: 200)
+        try await observer.ask(.withdraw, token.id, expecting: 204)
+        try await observer.ask(.withdraw, token.id, expecting: 404)
+        try await observer.ask(.plan, body: observer.rig.new("/file/1k"), expecting: 200)
+        try await observer.ask(.plan, body: RawRequest(), expecting: 400)
     }
 
-    private func sessions(_ witness: PublishObserver) async throws {
-        let registration = SessionRegistration(identifier: "app", directory: witness.rig.directory + "/app")
-        try await witness.ask(.attach, body: registration, expecting: 201)
-        try await witness.ask(.attach, body: registration, expecting: 200)
-        try await witness.ask(.attach, body: SessionRegistration(identifier: "all"), expecting: 400)
+    private func sessions(_ observer: PublishObserver) async throws {
+        let registration = SessionRegistration(identifier: "app", directory: observer.rig.directory + "/app")
+        try await observer.ask(.attach, body: registration, expecting: 201)
+        try await observer.ask(.attach, body: registration, expecting: 200)
+        try await observer.ask(.attach, body: SessionRegistration(identifier: "all"), expecting: 400)
         var change = SettingsChange()
         change.maxConcurrentDownloads = .set(2)
         change.allowsMetered = .set(false)
-        try await witness.ask(.changeSettings, session: "app", query: "scope=session", body: change, expecting: 200)
-        try await witness.ask(.settings, session: "app", query: "scope=session", expecting: 200)
-        try await witness.ask(.sessions, expecting: 200)
-        try await witness.ask(.acknowledge, "app", body: AcknowledgeBody([7]), expecting: 204)
-        try await witness.ask(.acknowledge, "app", body: CodeBody("x"), expecting: 400)
+        try await observer.ask(.changeSettings, session: "app", query: "scope=session", body: change, expecting: 200)
+        try await observer.ask(.settings, session: "app", query: "scope=session", expecting: 200)
+        try await observer.ask(.sessions, expecting: 200)
+        try await observer.ask(.acknowledge, "app", body: AcknowledgeBody([7]), expecting: 204)
+        try await observer.ask(.acknowledge, "app", body: CodeBody("x"), expecting: 400)
     }
 
     /// Adds, lists and shows downloads in every lasting state.
-    private func listed(_ witness: PublishObserver) async throws {
-        let rig = witness.rig
+    private func listed(_ observer: PublishObserver) async throws {
+        let rig = observer.rig
         let request = rig.new("/file/1k") {
             $0.id = "mine"
             $0.startsPaused = true
@@ -130,119 +130,119 @@ struct DocumentTests {
             $0.checksum = "sha-256:" + String(repeating: "a", count: 64)
             $0.headers = HeaderList([.accept: "text/plain"])
         }
-        try await witness.ask(.add, body: request, expecting: 201)
-        try await witness.ask(.add, body: request, expecting: 200)
-        try await witness.ask(.add, session: "app", body: request, expecting: 409)
-        try await witness.ask(.add, body: RawRequest(urls: ["ftp://h/"]), expecting: 400)
+        try await observer.ask(.add, body: request, expecting: 201)
+        try await observer.ask(.add, body: request, expecting: 200)
+        try await observer.ask(.add, session: "app", body: request, expecting: 409)
+        try await observer.ask(.add, body: RawRequest(urls: ["ftp://h/"]), expecting: 400)
         let later = rig.new("/file/2k") { $0.notBefore = Date(timeIntervalSince1970: 4_000_000_000) }
-        try await witness.ask(
+        try await observer.ask(
             .add, body: RawRequests([later, rig.new("/file/3k") { $0.startsPaused = true }]), expecting: 201)
-        let done = try await witness.add("/file/4k")
-        let failed = try await witness.add("/file/5k") { $0.checksum = "sha-256:" + String(repeating: "0", count: 64) }
-        let cancelled = try await witness.add("/file/6k") { $0.startsPaused = true }
-        try await witness.ask(.cancel, cancelled, expecting: 200)
-        _ = try await witness.held("runs")
+        let done = try await observer.add("/file/4k")
+        let failed = try await observer.add("/file/5k") { $0.checksum = "sha-256:" + String(repeating: "0", count: 64) }
+        let cancelled = try await observer.add("/file/6k") { $0.startsPaused = true }
+        try await observer.ask(.cancel, cancelled, expecting: 200)
+        _ = try await observer.held("runs")
         #expect(try await rig.reach("completed", DownloadID(rawValue: done)).status.state.kind == .completed)
         #expect(try await rig.reach("failed", DownloadID(rawValue: failed)).status.state.kind == .failed)
         let handles = [FerryAPI.handlesHeader: "1"]
-        try await witness.ask(.list, headers: handles, expecting: 200)
-        let page = try await witness.ask(.list, expecting: 200).shape(DownloadPage.self)
+        try await observer.ask(.list, headers: handles, expecting: 200)
+        let page = try await observer.ask(.list, expecting: 200).shape(DownloadPage.self)
         let states = Set(page.items.map(\.status.state.kind))
         #expect(states == [.waiting, .downloading, .paused, .failed, .completed, .cancelled])
         for id in page.items.map(\.id.rawValue) {
-            try await witness.ask(.show, id, expecting: 200)
-            try await witness.ask(.show, id, headers: handles, expecting: 200)
-            try await witness.ask(.history, id, expecting: 200)
+            try await observer.ask(.show, id, expecting: 200)
+            try await observer.ask(.show, id, headers: handles, expecting: 200)
+            try await observer.ask(.history, id, expecting: 200)
         }
-        try await witness.ask(.show, "none", expecting: 404)
-        try await witness.ask(.history, "none", expecting: 404)
+        try await observer.ask(.show, "none", expecting: 404)
+        try await observer.ask(.history, "none", expecting: 404)
     }
 
-    private func acted(_ witness: PublishObserver) async throws {
-        let rig = witness.rig
-        let id = try await witness.held("acted")
-        for route in [Route.pause, .resume] { try await witness.ask(route, id, expecting: 200) }
-        try await witness.ask(.move, id, body: ListPlacement.first, expecting: 200)
-        try await witness.ask(.move, id, body: ListPlacement.before(DownloadID(rawValue: "none")), expecting: 404)
+    private func acted(_ observer: PublishObserver) async throws {
+        let rig = observer.rig
+        let id = try await observer.held("acted")
+        for route in [Route.pause, .resume] { try await observer.ask(route, id, expecting: 200) }
+        try await observer.ask(.move, id, body: ListPlacement.first, expecting: 200)
+        try await observer.ask(.move, id, body: ListPlacement.before(DownloadID(rawValue: "none")), expecting: 404)
         var change = RequestChange()
         change.set(.label, \.label, "new")
-        try await witness.ask(.change, id, body: change, expecting: 200)
+        try await observer.ask(.change, id, body: change, expecting: 200)
         change.set(.maxConnections, \.maxConnections, 0)
-        try await witness.ask(.change, id, body: change, expecting: 400)
-        try await witness.ask(
+        try await observer.ask(.change, id, body: change, expecting: 400)
+        try await observer.ask(
             .relocate, id, body: RelocateBody(directory: rig.directory + "/elsewhere"), expecting: 200)
-        try await witness.ask(.relocate, id, body: RelocateBody(directory: "relative"), expecting: 400)
-        try await witness.ask(.cancel, id, expecting: 200)
-        try await witness.ask(.restart, id, expecting: 200)
+        try await observer.ask(.relocate, id, body: RelocateBody(directory: "relative"), expecting: 400)
+        try await observer.ask(.cancel, id, expecting: 200)
+        try await observer.ask(.restart, id, expecting: 200)
         for route in [Route.pause, .resume, .cancel, .restart, .remove] {
-            try await witness.ask(route, "none", expecting: 404)
+            try await observer.ask(route, "none", expecting: 404)
         }
-        try await witness.ask(.remove, id, query: "nonsense=1", expecting: 400)
-        try await witness.ask(.remove, id, query: "deleteFile=true", expecting: 204)
+        try await observer.ask(.remove, id, query: "nonsense=1", expecting: 400)
+        try await observer.ask(.remove, id, query: "deleteFile=true", expecting: 204)
     }
 
-    private func kept(_ witness: PublishObserver) async throws {
-        let kept = try await witness.held("kept")
-        let data = try await witness.ask(.keepResumeData, kept, expecting: 200).shape(ResumeDataBody.self)
-        try await witness.ask(.keepResumeData, kept, expecting: 404)
-        try await witness.ask(.addResumeData, body: data, expecting: 201)
-        try await witness.ask(.addResumeData, body: ResumeDataBody(Data("x".utf8)), expecting: 409)
-        let left = try await witness.held("left")
-        try await witness.ask(.keepResumeData, left, expecting: 200)
-        try await witness.ask(.adopt, body: AdoptBody(path: witness.rig.downloads + "/left.part"), expecting: 201)
-        try await witness.ask(.adopt, body: AdoptBody(path: "relative"), expecting: 400)
+    private func kept(_ observer: PublishObserver) async throws {
+        let kept = try await observer.held("kept")
+        let data = try await observer.ask(.keepResumeData, kept, expecting: 200).shape(ResumeDataBody.self)
+        try await observer.ask(.keepResumeData, kept, expecting: 404)
+        try await observer.ask(.addResumeData, body: data, expecting: 201)
+        try await observer.ask(.addResumeData, body: ResumeDataBody(Data("x".utf8)), expecting: 409)
+        let left = try await observer.held("left")
+        try await observer.ask(.keepResumeData, left, expecting: 200)
+        try await observer.ask(.adopt, body: AdoptBody(path: observer.rig.downloads + "/left.part"), expecting: 201)
+        try await observer.ask(.adopt, body: AdoptBody(path: "relative"), expecting: 400)
     }
 
-    private func many(_ witness: PublishObserver) async throws {
-        try await witness.ask(.pauseMany, expecting: 200)
-        try await witness.ask(.pauseMany, body: SelectionBody(ids: ["none"]), expecting: 200)
+    private func many(_ observer: PublishObserver) async throws {
+        try await observer.ask(.pauseMany, expecting: 200)
+        try await observer.ask(.pauseMany, body: SelectionBody(ids: ["none"]), expecting: 200)
         for route in [Route.pauseMany, .resumeMany] {
-            try await witness.ask(route, body: ["ids": "some"], expecting: 400)
+            try await observer.ask(route, body: ["ids": "some"], expecting: 400)
         }
-        let paused = try await witness.ask(.list, query: "state=paused", expecting: 200).shape(DownloadPage.self).items
-        try await witness.ask(
+        let paused = try await observer.ask(.list, query: "state=paused", expecting: 200).shape(DownloadPage.self).items
+        try await observer.ask(
             .resumeMany, body: SelectionBody(ids: paused.prefix(1).map(\.id.rawValue)), expecting: 200)
-        try await witness.ask(.resumeMany, body: SelectionBody(ids: ["none"]), expecting: 200)
+        try await observer.ask(.resumeMany, body: SelectionBody(ids: ["none"]), expecting: 200)
         let ids = paused.suffix(1).map(\.id.rawValue) + ["none"]
-        let removed = try await witness.ask(.removeMany, body: RemovalBody(ids), expecting: 200).shape(
+        let removed = try await observer.ask(.removeMany, body: RemovalBody(ids), expecting: 200).shape(
             ActionCount.self)
         #expect(removed.changed == 1)
-        try await witness.ask(.removeMany, body: SelectionBody(), expecting: 400)
+        try await observer.ask(.removeMany, body: SelectionBody(), expecting: 400)
         let words = SelectionBody(words: ["acted"])
-        try await witness.ask(.find, body: words, expecting: 404)
-        let held = try await witness.held("words")
-        try await witness.ask(.find, body: SelectionBody(words: ["words"]), expecting: 200)
+        try await observer.ask(.find, body: words, expecting: 404)
+        let held = try await observer.held("words")
+        try await observer.ask(.find, body: SelectionBody(words: ["words"]), expecting: 200)
         for route in [Route.pauseMany, .cancelMany, .cancelMany, .restartMany] {
-            try await witness.ask(route, body: SelectionBody(words: ["words"]), expecting: 200)
+            try await observer.ask(route, body: SelectionBody(words: ["words"]), expecting: 200)
         }
-        try await witness.ask(.moveMany, body: MoveBody([held], to: .last), expecting: 200)
-        try await witness.ask(.changeMany, body: ChangeBody(words: ["all"], change: RequestChange()), expecting: 200)
+        try await observer.ask(.moveMany, body: MoveBody([held], to: .last), expecting: 200)
+        try await observer.ask(.changeMany, body: ChangeBody(words: ["all"], change: RequestChange()), expecting: 200)
         for route in [Route.find, .cancelMany, .restartMany, .moveMany, .changeMany] {
-            try await witness.ask(route, body: ["ids": "some"], expecting: 400)
+            try await observer.ask(route, body: ["ids": "some"], expecting: 400)
         }
-        try await witness.ask(.clear, body: ClearBody(.completed), expecting: 200)
-        try await witness.ask(.clear, body: ["which": "some"], expecting: 400)
+        try await observer.ask(.clear, body: ClearBody(.completed), expecting: 200)
+        try await observer.ask(.clear, body: ["which": "some"], expecting: 400)
     }
 
-    private func events(_ witness: PublishObserver) async throws {
-        let rig = witness.rig
-        #expect(witness.document.knows(.events, status: 200, type: ServerSentEvent.mediaType))
-        witness.seen.value[.events, default: []].insert(200)
+    private func events(_ observer: PublishObserver) async throws {
+        let rig = observer.rig
+        #expect(observer.document.knows(.events, status: 200, type: ServerSentEvent.mediaType))
+        observer.seen.value[.events, default: []].insert(200)
         try await rig.follow { events in
-            try await read(&events, to: [.reset, .upToDate], witness)
+            try await read(&events, to: [.reset, .upToDate], observer)
             var change = SettingsChange()
             change.maxConcurrentDownloads = .set(8)
-            try await witness.ask(.changeSettings, body: change, expecting: 200)
-            try await read(&events, to: [.settings], witness)
-            let id = try await witness.add("/file/7k")
-            try await read(&events, to: [.state, .happened], witness)
-            try await witness.ask(.remove, id, expecting: 204)
-            try await read(&events, to: [.removed], witness)
+            try await observer.ask(.changeSettings, body: change, expecting: 200)
+            try await read(&events, to: [.settings], observer)
+            let id = try await observer.add("/file/7k")
+            try await read(&events, to: [.state, .happened], observer)
+            try await observer.ask(.remove, id, expecting: 204)
+            try await read(&events, to: [.removed], observer)
         }
     }
 
     /// Compares all events with the document, until each of these names has arrived.
-    private func read(_ events: inout EventReader, to names: Set<StreamEvent.Name>, _ witness: PublishObserver)
+    private func read(_ events: inout EventReader, to names: Set<StreamEvent.Name>, _ observer: PublishObserver)
         async throws
     {
         var missing = Set(names.map(\.rawValue))
@@ -251,7 +251,7 @@ struct DocumentTests {
                 Issue.record("the stream ended before \(missing)")
                 return
             }
-            #expect(witness.document.faults(of: sent) == [], "\(sent.data)")
+            #expect(observer.document.faults(of: sent) == [], "\(sent.data)")
             missing.remove(sent.name)
         }
     }

@@ -38,15 +38,15 @@ struct EventStreamTests {
 
     @Test("EventBroadcaster: an observer of another session does not count as its client")
     func looking() {
-        let station = EventBroadcaster()
-        let looker = station.enter(session: "app", isAttached: false)
-        #expect(station.clients(of: "app") == 0 && station.clientCount == 1)
-        let app = station.enter(session: "app")
-        #expect(station.clients(of: "app") == 1)
-        station.leave(looker)
-        #expect(station.clients(of: "app") == 1)
-        station.leave(app)
-        #expect(station.clients(of: "app") == 0 && station.clientCount == 0)
+        let broadcaster = EventBroadcaster()
+        let looker = broadcaster.enter(session: "app", isAttached: false)
+        #expect(broadcaster.clients(of: "app") == 0 && broadcaster.clientCount == 1)
+        let app = broadcaster.enter(session: "app")
+        #expect(broadcaster.clients(of: "app") == 1)
+        broadcaster.leave(looker)
+        #expect(broadcaster.clients(of: "app") == 1)
+        broadcaster.leave(app)
+        #expect(broadcaster.clients(of: "app") == 0 && broadcaster.clientCount == 0)
     }
 
     @Test("Event stream: a client that returns with its last id gets each missed state once, in order")
@@ -92,12 +92,12 @@ struct EventStreamTests {
                 let begin = try await events.catchUp()
                 #expect(begin.reset != nil)
             }
-            let future = EventID(boot: rig.daemon.station.boot, number: 1000).description
+            let future = EventID(boot: rig.daemon.broadcaster.boot, number: 1000).description
             try await rig.follow(after: future) { events in
                 let begin = try await events.catchUp()
                 #expect(begin.reset != nil)
             }
-            try await rig.follow(query: "after=\(rig.daemon.station.lastID)") { events in
+            try await rig.follow(query: "after=\(rig.daemon.broadcaster.lastID)") { events in
                 let added = try await rig.add(new(rig, "/file/1k") { $0.startsPaused = true })
                 let told: DownloadID = try await events.next { event in
                     switch event {
@@ -156,26 +156,26 @@ struct EventStreamTests {
 
     @Test("EventBroadcaster: a new client gets later progress but none from before")
     func progressFromBefore() {
-        let station = EventBroadcaster()
+        let broadcaster = EventBroadcaster()
         let batch = Array("event: progress\n\n".utf8)
         func told(_ client: EventBroadcaster.Client) -> [UInt8]? {
-            var cursor = station.lastID.number
+            var cursor = broadcaster.lastID.number
             var progress = client.firstProgress
-            let parcel = station.take(for: client, cursor: &cursor, progress: &progress)
+            let parcel = broadcaster.take(for: client, cursor: &cursor, progress: &progress)
             if case .lines(_, let newest) = parcel { return newest }
             return nil
         }
-        let first = station.enter(session: "app")
-        station.publish(progress: batch, session: "app")
-        let second = station.enter(session: "app")
+        let first = broadcaster.enter(session: "app")
+        broadcaster.publish(progress: batch, session: "app")
+        let second = broadcaster.enter(session: "app")
         #expect(told(first) == batch)
         #expect(told(second) == nil)
-        station.publish(progress: batch, session: "app")
+        broadcaster.publish(progress: batch, session: "app")
         #expect(told(second) == batch)
         // Without a client no progress is kept.
-        station.leave(first)
+        broadcaster.leave(first)
         #expect(told(second) == batch)
-        station.leave(second)
+        broadcaster.leave(second)
         #expect(told(second) == nil)
     }
 
@@ -187,7 +187,8 @@ struct EventStreamTests {
             try await rig.follow { events in
                 _ = try await events.catchUp()
                 let progress = StreamEvent.progress([.init(id: paused.id.rawValue, progress: paused.status.progress)])
-                rig.daemon.station.publish(progress: Array(try progress.sent(id: nil).text.utf8), session: "default")
+                rig.daemon.broadcaster.publish(
+                    progress: Array(try progress.sent(id: nil).text.utf8), session: "default")
                 let told: [String] = try await events.next { event in
                     if case .progress(let batch) = event { batch.map(\.id) } else { nil }
                 }
@@ -286,7 +287,7 @@ struct EventStreamTests {
         try await DaemonRig.run { rig in
             try await rig.follow { events in
                 _ = try await events.catchUp()
-                rig.daemon.station.forget()
+                rig.daemon.broadcaster.forget()
                 #expect(try await events.catchUp().reset != nil)
                 let added = try await rig.add(new(rig, "/file/1k") { $0.startsPaused = true })
                 let told: DownloadID = try await events.next { if case .state(let d) = $0 { d.id } else { nil } }
@@ -301,8 +302,8 @@ struct EventStreamTests {
             try await rig.follow { _ in
                 let body = NetworkStatus.offline
                 // Far more than the sockets hold; no writer waits for a client that does not read.
-                for _ in 0..<200_000 { rig.daemon.station.publish(.network(body), session: nil) }
-                #expect(rig.daemon.station.heldEvents <= EventRing.Limits().count)
+                for _ in 0..<200_000 { rig.daemon.broadcaster.publish(.network(body), session: nil) }
+                #expect(rig.daemon.broadcaster.heldEvents <= EventRing.Limits().count)
                 try await rig.follow { events in
                     let begin = try await events.catchUp()
                     #expect(begin.reset != nil)

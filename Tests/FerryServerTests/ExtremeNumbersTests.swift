@@ -108,7 +108,7 @@ struct ExtremeNumbersTests {
         try await DaemonRig.run { rig in
             for number in Self.numbers {
                 for name in ["offset", "limit"] { _ = try await rig.ask(.list, query: "\(name)=\(number)") }
-                let boot = rig.daemon.station.boot
+                let boot = rig.daemon.broadcaster.boot
                 try await rig.follow(after: "\(boot)-\(number)") { _ in }
             }
             #expect(try await lives(rig))

@@ -165,19 +165,19 @@ struct TokenTests {
         let codes = OneTimeCodes()
         let code = codes.make(at: .zero).text
         #expect(code.utf8.count == 32)
-        #expect(!codes.trade("x", at: .seconds(1)))
-        #expect(codes.trade(code, at: .seconds(59)))
-        #expect(!codes.trade(code, at: .seconds(59)))
+        #expect(!codes.redeem("x", at: .seconds(1)))
+        #expect(codes.redeem(code, at: .seconds(59)))
+        #expect(!codes.redeem(code, at: .seconds(59)))
         let late = codes.make(at: .zero).text
-        #expect(!codes.trade(late, at: .seconds(60)))
+        #expect(!codes.redeem(late, at: .seconds(60)))
     }
 
     @Test("OneTimeCodes: any number of wrong codes leaves the right one valid")
     func guessing() {
         let codes = OneTimeCodes()
         let code = codes.make(at: .zero).text
-        for index in 0..<1000 { #expect(!codes.trade("\(index)", at: .zero)) }
-        #expect(codes.trade(code, at: .seconds(1)))
+        for index in 0..<1000 { #expect(!codes.redeem("\(index)", at: .zero)) }
+        #expect(codes.redeem(code, at: .seconds(1)))
     }
 
     @Test("SignInFile: it is private and is deleted when its code is used, expired, displaced or cleared")
@@ -198,7 +198,7 @@ struct TokenTests {
             let text = try String(contentsOfFile: used.path, encoding: .utf8)
             #expect(text.contains("url=http://127.0.0.1:3377/#code=\(used.text)\""))
             #expect(!used.path.contains(used.text))
-            #expect(codes.trade(used.text, at: .seconds(1)))
+            #expect(codes.redeem(used.text, at: .seconds(1)))
             #expect(!isThere(used.path))
             let old = try make(at: .zero)
             codes.expire(at: .seconds(60))

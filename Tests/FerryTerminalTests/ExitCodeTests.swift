@@ -43,7 +43,7 @@ import Testing
             ErrorText.command(after: credentials, part: nil, url: "http://h/f") == "ferry get --user USER http://h/f")
         #expect(ErrorText.command(after: DownloadError(.network, "x"), part: "a.part", url: "u") == nil)
         let line = ErrorText.line(link, name: "a\u{1B}.iso", command: "ferry get a.part NEWURL")
-        #expect(line == "a\\x1b.iso: the link is dead; go on with: ferry get a.part NEWURL")
+        #expect(line == "a\\x1b.iso: the link is dead; to resume: ferry get a.part NEWURL")
     }
 
     @Test("ErrorText: an error is one line with its cause and suggestion")

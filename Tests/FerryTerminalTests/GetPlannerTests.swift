@@ -2,7 +2,6 @@ import Ferry
 import FerryTerminal
 import Foundation
 import HTTPTypes
-import Synchronization
 import Testing
 
 @Suite("GetPlanner") struct GetPlannerTests {
@@ -370,44 +369,5 @@ import Testing
         #expect(try Self.request(plan("/dev/stdout")).destination == .stream(1))
         #expect(try plan("/dev/stdout").output.result == .body)
         #expect(throws: UsageError.self) { try plan("fifo") }
-    }
-
-    @Test("PlannedItems: a list is read piece by piece as its entries are requested")
-    func piecewise() throws {
-        let reads = Mutex<[Int]>([])
-        var world = PlanningWorld.test()
-        let line = Array("http://h/f\n".utf8)
-        let lineCount = 100
-        world.openList = { path throws(UsageError) in
-            ListFile(name: path) { offset in
-                reads.withLock { $0.append(offset) }
-                return offset < lineCount * line.count ? line : []
-            }
-        }
-        var items = try Self.plan(.of { $0.files.lists = ["l"] }, world).items.makeIterator()
-        #expect(reads.withLock(\.self).isEmpty)
-        for number in 1..<lineCount {
-            #expect(items.next()?.request != nil)
-            // An entry ends with the next URL line.
-            #expect(reads.withLock { $0.count } == number + 1)
-        }
-        #expect(items.next()?.request != nil)
-        #expect(items.next() == nil)
-        #expect(reads.withLock(\.self) == (0...lineCount).map { $0 * line.count })
-    }
-
-    @Test("PlannedItems: a list that cannot be read to its end says so, and the next list goes on")
-    func unreadable() throws {
-        var world = PlanningWorld.test()
-        world.openList = { path throws(UsageError) in
-            ListFile(name: path) { offset throws(UsageError) in
-                guard offset == 0 else { throw UsageError("Input/output error") }
-                // Options of the last entry may be among the bytes that cannot be read.
-                return Array("http://h/\(path)\nhttp://h/last\n".utf8)
-            }
-        }
-        let plan = try Self.plan(.of { $0.files.lists = ["a", "b"] }, world)
-        #expect(plan.items.compactMap(\.request).flatMap(\.sources).map(\.text) == ["http://h/a", "http://h/b"])
-        #expect(Self.badLines(plan) == ["a", "b"].map { "\($0): cannot be read to its end: Input/output error" })
     }
 }

@@ -32,7 +32,7 @@ extension Catalogue {
     /// a newer Ferry, or is no catalogue; then no file has been changed. A damaged catalogue is renamed, with its
     /// companion files.
     package static func open(
-        // allow(door): the list has a queue of its own.
+        // allow(single-place): the list has a queue of its own.
         directory: String, downloads: String, fileSystem: any FileSystem = LocalFileSystem(),
         report: @escaping @Sendable (DownloadError) -> Void = { _ in }
     ) async throws(DownloadError) -> Opening {

@@ -14,7 +14,7 @@ package final class SecretStore: SecretVault {
     private let queue = DispatchQueue(label: "Ferry.SecretStore", qos: .userInitiated)
 
     /// Uses a directory (absolute path) for secrets alone; it is created with the first of them.
-    // allow(door): the secrets have a queue of their own.
+    // allow(single-place): the secrets have a queue of their own.
     package init(directory: String, fileSystem: any FileSystem = LocalFileSystem()) {
         self.directory = FilePath(directory)
         self.fileSystem = fileSystem

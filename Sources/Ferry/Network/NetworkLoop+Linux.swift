@@ -86,8 +86,8 @@
             let times = [machine.wake, question?.deadline, heldUntil].compactMap { $0 }
             let count = poll(&entries, nfds_t(entries.count), Self.timeout(until: times.min(), from: now))
             if count > 0 {
-                if entries[0].revents != 0 { answerBell() }
-                if entries[1].revents != 0 { hearKernel() }
+                if entries[0].revents != 0 { drainWakeUps() }
+                if entries[1].revents != 0 { readNetlink() }
                 if entries[2].revents != 0 { readQuestion() }
                 if entries[3].revents != 0 { readListener() }
             }
@@ -104,13 +104,13 @@
                 clamping: rest.components.seconds * 1000 + rest.components.attoseconds / 1_000_000_000_000_000 + 1)
         }
 
-        private mutating func answerBell() {
+        private mutating func drainWakeUps() {
             var bytes = [UInt8](repeating: 0, count: 64)
             while read(updates, &bytes, bytes.count) > 0 {}
             isNew = true
         }
 
-        private mutating func hearKernel() {
+        private mutating func readNetlink() {
             sockets?.drain()
             let next = sockets?.list() ?? table
             guard next != table || machine.asksOften else { return }

@@ -6,7 +6,7 @@ extension Download {
     /// The current status and every change of it, at most about ten times a second; a slow reader gets only the
     /// latest value. Ends after a final state. The stream retains the download and its manager while it is read.
     public var updates: AsyncStream<DownloadStatus> {
-        backend.startPulse()
+        backend.startHeartbeat()
         return live.updates(owner: self)
     }
 

@@ -67,12 +67,12 @@ final class EventMailbox: Sendable {
             if isOver || Task.isCancelled { return nil }
             await withTaskCancellationHandler {
                 await withCheckedContinuation { continuation in
-                    let goesOn = state.withLock { state in
+                    let continues = state.withLock { state in
                         if !state.waiting.isEmpty || state.isClosed || Task.isCancelled { return true }
                         state.listener = continuation
                         return false
                     }
-                    if goesOn { continuation.resume() }
+                    if continues { continuation.resume() }
                 }
             } onCancel: {
                 state.withLock { state in

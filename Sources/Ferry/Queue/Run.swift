@@ -117,7 +117,7 @@ package final class Run: Sendable {
     func ended() async { await state.withLock { $0.task }?.value }
 
     /// Releases the driver after the run.
-    func letGo() { state.withLock { $0.driver = nil } }
+    func released() { state.withLock { $0.driver = nil } }
 
     /// The completion, once it is in the store, which is before the journal is removed.
     var recorded: Recorded? {

@@ -14,15 +14,15 @@ import SystemPackage
 /// Nothing is synced: a written page survives its process. After a power cut nothing is counted, since records carry
 /// the boot identifier. A run thus costs two small writes and no commit.
 ///
-/// Invariants: a download has at most one record; a record counts consecutive deaths and is kept until a run of the
+/// Invariants: a download has at most one record; a record counts consecutive crashes and is kept until a run of the
 /// download ends in another way.
 final class RunLedger: Sendable {
-    /// After this many consecutive deaths, a download is no longer started automatically.
-    static let mostDeaths = 3
+    /// After this many consecutive crashes, a download is no longer started automatically.
+    static let maxCrashes = 3
 
     private struct Record {
         var key: Key
-        var deaths: Int
+        var crashes: Int
         var isRunning: Bool
     }
 
@@ -43,7 +43,7 @@ final class RunLedger: Sendable {
         self.boot = boot
     }
 
-    /// Opens or creates the file and counts the deaths of the downloads that ran when the last process ended. Blocks.
+    /// Opens or creates the file and counts the crashes of the downloads that ran when the last process ended. Blocks.
     static func open(at path: FilePath, fileSystem: any FileSystem) throws(FileError) -> RunLedger {
         let file: any File
         do throws(FileError) {
@@ -65,19 +65,19 @@ final class RunLedger: Sendable {
             let end = min(bytes.count, start + LedgerRecord.bytes)
             guard let old = LedgerRecord(bytes[start..<end]) else { continue }
             let died = old.isRunning && old.boot == boot
-            let deaths = min(old.deaths + (died ? 1 : 0), Self.mostDeaths)
-            if deaths > 0 { put(Record(key: Key(old.key), deaths: deaths, isRunning: false)) }
+            let crashes = min(old.crashes + (died ? 1 : 0), Self.maxCrashes)
+            if crashes > 0 { put(Record(key: Key(old.key), crashes: crashes, isRunning: false)) }
         }
     }
 
     /// The number of consecutive processes that died while they ran the download.
-    func deaths(of id: DownloadID) -> Int {
-        state.withLock { state in state.places[Key(id)].flatMap { state.records[$0]?.deaths } ?? 0 }
+    func crashes(of id: DownloadID) -> Int {
+        state.withLock { state in state.places[Key(id)].flatMap { state.records[$0]?.crashes } ?? 0 }
     }
 
     /// Records the start of a run. Blocks.
     func begin(_ id: DownloadID) {
-        put(Record(key: Key(id), deaths: deaths(of: id), isRunning: true))
+        put(Record(key: Key(id), crashes: crashes(of: id), isRunning: true))
     }
 
     /// Clears the record after a run that the process survived, or for a download that is not run any more. Blocks.
@@ -115,7 +115,7 @@ final class RunLedger: Sendable {
     private func put(_ new: Record) {
         state.withLock { state in
             // A thread may begin a run after `endAll`.
-            let record = Record(key: new.key, deaths: new.deaths, isRunning: new.isRunning && !state.isOver)
+            let record = Record(key: new.key, crashes: new.crashes, isRunning: new.isRunning && !state.isOver)
             let place = state.places[record.key] ?? state.free.popLast() ?? state.records.count
             if place == state.records.count { state.records.append(nil) }
             state.records[place] = record
@@ -125,7 +125,7 @@ final class RunLedger: Sendable {
     }
 
     private func encoded(_ record: Record) -> [UInt8] {
-        LedgerRecord(key: record.key.bytes, deaths: record.deaths, isRunning: record.isRunning, boot: boot).encoded
+        LedgerRecord(key: record.key.bytes, crashes: record.crashes, isRunning: record.isRunning, boot: boot).encoded
     }
 
     /// A failed write loses a count, which is no reason to fail the download.
@@ -182,13 +182,13 @@ struct LedgerRecord: Sendable, Hashable {
     static let mostKeyBytes = 384
 
     var key: [UInt8]
-    var deaths: Int
+    var crashes: Int
     var isRunning: Bool
     var boot: String
 
-    init(key: [UInt8], deaths: Int, isRunning: Bool, boot: String) {
+    init(key: [UInt8], crashes: Int, isRunning: Bool, boot: String) {
         self.key = key
-        self.deaths = deaths
+        self.crashes = crashes
         self.isRunning = isRunning
         self.boot = String(boot.filter { $0 != " " && $0 != "\n" }.prefix(64))
     }
@@ -201,12 +201,12 @@ struct LedgerRecord: Sendable, Hashable {
         else { return nil }
         let end = words[5].startIndex + count
         guard Self.number(words[0], radix: 16) == Int(CRC32.checksum(record[start..<end])),
-            let deaths = Self.number(words[2]), deaths <= 1000
+            let crashes = Self.number(words[2]), crashes <= 1000
         else { return nil }
         let word = String(decoding: words[1], as: UTF8.self)
         guard word == "runs" || word == "waits" else { return nil }
         self.init(
-            key: Array(words[5].prefix(count)), deaths: deaths, isRunning: word == "runs",
+            key: Array(words[5].prefix(count)), crashes: crashes, isRunning: word == "runs",
             boot: String(decoding: words[3], as: UTF8.self))
     }
 
@@ -219,7 +219,7 @@ struct LedgerRecord: Sendable, Hashable {
 
     /// The padded record.
     var encoded: [UInt8] {
-        let line = "\(isRunning ? "runs" : "waits") \(deaths) \(boot) \(key.count) "
+        let line = "\(isRunning ? "runs" : "waits") \(crashes) \(boot) \(key.count) "
         let sealed = Array(line.utf8) + key
         let text = String(CRC32.checksum(sealed), radix: 16) + " "
         let bytes = Array(text.utf8) + sealed

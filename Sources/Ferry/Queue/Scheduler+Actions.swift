@@ -91,7 +91,7 @@ extension Scheduler {
                 as: place)
         }
         list.tell { ListChange(changed: [live.id], isReordered: true) }
-        startPulse()
+        startHeartbeat()
         reschedule()
         showStandings(of: [live])
     }

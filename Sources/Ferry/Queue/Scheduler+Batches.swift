@@ -64,7 +64,7 @@ extension Scheduler {
         try await store.commit(changes)
         state.withLock { state in for (entry, rest) in joining { state.enter(entry, as: rest) } }
         list.tell { ListChange(changed: Set(entries.map(\.id)), isReordered: true) }
-        startPulse()
+        startHeartbeat()
     }
 
     // MARK: Ending

@@ -149,7 +149,7 @@ extension Scheduler {
     }
 
     /// Shuts down when the last reference has been released.
-    func letGo() {
+    func released() {
         let isOpen = state.withLock { $0.phase == .open || $0.phase == .idle }
         guard isOpen else { return }
         // The next opening of the same list awaits this shutdown.
@@ -163,7 +163,7 @@ extension Scheduler {
         let runs: [Run]? = state.withLock { state in
             guard state.phase != .closed else { return nil }
             state.phase = .closing
-            state.alarm?.task.cancel()
+            state.wakeTimer?.task.cancel()
             state.pulse?.cancel()
             return state.queue.runs.map(\.run)
         }
@@ -227,7 +227,7 @@ extension Scheduler {
             configuration.logger?.warning("\(path) cannot be used: it is not known which downloads ended the program")
             return (nil, entries, [])
         }
-        let paused = Set(ids.filter { ledger.deaths(of: $0) >= RunLedger.mostDeaths })
+        let paused = Set(ids.filter { ledger.crashes(of: $0) >= RunLedger.maxCrashes })
         guard !paused.isEmpty else { return (ledger, entries, []) }
         do throws(DownloadError) {
             try await store.commit(paused.map { .update($0, [.paused(.crashes), .attempts(0, retryAt: nil)]) })

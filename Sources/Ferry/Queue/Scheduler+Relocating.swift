@@ -82,9 +82,9 @@ extension Scheduler {
         of live: LiveDownload, _ row: CatalogueRow, to directory: String
     ) async throws(DownloadError) -> PartialDownloadMover.Moved? {
         guard let path = row.part ?? live.status.path else { return nil }
-        let (id, reserve, goesOn) = (live.id, reserve(of: row), mayCopy)
+        let (id, reserve, continues) = (live.id, reserve(of: row), mayCopy)
         let moved = try await withFiles { files throws(DownloadError) in
-            try PartialDownloadMover(fileSystem: files, reserve: reserve, goesOn: goesOn).move(
+            try PartialDownloadMover(fileSystem: files, reserve: reserve, continues: continues).move(
                 path, of: id, to: directory)
         }
         if let moved { environment.note(moved, from: path) }
@@ -115,7 +115,7 @@ extension Scheduler {
         }
         let (reserve, mayCopy) = (reserve(of: row), mayCopy)
         @Sendable func mover(_ files: any FileSystem) -> FileMover {
-            FileMover(fileSystem: files, reserve: reserve, goesOn: mayCopy)
+            FileMover(fileSystem: files, reserve: reserve, continues: mayCopy)
         }
         var copies = false
         while true {

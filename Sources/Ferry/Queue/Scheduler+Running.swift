@@ -15,7 +15,7 @@ extension Scheduler {
         await mark(id, isRunning: false, environment)
         // The entry and the driver's report closure retain the run.
         state.withLock { $0.queue.take(.ended, of: id) }
-        run.letGo()
+        run.released()
         told(id)
         updates.notify()
         reschedule()
@@ -132,7 +132,7 @@ extension Scheduler {
         guard configuration.storage.isKept else { return context }
         context.throttle = throttle(of: row.session)
         context.tags = JournalTags(row)
-        context.witness = PublishObserver(scheduler: self, run: run, id: row.id)
+        context.observer = PublishObserver(scheduler: self, run: run, id: row.id)
         context.belongsToAnother = { [weak self] other in
             other != row.id.rawValue && self?.isListed(DownloadID(rawValue: other)) == true
         }

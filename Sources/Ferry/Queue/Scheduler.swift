@@ -38,9 +38,9 @@ final class Scheduler: Sendable {
         var network = NetworkTasks()
         /// The rate limits that the runs of a session share.
         var throttles: [UInt16: Throttle] = [:]
-        var alarm: (at: Duration, task: Task<Void, Never>)?
+        var wakeTimer: (at: Duration, task: Task<Void, Never>)?
         var pulse: Task<Void, Never>?
-        var beats = 0
+        var heartbeats = 0
         weak var dispatcher: DelegateDispatcher?
         /// Set while no new downloads are accepted.
         var isDraining = false
@@ -130,7 +130,7 @@ final class Scheduler: Sendable {
                     if let at = run.retryAt, at > soon { stops.append((run, .backOff)) }
                 }
             }
-            setAlarm(decision.nextWake, &state)
+            setWakeTimer(decision.nextWake, &state)
             if state.isDraining { updates.notify() }
             return (stops, woken, barred)
         }
@@ -148,18 +148,18 @@ final class Scheduler: Sendable {
         let loop = environment.loop()
         // owner: the run, awaited in shutdown.
         run.set(task: Task(executorPreference: loop) { await self.perform(run, id, environment, on: loop) })
-        startPulse(&state)
+        startHeartbeat(&state)
     }
 
-    private func setAlarm(_ at: Duration?, _ state: inout State) {
-        guard state.alarm?.at != at else { return }
-        state.alarm?.task.cancel()
-        state.alarm = at.map { at in
-            // owner: state.alarm, cancelled when it is replaced and in shutdown.
+    private func setWakeTimer(_ at: Duration?, _ state: inout State) {
+        guard state.wakeTimer?.at != at else { return }
+        state.wakeTimer?.task.cancel()
+        state.wakeTimer = at.map { at in
+            // owner: state.wakeTimer, cancelled when it is replaced and in shutdown.
             let task = Task { [weak self, clock] in
                 try? await clock.sleep(until: at)
                 guard !Task.isCancelled, let self else { return }
-                self.state.withLock { if $0.alarm?.at == at { $0.alarm = nil } }
+                self.state.withLock { if $0.wakeTimer?.at == at { $0.wakeTimer = nil } }
                 self.reschedule()
             }
             return (at, task)
@@ -271,11 +271,11 @@ extension CatalogueRow {
 extension Scheduler {
     private static let interval: Duration = .milliseconds(100)
     /// The interval of storing progress in the catalogue, in ticks.
-    private static let beatsPerRecord = 100
+    private static let heartbeatsPerRecord = 100
 
-    func startPulse() { state.withLock { startPulse(&$0) } }
+    func startHeartbeat() { state.withLock { startHeartbeat(&$0) } }
 
-    func startPulse(_ state: inout State) {
+    func startHeartbeat(_ state: inout State) {
         guard state.pulse == nil, state.queue.occupiedCount > 0, state.phase == .open else { return }
         // owner: state.pulse, cancelled in shutdown; ends when no download is running.
         state.pulse = Task { [weak self, clock] in
@@ -288,11 +288,11 @@ extension Scheduler {
 
     private func beat() -> Bool {
         let (running, isRecordDue) = state.withLock { state in
-            state.beats += 1
+            state.heartbeats += 1
             let running = state.queue.runs.compactMap { id, run in
                 registry[id].map { (live: $0, hasBegun: run.hasBegun) }
             }
-            return (running, state.beats % Self.beatsPerRecord == 0)
+            return (running, state.heartbeats % Self.heartbeatsPerRecord == 0)
         }
         let dispatcher = state.withLock { $0.dispatcher }
         for (live, hasBegun) in running {

@@ -12,7 +12,7 @@ import Synchronization
 /// follow ──► open the event stream ──► take, take, … ──► pause ──► open it again
 /// ```
 ///
-/// A daemon that accepts connections and sends nothing for ``longestSilence`` counts as lost: where data is due on the
+/// A daemon that accepts connections and sends nothing for ``maxSilence`` counts as lost: where data is due on the
 /// event stream, or the head of the response to a call that only reads. Other calls, and long responses, may take as
 /// long as they need, while the daemon responds to a greeting each time.
 package struct DaemonLink: Sendable {
@@ -24,7 +24,7 @@ package struct DaemonLink: Sendable {
     private let hurried = AsyncEvent()
 
     /// The daemon sends something on its event stream every 15 s.
-    private static let longestSilence: Duration = .seconds(60)
+    private static let maxSilence: Duration = .seconds(60)
     /// How long the daemon may take to listen, which includes opening its catalogue.
     private static let longestStart: Duration = .seconds(20)
     /// The maximum pause between attempts to reach the daemon, unless the daemon has requested more.
@@ -143,7 +143,7 @@ package struct DaemonLink: Sendable {
     /// Returns true once the daemon counts as lost, false when the task is cancelled.
     private func isLost(during route: Route, _ head: AsyncEvent) async -> Bool {
         while true {
-            try? await clock.sleep(for: Self.longestSilence)
+            try? await clock.sleep(for: Self.maxSilence)
             if Task.isCancelled { return false }
             if route.isQuick, head.count == 0 { return true }
             do throws(DaemonFailure) { _ = try await greet() } catch {
@@ -256,7 +256,7 @@ package struct DaemonLink: Sendable {
             group.addTask {
                 while !Task.isCancelled {
                     try? await clock.sleep(for: .seconds(15))
-                    if signs.last.withLock({ clock.now() - $0 }) > Self.longestSilence { return true }
+                    if signs.last.withLock({ clock.now() - $0 }) > Self.maxSilence { return true }
                 }
                 return false
             }

@@ -49,13 +49,13 @@ final class DaemonProcess: Sendable {
 
     private func follow(_ child: SpawnedProgram) {
         // Reads the report and then waits for the end, while both processes live.
-        let warden = Thread { [self] in
+        let thread = Thread { [self] in
             if let outcome = Self.outcome(of: child.readyLine()) { settle(outcome) }
             settle(.ended(child.wait()))
         }
-        warden.stackSize = 128 << 10
-        warden.name = "ferry-daemon"
-        warden.start()
+        thread.stackSize = 128 << 10
+        thread.name = "ferry-daemon"
+        thread.start()
     }
 
     /// The outcome that a line reports; `nil` if it is not a report.

@@ -68,7 +68,7 @@ extension RemoteSession: DownloadBackend {
     func set(dispatcher: DelegateDispatcher?) { state.withLock { $0.dispatcher = dispatcher } }
 
     /// Does nothing: the daemon always reports progress.
-    func startPulse() {}
+    func startHeartbeat() {}
 
     func date() -> Date { clock.date() }
 
@@ -79,20 +79,20 @@ extension RemoteSession: DownloadBackend {
     // MARK: Closing
 
     /// Detaches in the background when the manager has been released; downloads continue.
-    func letGo() {
+    func released() {
         guard !isShutDown else { return }
         PendingShutdowns.all.begin(at: nil) { await self.shutdown() }
     }
 
     /// How long shutdown waits for ends that the daemon has stored but its stream has not delivered yet.
-    private static let longestFarewell: Duration = .seconds(2)
+    private static let maxShutdownWait: Duration = .seconds(2)
 
-    /// Detaches from the daemon; downloads continue. Ends so far are delivered first, within ``longestFarewell``.
+    /// Detaches from the daemon; downloads continue. Ends so far are delivered first, within ``maxShutdownWait``.
     func shutdown() async {
         if state.withLock({ $0.phase == .joined }) {
             await withTaskGroup(of: Void.self) { [clock] group in
-                group.addTask { try? await self.hearOut() }
-                group.addTask { try? await clock.sleep(for: Self.longestFarewell) }
+                group.addTask { try? await self.readRemaining() }
+                group.addTask { try? await clock.sleep(for: Self.maxShutdownWait) }
                 await group.next()
                 group.cancelAll()
             }
@@ -123,7 +123,7 @@ extension RemoteSession: DownloadBackend {
             let seen = updates.count
             do throws(DownloadError) {
                 if try await open() == 0 {
-                    try await hearOut()
+                    try await readRemaining()
                     // The list may be ahead of the event stream.
                     try await catchUp()
                     return state.withLock { $0.isUpToDate }
@@ -136,7 +136,7 @@ extension RemoteSession: DownloadBackend {
 
     /// Returns once all ends so far have been delivered, or after `place.patience`; later ones are delivered at the
     /// next launch.
-    private func hearOut() async throws(DownloadError) {
+    private func readRemaining() async throws(DownloadError) {
         let deadline = clock.now() + place.patience
         while !isShutDown, !Task.isCancelled, clock.now() < deadline {
             let seen = updates.count

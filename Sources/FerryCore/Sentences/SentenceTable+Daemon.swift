@@ -73,7 +73,7 @@ extension SentenceTable {
         .wasShutDown: ("this download manager was shut down", "此下载管理器已关闭"),
         .alreadyListed: ("{0} is listed already", "{0} 已在列表中"),
         .notListed: ("{0} is not listed any longer", "{0} 已不在列表中"),
-        .nothingLeft: ("{0} has ended: there is nothing to go on with", "{0} 已结束，没有可继续的内容"),
+        .nothingLeft: ("{0} has ended: there is nothing to resume", "{0} 已结束，没有可继续的内容"),
         .credentialsNotKept: ("the credentials of {0} were not kept", "{0} 的凭据没有保存"),
         .notInThatPriority: ("{0} is not listed among those of the same priority", "{0} 不在相同优先级的列表中"),
         .cannotPause: ("{0} cannot be paused: {1}", "无法暂停 {0}：{1}"),

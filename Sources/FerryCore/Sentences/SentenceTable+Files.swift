@@ -75,11 +75,11 @@ extension SentenceTable {
         .otherKind: ("it is a link, a directory or the like", "它是链接、目录或其他类型"),
         .othersFile: ("it belongs to user {0}, and Ferry runs as user {1}", "它属于用户 {0}，而 Ferry 以用户 {1} 的身份运行"),
         .usersFile: (
-            "it belongs to user {0}, and Ferry runs as root: what was begun without sudo goes on without sudo",
+            "it belongs to user {0}, and Ferry runs as root: a download that was started without sudo is resumed without sudo",
             "它属于用户 {0}，而 Ferry 以 root 身份运行：未用 sudo 开始的下载，请不用 sudo 继续"
         ),
         .rootsFile: (
-            "it belongs to root, and Ferry runs as user {0}: what was begun with sudo goes on with sudo",
+            "it belongs to root, and Ferry runs as user {0}: a download that was started with sudo is resumed with sudo",
             "它属于 root，而 Ferry 以用户 {0} 的身份运行：用 sudo 开始的下载，请用 sudo 继续"
         ),
         .severalNames: ("it has {0} names (hard links)", "它有 {0} 个名称（硬链接）"),
@@ -95,7 +95,7 @@ extension SentenceTable {
             "没有更改任何内容。请将其移走，或使其仅归您所有（chown、chmod go-w），然后重新运行。"
         ),
         .movedButUnproven: (
-            "{0} was being moved to {1}, and nothing there proves to be it: go on with the one that is whole",
+            "{0} was being moved to {1}, and nothing there proves to be it: resume the one that is whole",
             "{0} 正被移动到 {1}，但那里没有可证实的内容：请用完整的那一个继续"
         ),
     ]

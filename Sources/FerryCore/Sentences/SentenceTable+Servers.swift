@@ -149,7 +149,7 @@ extension SentenceTable {
             "the file on the server changed while it was written to the output: {0}", "写入输出期间，服务器上的文件发生了变化：{0}"
         ),
         .keepsChanging: ("the source keeps changing: {0}", "来源上的文件不断变化：{0}"),
-        .cannotGoOn: ("it cannot go on: {0}", "无法继续下载：{0}"),
+        .cannotGoOn: ("it cannot be resumed: {0}", "无法继续下载：{0}"),
         .weakProof: ("the file is complete, but its proof is only “{0}”", "文件已完整，但其证明仅为“{0}”"),
         .wrongDigest: ("checksum mismatch: expected {0}, got {1}", "校验和不符：应为 {0}，实为 {1}"),
         .checksumOfRequest: ("was given with this request", "由本次请求给出"),

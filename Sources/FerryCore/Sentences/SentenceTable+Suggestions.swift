@@ -1,20 +1,21 @@
 extension SentenceTable {
     /// The suggestions for the user.
     static let suggestions: Rows = [
-        .leftAsItIs: ("What is here was left as it is.", "已有的内容保持不变。"),
+        .leftAsItIs: ("The received part was not changed.", "已有的内容保持不变。"),
         .orRestart: (
-            "Without --no-restart it begins again; what is here was left as it is.", "不加 --no-restart 则会从头开始；已有的内容保持不变。"
+            "Without --no-restart it starts over; the received part was not changed.",
+            "不加 --no-restart 则会从头开始；已有的内容保持不变。"
         ),
         .giveCredentials: (
-            "Give --user or --header, and run it again; what is here is kept.",
+            "Give --user or --header, and run it again; the received part is kept.",
             "请用 --user 或 --header 提供凭据后重新运行；已有的内容会保留。"
         ),
-        .giveFreshLink: ("Give a fresh link for the same file; what is here is kept.", "请提供同一文件的新链接；已有的内容会保留。"),
+        .giveFreshLink: ("Give a fresh link for the same file; the received part is kept.", "请提供同一文件的新链接；已有的内容会保留。"),
         .signInAgain: (
-            "Sign in there, or get past the page in a browser, and give a fresh link; what is here is kept.",
+            "Sign in there, or get past the page in a browser, and give a fresh link; the received part is kept.",
             "请在浏览器中登录或处理该网页，然后提供新链接；已有的内容会保留。"
         ),
-        .runAgain: ("Run it again to go on from here.", "重新运行即可从这里继续。"),
+        .runAgain: ("Run it again to resume.", "重新运行即可从这里继续。"),
         .giveChecksum: ("Give a --checksum, or leave --strict away.", "请提供 --checksum，或去掉 --strict。"),
         .keptMarked: (
             """
@@ -27,7 +28,7 @@ extension SentenceTable {
             """
         ),
         .doNotUse: ("Do not use what was written.", "请勿使用已写出的内容。"),
-        .makeRoom: ("Make room and run it again; what is here is kept.", "请腾出空间后重新运行；已有的内容会保留。"),
+        .makeRoom: ("Make room and run it again; the received part is kept.", "请腾出空间后重新运行；已有的内容会保留。"),
         .minFree: (
             "--min-free 0 keeps nothing free; in the daemon, ferry set min-free=0.",
             "--min-free 0 表示不保留；守护进程中用 ferry set min-free=0。"

@@ -13,14 +13,14 @@ struct FileCopy {
     let from: any File
     let to: any File
     /// Called before each piece; `false` stops the copy.
-    let goesOn: () -> Bool
+    let continues: () -> Bool
 
     enum Outcome: Sendable, Hashable {
         /// The ranges are synced and equal.
         case copied
         /// The bytes read back differ from the source.
         case differs
-        /// `goesOn` returned `false`.
+        /// `continues` returned `false`.
         case stopped
     }
 
@@ -29,12 +29,12 @@ struct FileCopy {
     /// Copies the ranges, syncs the data, and compares. Blocks.
     func copy(_ ranges: [Range<ByteCount>]) throws(FileError) -> Outcome {
         for piece in Self.pieces(of: ranges) {
-            guard goesOn() else { return .stopped }
+            guard continues() else { return .stopped }
             try to.write(try from.read(piece), at: piece.lowerBound)
         }
         try to.dataSync()
         for piece in Self.pieces(of: ranges) {
-            guard goesOn() else { return .stopped }
+            guard continues() else { return .stopped }
             let (written, read) = (try to.read(piece), try from.read(piece))
             let isSame = written.withUnsafeBytes { one in
                 read.withUnsafeBytes { other in

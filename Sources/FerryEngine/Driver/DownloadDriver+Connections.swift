@@ -18,31 +18,31 @@ extension DownloadDriver {
 
     /// Runs one connection, from its first request to its last.
     private func connection(_ id: ConnectionID) async {
-        var seat = ConnectionPermit(environment.hosts)
-        var goesOn = true
-        while goesOn && !Task.isCancelled {
+        var permit = ConnectionPermit(environment.hosts)
+        var continues = true
+        while continues && !Task.isCancelled {
             // Other downloads wait for the host, so a download with several connections gives one up.
-            if seat.isWanted, givesWay(id) { break }
+            if permit.isWanted, givesWay(id) { break }
             let order = state.withLock { $0.machine.next(for: id, at: environment.clock.now()) }
             switch order {
-            case .leave: goesOn = false
-            case .restart(let reason): goesOn = await restart(reason)
+            case .leave: continues = false
+            case .restart(let reason): continues = await restart(reason)
             case .prove(let source):
-                switch await admit(id, to: host(of: source), &seat) {
+                switch await admit(id, to: host(of: source), &permit) {
                 case .atOnce: await prove(source: source, on: id)
                 case .afterWaiting: continue
-                case .not: goesOn = false
+                case .not: continues = false
                 }
             case .fetch(let fetch):
-                switch await admit(id, to: host(of: fetch.source), &seat) {
-                case .atOnce: goesOn = await perform(fetch, on: id, &seat)
+                switch await admit(id, to: host(of: fetch.source), &permit) {
+                case .atOnce: continues = await perform(fetch, on: id, &permit)
                 // The machine's next order may have changed during the wait.
                 case .afterWaiting: continue
-                case .not: goesOn = false
+                case .not: continues = false
                 }
             }
         }
-        seat.leave()
+        permit.leave()
         state.withLock { state in
             state.machine.left(id, at: environment.clock.now())
             state.connections[id] = nil
@@ -52,7 +52,7 @@ extension DownloadDriver {
 
     /// Performs one request. Returns whether the connection may perform another.
     private func perform(
-        _ fetch: TransferMachine.Fetch, on id: ConnectionID, _ seat: inout ConnectionPermit
+        _ fetch: TransferMachine.Fetch, on id: ConnectionID, _ permit: inout ConnectionPermit
     ) async -> Bool {
         var response: TransferResponse
         let verdict: ResponseVerdict
@@ -66,14 +66,14 @@ extension DownloadDriver {
             return false
         }
         // allow(origin): counts connections per host; carries no secret.
-        if seat.host != response.url.origin, !seat.tryTake(response.url.origin) {
+        if permit.host != response.url.origin, !permit.tryTake(response.url.origin) {
             // A redirect led to a host without room.
             if givesWay(id) { return false }
             if isFirstVisit(response.url, of: fetch.source) {
                 ended(id, .stopped)
                 return true
             }
-            seat.join(response.url.origin)
+            permit.join(response.url.origin)
         }
         let action = state.withLock { state in
             let action = state.machine.headReceived(

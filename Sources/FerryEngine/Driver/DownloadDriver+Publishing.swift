@@ -257,7 +257,7 @@ extension DownloadDriver {
 extension DownloadDriver {
     /// Publishes a small file; each candidate name is announced to the observer, if there is one.
     func publish(_ bytes: [UInt8], _ order: PublishOrder) async throws(DownloadError) -> SmallFilePublisher.Result {
-        guard let witness = context.witness else {
+        guard let observer = context.observer else {
             return try await publishing { publisher throws(PublishError) in try publisher.publish(bytes, order) }
         }
         typealias Start = (draft: SmallFilePublisher.Draft, status: FileStatus, step: SmallFilePublisher.Step)
@@ -274,7 +274,7 @@ extension DownloadDriver {
         if case .done = step { await files.run { _ in draft.file.close() } }
         do throws(DownloadError) {
             while case .name(let candidate) = step {
-                try await witness.willPublish(PublishedFile(candidate.paths.final, status))
+                try await observer.willPublish(PublishedFile(candidate.paths.final, status))
                 step = try await publishing { publisher throws(PublishError) in
                     let next = try publisher.link(draft, as: candidate)
                     if case .done = next { draft.file.close() }
@@ -303,12 +303,12 @@ extension DownloadDriver {
 
     /// Reports to the observer that the file has its final name.
     func tellPublished(_ finished: FinishedDownload) async throws(DownloadError) {
-        guard let witness = context.witness else { return }
+        guard let observer = context.observer else { return }
         let file = try await files.run { disk throws(DownloadError) in
             try PublishedFile.read(finished.path, fileSystem: disk.fileSystem)
         }
         guard let file else { throw DownloadError(.disk, ErrorPhrase(.removedAtOnce, finished.path)) }
-        try await witness.didPublish(finished, file)
+        try await observer.didPublish(finished, file)
     }
 }
 

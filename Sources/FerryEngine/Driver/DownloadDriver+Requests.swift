@@ -144,11 +144,11 @@ extension DownloadDriver {
     }
 
     /// Takes a permit for `host`. A download's only connection waits for one; further connections are refused.
-    func admit(_ id: ConnectionID, to host: Origin, _ seat: inout ConnectionPermit) async -> Admission {
-        if seat.tryTake(host) { return .atOnce }
+    func admit(_ id: ConnectionID, to host: Origin, _ permit: inout ConnectionPermit) async -> Admission {
+        if permit.tryTake(host) { return .atOnce }
         if givesWay(id) { return .not }
         report(.event(.note(Reason(.hostIsFull, host.host, "\(environment.hosts.limit)"))))
-        return await seat.take(host) ? .afterWaiting : .not
+        return await permit.take(host) ? .afterWaiting : .not
     }
 
     /// Ends this connection if the download has others. Returns whether it did.

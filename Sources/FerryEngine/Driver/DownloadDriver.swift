@@ -135,13 +135,13 @@ package final class DownloadDriver: Sendable {
     var stopWanted: Stop? { state.withLock { $0.interruption.stop } }
 
     private func transfer() async throws(DownloadError) -> Outcome {
-        environment.metronome.add(updates)
+        environment.ticker.add(updates)
         state.withLock { state in
             state.reads = .unlimited
             note(limit: throttle.rate, &state)
         }
         defer {
-            environment.metronome.remove(updates)
+            environment.ticker.remove(updates)
             state.withLock { state in
                 note(limit: nil, &state)
                 state.reads = .idle

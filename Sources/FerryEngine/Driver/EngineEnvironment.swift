@@ -10,7 +10,7 @@ package final class EngineEnvironment: Sendable {
     package let clock: any EngineClock
     /// Returns a random number in 0..<1.
     package let random: @Sendable () -> Double
-    let metronome: Ticker
+    let ticker: Ticker
     private let loops: [EventLoopExecutor]
     private let nextLoop = Atomic(0)
     /// The rate limit over all downloads.
@@ -24,7 +24,7 @@ package final class EngineEnvironment: Sendable {
     static let mostDirectories = 64
 
     package init(
-        // allow(door): the file system of the engine's `FileIO`.
+        // allow(single-place): the file system of the engine's `FileIO`.
         transport: any Transport, fileSystem: any FileSystem = LocalFileSystem(),
         clock: any EngineClock = SystemClock(), loops: [EventLoopExecutor] = HTTPTransport.executors,
         throttle: Throttle? = nil,
@@ -35,7 +35,7 @@ package final class EngineEnvironment: Sendable {
         self.clock = clock
         self.random = random
         self.loops = loops
-        metronome = Ticker(clock: clock, interval: TransferMachine.tickInterval, executor: loops.first)
+        ticker = Ticker(clock: clock, interval: TransferMachine.tickInterval, executor: loops.first)
         self.throttle = throttle ?? Throttle(rate: nil, clock: clock)
         hosts = ConnectionLimiter(limit: connectionsPerHost)
         limitPieces()

@@ -13,15 +13,15 @@ import SystemPackage
 package struct FileMover: Sendable {
     private let fileSystem: any FileSystem
     private let reserve: ByteCount?
-    private let goesOn: @Sendable () -> Bool
+    private let continues: @Sendable () -> Bool
 
-    /// Parameters as in ``PartialDownloadMover/init(fileSystem:reserve:goesOn:)``.
+    /// Parameters as in ``PartialDownloadMover/init(fileSystem:reserve:continues:)``.
     package init(
-        fileSystem: any FileSystem, reserve: ByteCount? = 0, goesOn: @escaping @Sendable () -> Bool = { true }
+        fileSystem: any FileSystem, reserve: ByteCount? = 0, continues: @escaping @Sendable () -> Bool = { true }
     ) {
         self.fileSystem = fileSystem
         self.reserve = reserve
-        self.goesOn = goesOn
+        self.continues = continues
     }
 
     /// A file, or a copy of one, that is ready for its new name.
@@ -182,12 +182,12 @@ package struct FileMover: Sendable {
             }
             do {
                 if old.length > 0 { _ = try to.allocate(length: old.length) }
-                switch try FileCopy(from: from, to: to, goesOn: goesOn).copy([0..<old.length]) {
+                switch try FileCopy(from: from, to: to, continues: continues).copy([0..<old.length]) {
                 case .copied: break
                 case .differs: throw DownloadError(.disk, ErrorPhrase(.copyDiffers, old.path))
                 case .stopped: throw DownloadError(.shutDown, ErrorPhrase(.moveStopped, old.path))
                 }
-                try dress(to, as: status, from)
+                try applyMetadata(to, as: status, from)
                 try to.sync()
                 let stamp = PublishedFile(source, try to.status())
                 return Draft(place, old, directory, stamp)
@@ -220,7 +220,7 @@ package struct FileMover: Sendable {
     }
 
     /// Copies mode, modification time and source attribute, as far as the file system supports them.
-    private func dress(_ file: any File, as status: FileStatus, _ source: any File) throws(FileError) {
+    private func applyMetadata(_ file: any File, as status: FileStatus, _ source: any File) throws(FileError) {
         try? file.setMode(status.mode)
         try? file.setModificationTime(status.modified)
         if let value = try? source.attribute(SourceAttribute.name) {

@@ -12,17 +12,17 @@ import SystemPackage
 package struct PartialDownloadMover: Sendable {
     private let fileSystem: any FileSystem
     private let reserve: ByteCount?
-    private let goesOn: @Sendable () -> Bool
+    private let continues: @Sendable () -> Bool
 
     /// - Parameters:
     ///   - reserve: The number of free bytes that must remain in the target directory; `nil` as in ``DirectorySpace``.
-    ///   - goesOn: Called repeatedly during a copy; `false` aborts the move without any change.
+    ///   - continues: Called repeatedly during a copy; `false` aborts the move without any change.
     package init(
-        fileSystem: any FileSystem, reserve: ByteCount? = 0, goesOn: @escaping @Sendable () -> Bool = { true }
+        fileSystem: any FileSystem, reserve: ByteCount? = 0, continues: @escaping @Sendable () -> Bool = { true }
     ) {
         self.fileSystem = fileSystem
         self.reserve = reserve
-        self.goesOn = goesOn
+        self.continues = continues
     }
 
     /// The result of a move.
@@ -259,7 +259,7 @@ package struct PartialDownloadMover: Sendable {
         let needed = record.totalBytes ?? length
         try DirectorySpace(place.path.removingLastComponent(), reserve: reserve, fileSystem: fileSystem).require(needed)
         if try length == 0 || !place.preallocate(total: length) { try place.truncate(to: length) }
-        let copy = FileCopy(from: part.file, to: place.file, goesOn: goesOn)
+        let copy = FileCopy(from: part.file, to: place.file, continues: continues)
         switch try copy.copy(Array(ranges)) {
         case .copied: break
         case .differs: throw DownloadError(.disk, ErrorPhrase(.copyDiffers, place.path.string))

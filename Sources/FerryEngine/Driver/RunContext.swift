@@ -16,20 +16,20 @@ package struct RunContext: Sendable {
     /// new file is complete. Default none.
     package var replaces: PublishedFile?
     /// The observer of publishing.
-    package var witness: (any PublishObserving)?
+    package var observer: (any PublishObserving)?
     /// A rate limit shared with some other downloads, beside the download's own and the global one.
     package var throttle: Throttle?
 
     package init(
         partPath: String? = nil, retries: RetryMemory? = nil, tags: JournalTags? = nil,
         belongsToAnother: (@Sendable (String) -> Bool)? = nil, ignoresFinished: Bool = false,
-        witness: (any PublishObserving)? = nil
+        observer: (any PublishObserving)? = nil
     ) {
         self.partPath = partPath
         self.retries = retries
         self.tags = tags
         self.belongsToAnother = belongsToAnother
         self.ignoresFinished = ignoresFinished
-        self.witness = witness
+        self.observer = observer
     }
 }

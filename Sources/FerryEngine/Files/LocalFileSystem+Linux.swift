@@ -109,7 +109,7 @@
         }
 
         private static func smallFile(_ path: FilePath) -> String? {
-            // allow(door): procfs does not block.
+            // allow(single-place): procfs does not block.
             guard let file = try? LocalFileSystem().open(path, .readOnly) else { return nil }
             defer { file.close() }
             var count = 0

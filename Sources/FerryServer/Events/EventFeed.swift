@@ -8,7 +8,7 @@ import NIOCore
 /// The event stream of one client, from its first line to its end.
 struct EventFeed: Sendable {
     let manager: DownloadManager
-    let station: EventBroadcaster
+    let broadcaster: EventBroadcaster
     let settings: SettingsController
     /// `nil` for all sessions.
     let session: String?
@@ -24,13 +24,13 @@ struct EventFeed: Sendable {
     ///
     /// Concurrent, as `ResponseBodyWriter` is.
     @concurrent func write(to writer: inout any ResponseBodyWriter) async throws {
-        let client = station.enter(session: session, isAttached: isOwn)
-        defer { station.leave(client) }
+        let client = broadcaster.enter(session: session, isAttached: isOwn)
+        defer { broadcaster.leave(client) }
         var progress = client.firstProgress
         var told: Set<Int64> = []
         var spoken = Duration.sinceStart
         var cursor: Int64
-        if let known = station.cursor(after: last) {
+        if let known = broadcaster.cursor(after: last) {
             cursor = known
             // Sends the response head at once, which confirms the reconnection to the client.
             try await writer.write(ByteBuffer(string: ServerSentEvent.keepAlive))
@@ -39,7 +39,7 @@ struct EventFeed: Sendable {
         }
         wakes: for await _ in client.wakes {
             while true {
-                switch station.take(for: client, cursor: &cursor, progress: &progress) {
+                switch broadcaster.take(for: client, cursor: &cursor, progress: &progress) {
                 case .end:
                     return
                 case .reset:
@@ -74,7 +74,7 @@ struct EventFeed: Sendable {
         told = []
         // Taken before the snapshot is read, so that changes in the meantime are sent after it. State events are
         // complete.
-        let place = station.lastID
+        let place = broadcaster.lastID
         let page = try await manager.page(RowFilter(session: session), limit: FerryAPI.mostEntries)
         let snapshot = StreamEvent.Snapshot(
             items: page.rows.map { manager.listed($0) }, total: page.total, settings: settings.current.body,
@@ -102,14 +102,14 @@ struct EventFeed: Sendable {
 }
 
 extension API {
-    func events(_ visit: APIRequest) throws -> Response {
-        let items = try visit.items(["after", "session"])
-        guard visit.request.method == .get else { throw Problem(.methodNotAllowed) }
-        let header = HTTPField.Name("Last-Event-ID").flatMap { visit.request.headers[$0] }
-        let session = try visit.session(in: items)
+    func events(_ call: APIRequest) throws -> Response {
+        let items = try call.items(["after", "session"])
+        guard call.http.method == .get else { throw Problem(.methodNotAllowed) }
+        let header = HTTPField.Name("Last-Event-ID").flatMap { call.http.headers[$0] }
+        let session = try call.session(in: items)
         let feed = EventFeed(
-            manager: manager, station: station, settings: settings, session: session,
-            isOwn: session == visit.session,
+            manager: manager, broadcaster: broadcaster, settings: settings, session: session,
+            isOwn: session == call.session,
             last: (header ?? items.text("after")).flatMap { EventID($0) })
         return Response(
             status: .ok, headers: [.contentType: ServerSentEvent.mediaType, .cacheControl: "no-store"],

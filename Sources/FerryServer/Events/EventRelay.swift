@@ -8,7 +8,7 @@ import ServiceLifecycle
 /// Passes the manager's states, events, progress and network changes on to the broadcaster.
 struct EventRelay: Sendable {
     let manager: DownloadManager
-    let station: EventBroadcaster
+    let broadcaster: EventBroadcaster
     let speeds: SpeedHistory
     /// Notified when the list changes, as a download may then be running.
     let updates: AsyncEvent
@@ -44,7 +44,7 @@ struct EventRelay: Sendable {
             group.addTask {
                 var isFirst = true
                 for await status in feeds.network {
-                    if !isFirst { station.publish(.network(status), session: nil) }
+                    if !isFirst { broadcaster.publish(.network(status), session: nil) }
                     isFirst = false
                 }
             }
@@ -55,20 +55,20 @@ struct EventRelay: Sendable {
 
     private func tell(_ change: ListChange) async {
         updates.notify()
-        guard station.isFollowed else { return station.forget() }
+        guard broadcaster.isFollowed else { return broadcaster.forget() }
         let ids = Array(change.added.union(change.changed))
-        guard ids.count + change.removed.count <= Self.mostChanges else { return station.forget() }
+        guard ids.count + change.removed.count <= Self.mostChanges else { return broadcaster.forget() }
         for start in stride(from: 0, to: ids.count, by: 200) {
             let some = Array(ids[start..<min(ids.count, start + 200)])
             let revision = DownloadManager.nextRevision()
             for row in (try? await manager.rows(some)) ?? [] {
-                station.publish(.state(manager.listed(row, revision: revision)), session: row.session)
+                broadcaster.publish(.state(manager.listed(row, revision: revision)), session: row.session)
             }
         }
         if !change.removed.isEmpty {
-            station.publish(.removed(change.removed.map(\.rawValue).sorted()), session: nil)
+            broadcaster.publish(.removed(change.removed.map(\.rawValue).sorted()), session: nil)
         }
-        if change.isReordered { station.publish(.order, session: nil) }
+        if change.isReordered { broadcaster.publish(.order, session: nil) }
     }
 
     // MARK: Events
@@ -79,8 +79,8 @@ struct EventRelay: Sendable {
         // Each client receives earlier final events when it connects.
         let isEarlier = event.number.map { $0 <= lastPending } ?? false
         await heard(event, session, isEarlier)
-        if !isEarlier, station.isFollowed {
-            station.publish(.happened(EventBody(event, session: session)), session: session, ending: event.number)
+        if !isEarlier, broadcaster.isFollowed {
+            broadcaster.publish(.happened(EventBody(event, session: session)), session: session, ending: event.number)
         }
     }
 
@@ -111,7 +111,7 @@ struct EventRelay: Sendable {
     }
 
     private func tell(_ running: [(status: DownloadStatus, session: String)], _ news: inout ProgressNews) {
-        let (sessions, entrances) = station.following
+        let (sessions, entrances) = broadcaster.following
         guard !sessions.isEmpty else { return }
         let moved = news.take(running, entrances: entrances)
         guard !moved.isEmpty else { return }
@@ -120,7 +120,7 @@ struct EventRelay: Sendable {
             if own.isEmpty { continue }
             let batch = own.map { StreamEvent.Progress(id: $0.id.rawValue, progress: $0.progress) }
             guard let event = try? StreamEvent.progress(Array(batch)).sent(id: nil) else { continue }
-            station.publish(progress: Array(event.text.utf8), session: session)
+            broadcaster.publish(progress: Array(event.text.utf8), session: session)
         }
     }
 }

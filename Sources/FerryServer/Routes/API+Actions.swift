@@ -8,63 +8,63 @@ import HummingbirdCore
 /// Actions on one download.
 extension API {
     func act(
-        _ visit: APIRequest, _ action: (Download) async throws(DownloadError) -> Void
+        _ call: APIRequest, _ action: (Download) async throws(DownloadError) -> Void
     ) async throws -> Response {
-        _ = try await readIfPresent(NothingBody.self, of: visit)
-        try await action(try await download(visit.id, for: visit))
-        return try await acted(visit)
+        _ = try await readIfPresent(NothingBody.self, of: call)
+        try await action(try await download(call.id, for: call))
+        return try await acted(call)
     }
 
     /// The download after an action.
-    private func acted(_ visit: APIRequest) async throws -> Response {
-        let revision = visit.revision()
-        return try Answer.json(manager.listed(try await row(visit), revision: revision))
+    private func acted(_ call: APIRequest) async throws -> Response {
+        let revision = call.revision()
+        return try Answer.json(manager.listed(try await row(call), revision: revision))
     }
 
-    func move(_ visit: APIRequest) async throws -> Response {
-        let place = try await read(ListPlacement.self, of: visit)
-        try await download(visit.id, for: visit).move(to: place)
-        return try await acted(visit)
+    func move(_ call: APIRequest) async throws -> Response {
+        let place = try await read(ListPlacement.self, of: call)
+        try await download(call.id, for: call).move(to: place)
+        return try await acted(call)
     }
 
-    func relocate(_ visit: APIRequest) async throws -> Response {
-        let body = try await read(RelocateBody.self, of: visit)
+    func relocate(_ call: APIRequest) async throws -> Response {
+        let body = try await read(RelocateBody.self, of: call)
         guard body.directory.utf8.hasPrefix("/") else {
             throw DownloadError(
                 .invalidRequest, ErrorPhrase(.relativePath, APIText.quote(body.directory)), recovery: .needsUser)
         }
         try confinement?.check(body.directory)
-        let download = try await download(visit.id, for: visit)
+        let download = try await download(call.id, for: call)
         try await sessions.note([body.directory], of: download.session)
         try await download.relocate(to: body.directory)
-        return try await acted(visit)
+        return try await acted(call)
     }
 
-    func keepResumeData(_ visit: APIRequest) async throws -> Response {
-        _ = try await readIfPresent(NothingBody.self, of: visit)
-        let data = try await download(visit.id, for: visit).cancelByProducingResumeData()
+    func keepResumeData(_ call: APIRequest) async throws -> Response {
+        _ = try await readIfPresent(NothingBody.self, of: call)
+        let data = try await download(call.id, for: call).cancelByProducingResumeData()
         return try Answer.json(ResumeDataBody(data.data))
     }
 
-    func addResumeData(_ visit: APIRequest) async throws -> Response {
-        let data = try ResumeData(try await read(ResumeDataBody.self, of: visit).resumeData)
+    func addResumeData(_ call: APIRequest) async throws -> Response {
+        let data = try ResumeData(try await read(ResumeDataBody.self, of: call).resumeData)
         try confinement?.check(data.partPath)
-        let download = try await manager.add(resumingWith: data, for: visit.session)
-        return try await created(download, visit)
+        let download = try await manager.add(resumingWith: data, for: call.session)
+        return try await created(download, call)
     }
 
-    func adopt(_ visit: APIRequest) async throws -> Response {
-        let path = try await read(AdoptBody.self, of: visit).path
+    func adopt(_ call: APIRequest) async throws -> Response {
+        let path = try await read(AdoptBody.self, of: call).path
         guard path.utf8.hasPrefix("/") else {
             throw DownloadError(
                 .invalidRequest, ErrorPhrase(.relativePath, APIText.quote(path)), recovery: .needsUser)
         }
         try confinement?.check(path)
-        return try await created(try await manager.adopt(path, for: visit.session), visit)
+        return try await created(try await manager.adopt(path, for: call.session), call)
     }
 
-    private func created(_ download: Download, _ visit: APIRequest) async throws -> Response {
-        let revision = visit.revision()
+    private func created(_ download: Download, _ call: APIRequest) async throws -> Response {
+        let revision = call.revision()
         return try Answer.json(
             manager.listed(try await row(of: download), revision: revision), status: .created)
     }

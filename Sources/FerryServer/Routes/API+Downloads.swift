@@ -8,18 +8,18 @@ import NIOCore
 
 /// Listing, adding, showing, changing and removing downloads.
 extension API {
-    func list(_ visit: APIRequest) async throws -> Response {
-        let items = try visit.items(ListQuery.names)
+    func list(_ call: APIRequest) async throws -> Response {
+        let items = try call.items(ListQuery.names)
         let query = try ListQuery(items)
-        var filter = RowFilter(session: try visit.session(in: items), search: query.search)
+        var filter = RowFilter(session: try call.session(in: items), search: query.search)
         if let words = query.states { filter.kinds = try kinds(words) }
         let order = RowOrder(query.sort, isDescending: query.order == .desc)
-        let revision = visit.revision()
+        let revision = call.revision()
         let page = try await manager.page(
             filter, order: order, offset: query.offset, limit: min(query.limit, FerryAPI.mostEntries))
         guard min(query.limit, page.total - query.offset) <= FerryAPI.mostEntries else {
             let all = try await manager.identifiers(filter, order: order)
-            return list(visit, all.dropFirst(query.offset).prefix(query.limit), total: all.count, query.offset)
+            return list(call, all.dropFirst(query.offset).prefix(query.limit), total: all.count, query.offset)
         }
         let listed = try texts.items(page.rows.map { manager.listed($0, revision: revision) })
         let end = Self.listEnd(page.total, query.offset)
@@ -33,13 +33,13 @@ extension API {
     /// Returns more downloads than one read of the store has. They were identified at once, so that each occurs once
     /// however it moves meanwhile; their rows are read as the client receives them, so that memory does not grow with
     /// the list. Removed ones are omitted.
-    private func list(_ visit: APIRequest, _ ids: ArraySlice<DownloadID>, total: Int, _ offset: Int) -> Response {
+    private func list(_ call: APIRequest, _ ids: ArraySlice<DownloadID>, total: Int, _ offset: Int) -> Response {
         Response(
             status: .ok, headers: [.contentType: "application/json"],
             body: ResponseBody { writer in
                 var start = Self.listStart
                 for first in stride(from: ids.startIndex, to: ids.endIndex, by: FerryAPI.mostEntries) {
-                    let revision = visit.revision()
+                    let revision = call.revision()
                     let rows = try await manager.rows(Array(ids[first...].prefix(FerryAPI.mostEntries)))
                     if rows.isEmpty { continue }
                     let items = try texts.items(rows.map { manager.listed($0, revision: revision) })
@@ -66,18 +66,18 @@ extension API {
         return kinds
     }
 
-    func add(_ visit: APIRequest) async throws -> Response {
-        let new = try await visit.body(NewDownloads.self, budgets[visit])
+    func add(_ call: APIRequest) async throws -> Response {
+        let new = try await call.body(NewDownloads.self, budgets[call])
         guard new.downloads.count <= FerryAPI.mostAdded else {
             throw Problem(.badRequest, "At most \(FerryAPI.mostAdded) downloads at a time.")
         }
         guard !new.downloads.isEmpty else { throw Problem(.badRequest, "There is no download to add.") }
-        let requests = try new.downloads.map { try request($0, visit) }
+        let requests = try new.downloads.map { try request($0, call) }
         try await sessions.note(
-            Set(requests.compactMap(\.destination.place)).subtracting([directory(of: visit.session)]).sorted(),
-            of: visit.session)
-        let added = try await manager.add(requests, for: visit.session)
-        let revision = visit.revision()
+            Set(requests.compactMap(\.destination.place)).subtracting([directory(of: call.session)]).sorted(),
+            of: call.session)
+        let added = try await manager.add(requests, for: call.session)
+        let revision = call.revision()
         let rows = try await manager.rows(added.map(\.download.id))
         let byID = Dictionary(rows.map { ($0.id, $0) }) { first, _ in first }
         let listed = added.compactMap { byID[$0.download.id].map { manager.listed($0, revision: revision) } }
@@ -89,59 +89,59 @@ extension API {
         return response
     }
 
-    func request(_ new: DownloadRequest, _ visit: APIRequest) throws(DownloadError) -> DownloadRequest {
+    func request(_ new: DownloadRequest, _ call: APIRequest) throws(DownloadError) -> DownloadRequest {
         // Before anything of it is noted.
         try new.checkValues()
         var request = new
-        (request.destination, request.root) = try destinations(of: visit.session).destination(
-            of: new.destination, isLocal: visit.isLocal, default: directory(of: visit.session))
+        (request.destination, request.root) = try destinations(of: call.session).destination(
+            of: new.destination, isLocal: call.isLocal, default: directory(of: call.session))
         if let directory = request.destination.place { try confinement?.check(directory) }
         guard !request.sources.isEmpty || request.destination.isPart else {
             throw DownloadError(
                 .invalidRequest, ErrorPhrase(.noURL), suggestion: ErrorPhrase(.giveInURLs), recovery: .needsUser)
         }
-        request.session = visit.session
+        request.session = call.session
         return request
     }
 
-    func show(_ visit: APIRequest) async throws -> Response {
-        let revision = visit.revision()
-        let row = try await row(visit)
+    func show(_ call: APIRequest) async throws -> Response {
+        let revision = call.revision()
+        let row = try await row(call)
         var detail = await manager.detail(of: row, revision: revision)
-        detail.speeds = speeds.samples(of: visit.id)
+        detail.speeds = speeds.samples(of: call.id)
         return try Answer.json(detail)
     }
 
-    func change(_ visit: APIRequest) async throws -> Response {
-        let change = try await read(RequestChange.self, of: visit)
-        if !visit.isLocal, !change.members.isDisjoint(with: DownloadRequest.routeMembers) {
+    func change(_ call: APIRequest) async throws -> Response {
+        let change = try await read(RequestChange.self, of: call)
+        if !call.isLocal, !change.members.isDisjoint(with: DownloadRequest.routeMembers) {
             throw Problem(
                 .forbidden,
                 "The proxy and the trusted certificates of a listed download are changed through the Unix socket only.")
         }
-        let download = try await download(visit.id, for: visit)
+        let download = try await download(call.id, for: call)
         if change.changesRequest { try await download.change { change.apply(to: &$0) } }
         if let credentials = change.request.credentials { try await download.provide(credentials: credentials) }
-        let revision = visit.revision()
-        return try Answer.json(manager.listed(try await row(visit), revision: revision))
+        let revision = call.revision()
+        return try Answer.json(manager.listed(try await row(call), revision: revision))
     }
 
-    func remove(_ visit: APIRequest) async throws -> Response {
-        let deletes = try visit.items(["deleteFile"]).flag("deleteFile") ?? false
-        let download = try await download(visit.id, for: visit)
+    func remove(_ call: APIRequest) async throws -> Response {
+        let deletes = try call.items(["deleteFile"]).flag("deleteFile") ?? false
+        let download = try await download(call.id, for: call)
         try await download.remove(deletingFile: deletes)
         return Answer.nothing
     }
 
-    func history(_ visit: APIRequest) async throws -> Response {
-        let session = try await row(visit).session
-        let events = try await manager.history(of: visit.id)
+    func history(_ call: APIRequest) async throws -> Response {
+        let session = try await row(call).session
+        let events = try await manager.history(of: call.id)
         return try Answer.json(EventItems(events.map { EventBody($0, session: session) }))
     }
 
-    func plan(_ visit: APIRequest) async throws -> Response {
-        let new = try await read(DownloadRequest.self, of: visit)
-        return try Answer.json(try await manager.plan(try request(new, visit)))
+    func plan(_ call: APIRequest) async throws -> Response {
+        let new = try await read(DownloadRequest.self, of: call)
+        return try Answer.json(try await manager.plan(try request(new, call)))
     }
 }
 

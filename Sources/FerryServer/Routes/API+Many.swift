@@ -7,43 +7,43 @@ import HummingbirdCore
 
 /// Actions on many downloads.
 extension API {
-    func find(_ visit: APIRequest) async throws -> Response {
-        let body = try await read(SelectionBody.self, of: visit)
-        let session = try visit.session(in: visit.items(["session"]))
-        let ids = try await chosen(by: body, visit, session) ?? []
-        let revision = visit.revision()
-        let rows = try await manager.rows(ids).filter { visit.mayUse($0.session) }
+    func find(_ call: APIRequest) async throws -> Response {
+        let body = try await read(SelectionBody.self, of: call)
+        let session = try call.session(in: call.items(["session"]))
+        let ids = try await chosen(by: body, call, session) ?? []
+        let revision = call.revision()
+        let rows = try await manager.rows(ids).filter { call.mayUse($0.session) }
         return try Answer.json(DownloadItems(rows.map { manager.listed($0, revision: revision) }))
     }
 
-    func act(_ action: BulkAction, onMany visit: APIRequest, mayNameNone: Bool = false) async throws -> Response {
+    func act(_ action: BulkAction, onMany call: APIRequest, mayNameNone: Bool = false) async throws -> Response {
         let body =
             mayNameNone
-            ? try await readIfPresent(SelectionBody.self, of: visit) ?? SelectionBody()
-            : try await read(SelectionBody.self, of: visit)
-        return try await many(visit, body, mayNameNone: mayNameNone) { ids, session in
+            ? try await readIfPresent(SelectionBody.self, of: call) ?? SelectionBody()
+            : try await read(SelectionBody.self, of: call)
+        return try await many(call, body, mayNameNone: mayNameNone) { ids, session in
             try await manager.act(action, on: ids, session: session)
         }
     }
 
-    func removeMany(_ visit: APIRequest) async throws -> Response {
-        let body = try await read(RemovalBody.self, of: visit)
+    func removeMany(_ call: APIRequest) async throws -> Response {
+        let body = try await read(RemovalBody.self, of: call)
         let action = BulkAction.remove(deletingFiles: body.deleteFiles ?? false)
-        return try await many(visit, body) { ids, session in
+        return try await many(call, body) { ids, session in
             try await manager.act(action, on: ids, session: session)
         }
     }
 
-    func changeMany(_ visit: APIRequest) async throws -> Response {
-        let body = try await read(ChangeBody.self, of: visit)
-        return try await many(visit, body) { ids, session in
+    func changeMany(_ call: APIRequest) async throws -> Response {
+        let body = try await read(ChangeBody.self, of: call)
+        return try await many(call, body) { ids, session in
             try await manager.act(.change(body.change), on: ids, session: session)
         }
     }
 
-    func moveMany(_ visit: APIRequest) async throws -> Response {
-        let body = try await read(MoveBody.self, of: visit)
-        return try await many(visit, body) { ids, session in
+    func moveMany(_ call: APIRequest) async throws -> Response {
+        let body = try await read(MoveBody.self, of: call)
+        return try await many(call, body) { ids, session in
             var place = body.place
             if body.words != nil {
                 switch place {
@@ -54,32 +54,32 @@ extension API {
             }
             let ids =
                 if let ids { ids } else { try await manager.identifiers(RowFilter(session: session), order: .queue) }
-            let own = Set(try await manager.rows(ids).filter { visit.mayUse($0.session) }.map(\.id))
+            let own = Set(try await manager.rows(ids).filter { call.mayUse($0.session) }.map(\.id))
             var result = try await manager.move(ids.filter(own.contains), to: place)
             for id in ids where !own.contains(id) { result.failures[id] = notListed(id) }
             return result
         }
     }
 
-    func clear(_ visit: APIRequest) async throws -> Response {
-        let body = try await read(ClearBody.self, of: visit)
+    func clear(_ call: APIRequest) async throws -> Response {
+        let body = try await read(ClearBody.self, of: call)
         let count = try await manager.clear(
-            body.which, deletingFiles: body.deleteFiles ?? false, session: visit.session)
+            body.which, deletingFiles: body.deleteFiles ?? false, session: call.session)
         return try Answer.json(ActionCount(count))
     }
 
     /// Acts on the downloads that a body selects; `action` receives their identifiers, `nil` for all, and the session
     /// that they must be of, `nil` for any.
     private func many(
-        _ visit: APIRequest, _ body: some SelectingBody, mayNameNone: Bool = false,
+        _ call: APIRequest, _ body: some SelectingBody, mayNameNone: Bool = false,
         _ action: ([DownloadID]?, String?) async throws -> BulkResult
     ) async throws -> Response {
-        let session = try visit.session(in: visit.items(["session"]))
-        let ids = try await chosen(by: body, visit, session, mayNameNone: mayNameNone)
+        let session = try call.session(in: call.items(["session"]))
+        let ids = try await chosen(by: body, call, session, mayNameNone: mayNameNone)
         let named = body.words == nil ? nil : ids
-        let revision = visit.revision()
-        let before = visit.route == .removeMany ? try await manager.rows(named ?? []) : nil
-        let result = try await action(ids, body.ids == nil || !visit.isLocal ? session : nil)
+        let revision = call.revision()
+        let before = call.route == .removeMany ? try await manager.rows(named ?? []) : nil
+        let result = try await action(ids, body.ids == nil || !call.isLocal ? session : nil)
         let failures = result.failures.isEmpty ? [] : (ids ?? result.failures.keys.sorted { $0.rawValue < $1.rawValue })
         var count = ActionCount(
             result.changed.count + result.unchanged.count,
@@ -95,7 +95,7 @@ extension API {
 
     /// The downloads that a body selects, each once; `nil` for all of the session.
     private func chosen(
-        by body: some SelectingBody, _ visit: APIRequest, _ session: String?, mayNameNone: Bool = false
+        by body: some SelectingBody, _ call: APIRequest, _ session: String?, mayNameNone: Bool = false
     ) async throws -> [DownloadID]? {
         var seen: Set<DownloadID> = []
         switch (body.ids, body.words) {

@@ -7,28 +7,28 @@ import HummingbirdCore
 
 /// Settings, statistics and sessions.
 extension API {
-    private func isOfSession(_ visit: APIRequest) throws -> Bool {
-        switch try visit.items(["scope"]).text("scope") {
+    private func isOfSession(_ call: APIRequest) throws -> Bool {
+        switch try call.items(["scope"]).text("scope") {
         case nil, "daemon": return false
-        case "session": return visit.session != FerryAPI.defaultSession
+        case "session": return call.session != FerryAPI.defaultSession
         default: throw Problem(.badRequest, "scope must be daemon or session.")
         }
     }
 
-    func showSettings(_ visit: APIRequest) throws -> Response {
-        if try isOfSession(visit) {
-            return try Answer.json(settings.body(of: visit.session, directory(of: visit.session)))
+    func showSettings(_ call: APIRequest) throws -> Response {
+        if try isOfSession(call) {
+            return try Answer.json(settings.body(of: call.session, directory(of: call.session)))
         }
         return try Answer.json(settings.current.body)
     }
 
-    func changeSettings(_ visit: APIRequest) async throws -> Response {
-        let isOfSession = try isOfSession(visit)
-        let change = try await read(SettingsChange.self, of: visit)
-        if change.directory != nil, !visit.isLocal {
+    func changeSettings(_ call: APIRequest) async throws -> Response {
+        let isOfSession = try isOfSession(call)
+        let change = try await read(SettingsChange.self, of: call)
+        if change.directory != nil, !call.isLocal {
             throw Problem(.forbidden, "The directory is changed through the Unix socket only.")
         }
-        if change.proxy != .unchanged, !visit.isLocal {
+        if change.proxy != .unchanged, !call.isLocal {
             throw Problem(.forbidden, "The proxy is changed through the Unix socket only.")
         }
         if let directory = change.directory { try confinement?.check(directory) }
@@ -37,16 +37,16 @@ extension API {
             return try Answer.json(body)
         }
         if let directory = change.directory {
-            try await sessions.register(SessionRegistration(identifier: visit.session, directory: directory))
+            try await sessions.register(SessionRegistration(identifier: call.session, directory: directory))
         }
-        try await settings.change(change, of: visit.session)
-        let body = settings.body(of: visit.session, directory(of: visit.session))
-        station.publish(.settings(body), session: visit.session)
+        try await settings.change(change, of: call.session)
+        let body = settings.body(of: call.session, directory(of: call.session))
+        broadcaster.publish(.settings(body), session: call.session)
         return try Answer.json(body)
     }
 
-    func statistics(_ visit: APIRequest) async throws -> Response {
-        let session = try visit.session(in: try visit.items(["session"]))
+    func statistics(_ call: APIRequest) async throws -> Response {
+        let session = try call.session(in: try call.items(["session"]))
         let totals = try await manager.totals(session: session)
         var body = StatisticsBody()
         for (kind, count) in totals.counts {
@@ -68,21 +68,21 @@ extension API {
         let speed = manager.running.filter { session == nil || $0.session == session }
             .reduce(0) { $0 + $1.status.progress.bytesPerSecond }
         body.bytesPerSecond = speed.isFinite && speed > 0 && speed < 9e18 ? Int64(speed) : 0
-        body.freeBytes = FreeSpace.bytes(at: directory(of: session ?? visit.session)) ?? 0
+        body.freeBytes = FreeSpace.bytes(at: directory(of: session ?? call.session)) ?? 0
         body.uptime = (Date().timeIntervalSince(started) * 1000).rounded() / 1000
         return try Answer.json(body)
     }
 
-    func storage(_ visit: APIRequest) async throws -> Response {
-        _ = try visit.items([])
-        let report = try await manager.storage(session: visit.session, directory: directory(of: visit.session))
+    func storage(_ call: APIRequest) async throws -> Response {
+        _ = try call.items([])
+        let report = try await manager.storage(session: call.session, directory: directory(of: call.session))
         return try Answer.json(report)
     }
 
     // MARK: Sessions
 
-    func listSessions(_ visit: APIRequest) async throws -> Response {
-        _ = try visit.items([])
+    func listSessions(_ call: APIRequest) async throws -> Response {
+        _ = try call.items([])
         let pending = try await pendingCounts()
         return try Answer.json(
             SessionItems(sessions.identifiers.map { body(of: $0, pending: pending[$0] ?? 0, last: nil) }))
@@ -99,12 +99,12 @@ extension API {
         return pending
     }
 
-    func attach(_ visit: APIRequest) async throws -> Response {
-        let registration = try await read(SessionRegistration.self, of: visit)
+    func attach(_ call: APIRequest) async throws -> Response {
+        let registration = try await read(SessionRegistration.self, of: call)
         if let directory = registration.directory { try confinement?.check(directory) }
         let isNew = sessions.entry(registration.identifier) == nil
         // Taken before the registration, so that the client receives everything after this event.
-        let last = station.lastID
+        let last = broadcaster.lastID
         try await sessions.register(registration)
         let pending = try await pendingCounts()[registration.identifier] ?? 0
         return try Answer.json(
@@ -115,11 +115,11 @@ extension API {
         SessionBody(
             identifier: session, directory: directory(of: session), lastEvent: last?.description,
             pendingEvents: pending, hasLaunchCommand: !(sessions.entry(session)?.launchCommand.isEmpty ?? true),
-            clients: station.clients(of: session))
+            clients: broadcaster.clients(of: session))
     }
 
-    func acknowledge(_ visit: APIRequest) async throws -> Response {
-        let numbers = try await read(AcknowledgeBody.self, of: visit).numbers
+    func acknowledge(_ call: APIRequest) async throws -> Response {
+        let numbers = try await read(AcknowledgeBody.self, of: call).numbers
         // Event numbers start at 1.
         let wanted = Set(numbers.filter { $0 > 0 })
         // Acknowledges events of the request's session only.
@@ -128,11 +128,11 @@ extension API {
         while own.count < wanted.count, case let page = try await manager.pendingEvents(after: last),
             let newest = page.last
         {
-            own += page.filter { wanted.contains($0.number) && $0.session == visit.identifier }.map(\.number)
+            own += page.filter { wanted.contains($0.number) && $0.session == call.identifier }.map(\.number)
             last = newest.number
         }
         try await manager.acknowledge(own)
-        launcher.acknowledged(own, in: visit.identifier)
+        launcher.acknowledged(own, in: call.identifier)
         return Answer.nothing
     }
 }

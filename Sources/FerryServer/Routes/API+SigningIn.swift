@@ -14,8 +14,8 @@ extension API {
 
     private func page(_ code: String, port: Int) -> String { "http://127.0.0.1:\(port)/#code=\(code)" }
 
-    func makeCode(_ visit: APIRequest) async throws -> Response {
-        _ = try await readIfPresent(NothingBody.self, of: visit)
+    func makeCode(_ call: APIRequest) async throws -> Response {
+        _ = try await readIfPresent(NothingBody.self, of: call)
         func page(_ code: String) -> String? { addresses.port.map { self.page(code, port: $0) } }
         let (code, file) = codes.make(at: .sinceStart) { code in
             guard let page = page(code) else { return nil }
@@ -27,28 +27,28 @@ extension API {
         return try Answer.json(SignInBody(code: code, url: page(code), file: file?.path), status: .created)
     }
 
-    func login(_ visit: APIRequest) async throws -> Response {
-        let code = try await read(CodeBody.self, of: visit).code
-        guard codes.trade(code, at: .sinceStart) else {
+    func login(_ call: APIRequest) async throws -> Response {
+        let code = try await read(CodeBody.self, of: call).code
+        guard codes.redeem(code, at: .sinceStart) else {
             throw Problem(.unauthorized, "The code is wrong, used or too old. Run ferry web for a new one.")
         }
-        let name = BrowserName.name(of: visit.request.headers[.userAgent])
+        let name = BrowserName.name(of: call.http.headers[.userAgent])
         let (grant, withdrawn) = try await tokens.make(named: name, at: Date())
         connections.close(tokens: withdrawn)
         return try Answer.json(TokenBody(id: grant.id, token: grant.token))
     }
 
-    func listTokens(_ visit: APIRequest) throws -> Response {
-        _ = try visit.items([])
-        return try Answer.json(TokenItems(tokens.list(own: visit.token, at: Date())))
+    func listTokens(_ call: APIRequest) throws -> Response {
+        _ = try call.items([])
+        return try Answer.json(TokenItems(tokens.list(own: call.token, at: Date())))
     }
 
-    func withdraw(_ visit: APIRequest) async throws -> Response {
+    func withdraw(_ call: APIRequest) async throws -> Response {
         // Closes the connections even if the file cannot be written, as the token is no longer valid.
-        defer { connections.close(tokens: [visit.identifier]) }
-        guard try await tokens.withdraw(visit.identifier) else {
+        defer { connections.close(tokens: [call.identifier]) }
+        guard try await tokens.withdraw(call.identifier) else {
             throw DownloadError(
-                .notFound, ErrorPhrase(.noToken, APIText.quote(visit.identifier)),
+                .notFound, ErrorPhrase(.noToken, APIText.quote(call.identifier)),
                 suggestion: ErrorPhrase(.listTokens), recovery: .needsUser)
         }
         return Answer.nothing

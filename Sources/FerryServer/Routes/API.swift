@@ -9,7 +9,7 @@ import Logging
 /// Dispatches each route to its handler.
 struct API: Sendable {
     let manager: DownloadManager
-    let station: EventBroadcaster
+    let broadcaster: EventBroadcaster
     let speeds: SpeedHistory
     let sessions: SessionStore
     let settings: SettingsController
@@ -26,56 +26,56 @@ struct API: Sendable {
     let started: Date
     let logger: Logger
 
-    func answer(_ visit: APIRequest) async throws -> Response {
-        switch visit.route {
-        case .greeting: try greeting(visit)
+    func answer(_ call: APIRequest) async throws -> Response {
+        switch call.route {
+        case .greeting: try greeting(call)
         case .openAPI: Answer.body(OpenAPIDocument.data, type: "application/json")
-        case .list: try await list(visit)
-        case .add: try await add(visit)
-        case .show: try await show(visit)
-        case .change: try await change(visit)
-        case .remove: try await remove(visit)
-        case .pause: try await act(visit) { one throws(DownloadError) in try await one.pause() }
-        case .resume: try await act(visit) { one throws(DownloadError) in try await one.resume() }
-        case .cancel: try await act(visit) { one throws(DownloadError) in try await one.cancel() }
-        case .restart: try await act(visit) { one throws(DownloadError) in try await one.restart() }
-        case .move: try await move(visit)
-        case .relocate: try await relocate(visit)
-        case .keepResumeData: try await keepResumeData(visit)
-        case .addResumeData: try await addResumeData(visit)
-        case .adopt: try await adopt(visit)
-        case .history: try await history(visit)
-        case .find: try await find(visit)
-        case .pauseMany: try await act(.pause(), onMany: visit, mayNameNone: true)
-        case .resumeMany: try await act(.resume, onMany: visit, mayNameNone: true)
-        case .cancelMany: try await act(.cancel, onMany: visit)
-        case .restartMany: try await act(.restart, onMany: visit)
-        case .removeMany: try await removeMany(visit)
-        case .changeMany: try await changeMany(visit)
-        case .moveMany: try await moveMany(visit)
-        case .clear: try await clear(visit)
-        case .plan: try await plan(visit)
-        case .settings: try showSettings(visit)
-        case .changeSettings: try await changeSettings(visit)
+        case .list: try await list(call)
+        case .add: try await add(call)
+        case .show: try await show(call)
+        case .change: try await change(call)
+        case .remove: try await remove(call)
+        case .pause: try await act(call) { one throws(DownloadError) in try await one.pause() }
+        case .resume: try await act(call) { one throws(DownloadError) in try await one.resume() }
+        case .cancel: try await act(call) { one throws(DownloadError) in try await one.cancel() }
+        case .restart: try await act(call) { one throws(DownloadError) in try await one.restart() }
+        case .move: try await move(call)
+        case .relocate: try await relocate(call)
+        case .keepResumeData: try await keepResumeData(call)
+        case .addResumeData: try await addResumeData(call)
+        case .adopt: try await adopt(call)
+        case .history: try await history(call)
+        case .find: try await find(call)
+        case .pauseMany: try await act(.pause(), onMany: call, mayNameNone: true)
+        case .resumeMany: try await act(.resume, onMany: call, mayNameNone: true)
+        case .cancelMany: try await act(.cancel, onMany: call)
+        case .restartMany: try await act(.restart, onMany: call)
+        case .removeMany: try await removeMany(call)
+        case .changeMany: try await changeMany(call)
+        case .moveMany: try await moveMany(call)
+        case .clear: try await clear(call)
+        case .plan: try await plan(call)
+        case .settings: try showSettings(call)
+        case .changeSettings: try await changeSettings(call)
         case .network: try Answer.json(manager.network)
-        case .statistics: try await statistics(visit)
-        case .storage: try await storage(visit)
-        case .events: try events(visit)
-        case .sessions: try await listSessions(visit)
-        case .attach: try await attach(visit)
-        case .acknowledge: try await acknowledge(visit)
-        case .login: try await login(visit)
-        case .makeCode: try await makeCode(visit)
-        case .tokens: try listTokens(visit)
-        case .withdraw: try await withdraw(visit)
+        case .statistics: try await statistics(call)
+        case .storage: try await storage(call)
+        case .events: try events(call)
+        case .sessions: try await listSessions(call)
+        case .attach: try await attach(call)
+        case .acknowledge: try await acknowledge(call)
+        case .login: try await login(call)
+        case .makeCode: try await makeCode(call)
+        case .tokens: try listTokens(call)
+        case .withdraw: try await withdraw(call)
         }
     }
 
-    private func greeting(_ visit: APIRequest) throws -> Response {
+    private func greeting(_ call: APIRequest) throws -> Response {
         try Answer.json(
             Greeting(
                 version: FerryVersion.text, pid: Int(ProcessInfo.processInfo.processIdentifier),
-                session: visit.session, boot: station.boot, port: addresses.port,
+                session: call.session, boot: broadcaster.boot, port: addresses.port,
                 confinement: confinement?.body))
     }
 
@@ -92,29 +92,29 @@ struct API: Sendable {
 
     /// Returns the listed download with this identifier. Throws `notFound`, also for another session's download over
     /// TCP.
-    func download(_ id: DownloadID, for visit: APIRequest) async throws(DownloadError) -> Download {
-        guard let download = try await manager.download(id: id), visit.mayUse(download.session) else {
+    func download(_ id: DownloadID, for call: APIRequest) async throws(DownloadError) -> Download {
+        guard let download = try await manager.download(id: id), call.mayUse(download.session) else {
             throw notListed(id)
         }
         return download
     }
 
     /// Returns the row of the download in the request's path. Throws like ``download(_:for:)``.
-    func row(_ visit: APIRequest) async throws(DownloadError) -> CatalogueRow {
-        guard let row = try await manager.rows([visit.id]).first, visit.mayUse(row.session) else {
-            throw notListed(visit.id)
+    func row(_ call: APIRequest) async throws(DownloadError) -> CatalogueRow {
+        guard let row = try await manager.rows([call.id]).first, call.mayUse(row.session) else {
+            throw notListed(call.id)
         }
         return row
     }
 
     /// Decodes the body of a request. Throws for members that it does not have.
-    func read<Body: ClientBody>(_ type: Body.Type, of visit: APIRequest) async throws -> Body {
-        try await visit.body(Strict<Body>.self, budgets[visit]).body
+    func read<Body: ClientBody>(_ type: Body.Type, of call: APIRequest) async throws -> Body {
+        try await call.body(Strict<Body>.self, budgets[call]).body
     }
 
     /// Decodes the body of a request; `nil` for an empty body.
-    func readIfPresent<Body: ClientBody>(_ type: Body.Type, of visit: APIRequest) async throws -> Body? {
-        try await visit.bodyIfPresent(Strict<Body>.self, budgets[visit])?.body
+    func readIfPresent<Body: ClientBody>(_ type: Body.Type, of call: APIRequest) async throws -> Body? {
+        try await call.bodyIfPresent(Strict<Body>.self, budgets[call])?.body
     }
 
     func notListed(_ id: DownloadID) -> DownloadError {

@@ -12,7 +12,7 @@ struct APIRequest: Sendable {
     /// The path component in place of `{id}` or `{session}`.
     let identifier: String
     let query: Substring?
-    let request: Request
+    let http: Request
     let isLocal: Bool
     /// The identifier of the request's token; `nil` over the Unix socket and on routes that need no token.
     let token: String?
@@ -25,7 +25,7 @@ struct APIRequest: Sendable {
     /// Returns a revision that orders this response among others, if the client requests one. To be called before
     /// rows are read.
     func revision() -> UInt64? {
-        guard let name = HTTPField.Name(FerryAPI.handlesHeader), request.headers[name] == "1" else { return nil }
+        guard let name = HTTPField.Name(FerryAPI.handlesHeader), http.headers[name] == "1" else { return nil }
         return DownloadManager.nextRevision()
     }
 
@@ -61,10 +61,10 @@ struct APIRequest: Sendable {
     private func bytes(_ share: inout BodyBudget.Share) async throws(Problem) -> Data {
         let most = route.mostBytes
         let tooLarge = Problem(.bodyTooLarge, "At most \(most) bytes.")
-        let declared = request.headers[.contentLength].flatMap { Int($0) }
+        let declared = http.headers[.contentLength].flatMap { Int($0) }
         if let declared, declared > most { throw tooLarge }
         var data = Data()
-        var pieces = request.body.makeAsyncIterator()
+        var pieces = http.body.makeAsyncIterator()
         while true {
             let piece: ByteBuffer?
             do { piece = try await pieces.next() } catch { throw Problem(.badRequest, "The body ended too early.") }

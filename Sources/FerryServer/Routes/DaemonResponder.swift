@@ -13,15 +13,15 @@ final class DaemonResponder: Sendable {
     private let page = PageAssets()
     private let logger: Logger
     /// The policy for the TCP port, which is final once the listener is bound.
-    private let door: Mutex<AccessPolicy>
+    private let policy: Mutex<AccessPolicy>
 
     init(_ api: API, port: Int, logger: Logger) {
         self.api = api
         self.logger = logger
-        door = Mutex(AccessPolicy(port: port))
+        policy = Mutex(AccessPolicy(port: port))
     }
 
-    func listens(on port: Int) { door.withLock { $0 = AccessPolicy(port: port) } }
+    func listens(on port: Int) { policy.withLock { $0 = AccessPolicy(port: port) } }
 
     /// The connection identifies the user: the peer of the Unix socket is always this user.
     func respond(to request: Request, on channel: any Channel) async -> Response {
@@ -34,7 +34,7 @@ final class DaemonResponder: Sendable {
             let problem = problem(error, path)
             response =
                 (problem.status == Problem(.misdirected).status
-                    ? WrongHostPage.answer(request, path, port: door.withLock { $0 }.port) : nil)
+                    ? WrongHostPage.answer(request, path, port: policy.withLock { $0 }.port) : nil)
                 ?? Answer.problem(problem, at: String(path))
         }
         for (name, value) in Self.fields where response.headers[name] == nil { response.headers[name] = value }
@@ -51,7 +51,7 @@ final class DaemonResponder: Sendable {
             isLocal ? nil : await api.tokens.identify(request.headers[values: .authorization], at: Date())
         var origin = self.origin(request, target, isLocal: isLocal)
         origin.hasToken = token != nil
-        if let refusal = door.withLock({ $0 }).refusal(origin, to: resource) { throw refusal }
+        if let refusal = policy.withLock({ $0 }).refusal(origin, to: resource) { throw refusal }
         if let token {
             api.connections.identify(channel, token: token)
             // The token may have been withdrawn before it was recorded for this connection.
@@ -68,10 +68,10 @@ final class DaemonResponder: Sendable {
             try checkVersion(request)
             let whole = target.split(at: "#", maxSplits: 1, omittingEmptySubsequences: false)[0]
             let query = whole.split(at: "?", maxSplits: 1, omittingEmptySubsequences: false).dropFirst().first
-            let visit = APIRequest(
-                route: route, identifier: identifier, query: query, request: request, isLocal: isLocal,
+            let call = APIRequest(
+                route: route, identifier: identifier, query: query, http: request, isLocal: isLocal,
                 token: token, session: try session(of: request))
-            return try await api.answer(visit)
+            return try await api.answer(call)
         }
     }
 

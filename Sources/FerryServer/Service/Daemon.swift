@@ -11,7 +11,7 @@ package final class Daemon: Sendable {
     package let place: DaemonPaths
     package let manager: DownloadManager
     let api: API
-    let station: EventBroadcaster
+    let broadcaster: EventBroadcaster
     let sessions: SessionStore
     let settings: SettingsController
     let responder: DaemonResponder
@@ -93,16 +93,17 @@ package final class Daemon: Sendable {
         if let confinement { configuration.refusal = { confinement.refusal(of: $0) } }
         options.configure(&configuration)
         manager = DownloadManager(configuration)
-        station = EventBroadcaster()
-        launcher = Launcher(sessions: sessions, station: station, starter: options.starter, logger: logger)
+        broadcaster = EventBroadcaster()
+        launcher = Launcher(sessions: sessions, broadcaster: broadcaster, starter: options.starter, logger: logger)
         self.settings = SettingsController(
-            settings, file: source.file, manager: manager, station: station, sessions: sessions,
+            settings, file: source.file, manager: manager, broadcaster: broadcaster, sessions: sessions,
             proxies: proxies)
         watcher = SettingsWatcher(
             source: source, members: members, controller: self.settings, confinement: confinement,
             pollInterval: options.pollInterval, logger: logger)
         api = API(
-            manager: manager, station: station, speeds: SpeedHistory(), sessions: sessions, settings: self.settings,
+            manager: manager, broadcaster: broadcaster, speeds: SpeedHistory(), sessions: sessions,
+            settings: self.settings,
             launcher: launcher, codes: OneTimeCodes(), tokens: TokenStore(place.tokens),
             connections: ConnectionTable(mostUnknown: options.limits.mostUnknown),
             budgets: BodyBudgets(options.limits.bodyBudget), addresses: addresses, signInDirectory: place.signIn,
@@ -123,7 +124,7 @@ package final class Daemon: Sendable {
             try await checkAddresses()
             settings.applySessions()
             try await manager.activate()
-            let feeds = try await broadcaster.feeds()
+            let feeds = try await relay.feeds()
             let services = try listeners()
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
@@ -135,7 +136,7 @@ package final class Daemon: Sendable {
             if wasStopped.withLock({ $0 }) { await group.triggerGracefulShutdown() }
             try await group.run()
         } catch {
-            station.close()
+            broadcaster.close()
             await manager.shutdown()
             throw (error as? DownloadError)
                 ?? DownloadError(.internal, "the daemon cannot run", underlying: "\(error)")
@@ -151,9 +152,9 @@ package final class Daemon: Sendable {
     /// Returns the addresses once all listeners are bound; `nil` if the daemon ends before.
     package func listening() async -> Addresses? { await addresses.wait() }
 
-    var broadcaster: EventRelay {
+    var relay: EventRelay {
         EventRelay(
-            manager: manager, station: station, speeds: api.speeds, updates: updates, logger: logger
+            manager: manager, broadcaster: broadcaster, speeds: api.speeds, updates: updates, logger: logger
         ) { [self] in await heard($0, $1, isEarlier: $2) }
     }
 
@@ -208,15 +209,15 @@ private struct ManagerService: Service {
     let feeds: EventRelay.Feeds
 
     func run() async throws {
-        let broadcaster = daemon.broadcaster
+        let relay = daemon.relay
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await broadcaster.run(feeds) }
-            group.addTask { await broadcaster.follow() }
+            group.addTask { await relay.run(feeds) }
+            group.addTask { await relay.follow() }
             group.addTask { await daemon.launcher.run() }
             group.addTask {
                 while !Task.isCancelled {
                     try? await Task.sleep(for: .seconds(15))
-                    daemon.station.tick()
+                    daemon.broadcaster.tick()
                     daemon.api.codes.expire(at: .sinceStart)
                 }
             }
@@ -233,6 +234,6 @@ private struct StreamService: Service {
 
     func run() async throws {
         try? await gracefulShutdown()
-        daemon.station.close()
+        daemon.broadcaster.close()
     }
 }

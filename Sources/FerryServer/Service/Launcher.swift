@@ -8,19 +8,19 @@ import Synchronization
 /// Launches the apps of sessions when they have events, and the command after each completed download.
 final class Launcher: Sendable {
     private let sessions: SessionStore
-    private let station: EventBroadcaster
+    private let broadcaster: EventBroadcaster
     private let starter: any CommandStarter
     private let logger: Logger
     private let policies = Mutex<[String: LaunchPolicy]>([:])
     /// Notified when an event ends a download, a client disconnects, or a command exits.
     private let updates = AsyncEvent()
 
-    init(sessions: SessionStore, station: EventBroadcaster, starter: any CommandStarter, logger: Logger) {
+    init(sessions: SessionStore, broadcaster: EventBroadcaster, starter: any CommandStarter, logger: Logger) {
         self.sessions = sessions
-        self.station = station
+        self.broadcaster = broadcaster
         self.starter = starter
         self.logger = logger
-        station.whenClientsChange { [weak self] session in self?.clientsChanged(session) }
+        broadcaster.whenClientsChange { [weak self] session in self?.clientsChanged(session) }
     }
 
     /// The time in which clients may reconnect after the start of the daemon.
@@ -46,7 +46,7 @@ final class Launcher: Sendable {
     }
 
     private func clientsChanged(_ session: String) {
-        if station.clients(of: session) == 0 { updates.notify() }
+        if broadcaster.clients(of: session) == 0 { updates.notify() }
     }
 
     /// Launches apps as they become due, until its task is cancelled.
@@ -55,7 +55,7 @@ final class Launcher: Sendable {
             let seen = updates.count
             var next: Duration?
             for session in policies.withLock({ Array($0.keys) }) {
-                let hasClient = station.clients(of: session) > 0
+                let hasClient = broadcaster.clients(of: session) > 0
                 let decision = policies.withLock {
                     $0[session]?.decide(hasClient: hasClient, at: .sinceStart) ?? .nothing
                 }

@@ -13,7 +13,7 @@ final class SettingsController: Sendable {
     private let state: Mutex<State>
     private let file: SettingsFile
     private let manager: DownloadManager
-    private let station: EventBroadcaster
+    private let broadcaster: EventBroadcaster
     private let sessions: SessionStore
     /// The proxies of the environment.
     private let proxies: ProxySettings
@@ -22,13 +22,13 @@ final class SettingsController: Sendable {
     private let telling = AsyncLock()
 
     init(
-        _ settings: DaemonSettings, file: SettingsFile, manager: DownloadManager, station: EventBroadcaster,
+        _ settings: DaemonSettings, file: SettingsFile, manager: DownloadManager, broadcaster: EventBroadcaster,
         sessions: SessionStore, proxies: ProxySettings
     ) {
         state = Mutex(State(current: settings, given: settings))
         self.file = file
         self.manager = manager
-        self.station = station
+        self.broadcaster = broadcaster
         self.sessions = sessions
         self.proxies = proxies
     }
@@ -70,7 +70,7 @@ final class SettingsController: Sendable {
         defer { telling.release() }
         let settings = current
         await manager.configure { [proxies] in settings.apply(to: &$0, proxies: proxies) }
-        station.publish(.settings(settings.body), session: nil)
+        broadcaster.publish(.settings(settings.body), session: nil)
     }
 
     // MARK: Sessions

@@ -23,13 +23,13 @@ package struct LocalStarter: CommandStarter {
         do throws(SpawnedProgram.Failure) {
             let program = try SpawnedProgram.spawn(command, environment: environment)
             // Reaps the process when it exits.
-            let warden = Thread {
+            let thread = Thread {
                 _ = program.wait()
                 ended(nil)
             }
-            warden.stackSize = 128 << 10
-            warden.name = "ferry-launched"
-            warden.start()
+            thread.stackSize = 128 << 10
+            thread.name = "ferry-launched"
+            thread.start()
         } catch { ended(error.reason) }
     }
 }

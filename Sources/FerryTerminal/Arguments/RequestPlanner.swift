@@ -127,7 +127,7 @@ struct RequestPlanner: Sendable {
             throw UsageError("--checksum ALG:HEX needs exactly one URL; use --checksum @URL, or checksum= in a list")
         }
         if files.directory != nil, targets.contains(where: { if case .url = $0 { false } else { true } }) {
-            throw UsageError("-d cannot be used with part files: they go on where they are")
+            throw UsageError("-d cannot be used with part files: they stay where they are")
         }
     }
 

@@ -13,7 +13,7 @@ package enum ErrorText {
         }
         if !name.isEmpty, !isNamed(name, in: text) { text = "\(name): \(text)" }
         if let command {
-            text += "; go on with: \(command)"
+            text += "; to resume: \(command)"
         } else if let suggestion = error.suggestion ?? suggestion(for: error), !suggestion.isEmpty {
             text += "; \(clause(suggestion))"
         }

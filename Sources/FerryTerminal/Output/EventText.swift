@@ -65,7 +65,7 @@ package enum EventText {
         let size = ByteText.size(file.totalBytes)
         // Without a proof the file was only found under the wanted name.
         if file.wasAlreadyComplete, file.proof == .none {
-            return "is there already; left as it is (--on-conflict skip)"
+            return "exists already; not changed (--on-conflict skip)"
         }
         if file.wasAlreadyComplete { return "already complete, \(size)" }
         var text = "done, \(size) in \(ByteText.duration(elapsed))"

@@ -8,9 +8,9 @@ package struct PlainProgress: Sendable {
     /// The maximum number of files that are reported individually.
     package static let fewFiles = 8
     /// The interval after which a line is always due.
-    static let longestSilence = Duration.seconds(10)
+    static let maxSilence = Duration.seconds(10)
     /// The minimum interval between lines, which are due when another tenth is complete.
-    static let shortestSilence = Duration.seconds(2)
+    static let minSilence = Duration.seconds(2)
 
     private struct Mark: Sendable {
         var time: Duration
@@ -58,7 +58,7 @@ package struct PlainProgress: Sendable {
 
     private static func isDue(_ mark: Mark, tenth: Int, elapsed: Duration) -> Bool {
         let silence = elapsed - mark.time
-        return silence >= longestSilence || (tenth > mark.tenth && silence >= shortestSilence)
+        return silence >= maxSilence || (tenth > mark.tenth && silence >= minSilence)
     }
 
     private static func tenth(_ fraction: Double?) -> Int {

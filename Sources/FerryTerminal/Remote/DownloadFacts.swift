@@ -57,7 +57,7 @@ package enum DownloadFacts {
         case .waiting(.notBefore(let date)): DownloadTable.state(download) + " for " + LocalTime.text(date)
         case .paused: "paused" + (download.status.pauseReason.map { ": " + $0.phrase.text(in: .english) } ?? "")
         case .waiting(.credentials):
-            DownloadTable.state(download) + "; go on with: " + DownloadTable.setting(download, "--user USER")
+            DownloadTable.state(download) + "; to resume: " + DownloadTable.setting(download, "--user USER")
         default: DownloadTable.state(download)
         }
     }

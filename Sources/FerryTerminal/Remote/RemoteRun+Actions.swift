@@ -90,7 +90,7 @@ extension RemoteRun {
                     say(KeptPart(id: one.id, name: one.status.name, path: path))
                 } else {
                     let name = PrintableText.escape(one.status.name)
-                    say("off the list: \(name); go on with: ferry get \(PrintableText.escape(ShellWord.quote(path)))")
+                    say("off the list: \(name); to resume: ferry get \(PrintableText.escape(ShellWord.quote(path)))")
                 }
             } catch {
                 if json { console.result(Program.failure(error)) }

@@ -211,7 +211,7 @@ package final class GetRun: Sendable {
         willLeave(code)
         reporter.clear()
         let isStream = plan.output.result == .body
-        reporter.message(isStream ? "stopped" : "stopping; run the same command again to go on from here")
+        reporter.message(isStream ? "stopped" : "stopping; run the same command again to resume")
         await manager.shutdown()
         endNow.finish()
     }

@@ -66,9 +66,9 @@ package final class WatchRun: Sendable {
             group.addTask { await self.link.follow(self) }
             group.addTask { await self.tick() }
             group.addTask {
-                for await key in self.terminal?.keys ?? AsyncStream(unfolding: { nil }) { await self.obey(key) }
+                for await key in self.terminal?.keys ?? AsyncStream(unfolding: { nil }) { await self.handle(key) }
             }
-            group.addTask { for await signal in signals { self.obey(signal: signal) } }
+            group.addTask { for await signal in signals { self.handle(signal: signal) } }
             for await _ in end {}
             group.cancelAll()
         }
@@ -216,7 +216,7 @@ package final class WatchRun: Sendable {
 
     // MARK: Input
 
-    private func obey(_ key: WatchKey) async {
+    private func handle(_ key: WatchKey) async {
         let order = state.withLock { state in
             state.isChanged = true
             return state.board.press(key)
@@ -242,7 +242,7 @@ package final class WatchRun: Sendable {
         _ = try await link.ask(route, id: id.rawValue, as: ListedDownload.self)
     }
 
-    private func obey(signal: Int32) {
+    private func handle(signal: Int32) {
         switch signal {
         case SignalWatch.suspending:
             terminal?.giveBack()

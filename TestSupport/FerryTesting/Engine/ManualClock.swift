@@ -60,7 +60,7 @@ package final class ManualClock: EngineClock {
         }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let (goesOn, settled) = state.withLock { state in
+                let (continues, settled) = state.withLock { state in
                     if Task.isCancelled || state.now >= until {
                         return (true, [CheckedContinuation<Void, Never>]())
                     }
@@ -70,7 +70,7 @@ package final class ManualClock: EngineClock {
                     defer { state.settled = [] }
                     return (false, state.settled)
                 }
-                if goesOn { continuation.resume() }
+                if continues { continuation.resume() }
                 for waiting in settled { waiting.resume() }
             }
         } onCancel: {

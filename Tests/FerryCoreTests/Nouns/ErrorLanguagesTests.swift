@@ -57,7 +57,7 @@ struct ErrorLanguagesTests {
             .network, ErrorPhrase(.gaveUp, "3", "503"), suggestion: ErrorPhrase(.runAgain),
             recovery: .transient(retryAfter: nil))
         #expect(error.message == "gave up after 3 attempts: 503")
-        #expect(error.suggestion == "Run it again to go on from here.")
+        #expect(error.suggestion == "Run it again to resume.")
         #expect(error.message(in: .english) == error.message)
         #expect(error.message(in: .simplifiedChinese) == "尝试 3 次后放弃：503")
         #expect(error.suggestion(in: .simplifiedChinese) == "重新运行即可从这里继续。")
@@ -154,9 +154,9 @@ struct ErrorLanguagesTests {
         #expect(
             text == #"{"code":"conflict","message":"/文件 is there already","#
                 + #""messages":{"en":"/文件 is there already","zh":"/文件 已存在"},"phrase":["thereAlready","/文件"],"#
-                + #""recovery":{"kind":"needsUser"},"suggestion":"What is here was left as it is.","#
+                + #""recovery":{"kind":"needsUser"},"suggestion":"The received part was not changed.","#
                 + #""suggestionPhrase":["leftAsItIs"],"#
-                + #""suggestions":{"en":"What is here was left as it is.","zh":"已有的内容保持不变。"}}"#)
+                + #""suggestions":{"en":"The received part was not changed.","zh":"已有的内容保持不变。"}}"#)
         let read = try JSONDecoder().decode(DownloadError.self, from: Data(text.utf8))
         #expect(read == error)
         #expect(read.message(in: .simplifiedChinese) == "/文件 已存在")

@@ -152,7 +152,7 @@ struct PairMoveTests {
         let fileSystem = fileSystem(two, isOther: true)
         let id = DownloadID(rawValue: "id")
         #expect {
-            try PartialDownloadMover(fileSystem: fileSystem, goesOn: { false }).move(
+            try PartialDownloadMover(fileSystem: fileSystem, continues: { false }).move(
                 two.old.part.string, of: id, to: two.target)
         } throws: { ($0 as? DownloadError)?.code == .shutDown }
         #expect {

@@ -55,15 +55,15 @@ struct PublishWitnessTests {
     func small() async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Resource(size: 300_000))
-            let witness = PublishObserver(rig.directory)
-            let end = await rig.run(try rig.request("/f"), RunContext(witness: witness))
+            let observer = PublishObserver(rig.directory)
+            let end = await rig.run(try rig.request("/f"), RunContext(observer: observer))
             #expect(end.file?.path == rig.directory.file("f").string)
-            #expect(witness.calls == ["will", "did"])
-            #expect(witness.all.first?.isThere == false)
-            #expect(witness.all.first?.names == [])
-            #expect(witness.all.last?.isThere == true)
-            #expect(witness.all.first?.file == witness.all.last?.file)
-            let file = try #require(witness.all.last?.file)
+            #expect(observer.calls == ["will", "did"])
+            #expect(observer.all.first?.isThere == false)
+            #expect(observer.all.first?.names == [])
+            #expect(observer.all.last?.isThere == true)
+            #expect(observer.all.first?.file == observer.all.last?.file)
+            let file = try #require(observer.all.last?.file)
             #expect(try PublishedFile.read(file.path, fileSystem: LocalFileSystem()) == file)
         }
     }
@@ -72,9 +72,9 @@ struct PublishWitnessTests {
     func recovery() async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Resource(size: 300_000))
-            let witness = PublishObserver(rig.directory)
-            _ = await rig.run(try rig.request("/f"), RunContext(witness: witness))
-            let file = try #require(witness.all.first?.file)
+            let observer = PublishObserver(rig.directory)
+            _ = await rig.run(try rig.request("/f"), RunContext(observer: observer))
+            let file = try #require(observer.all.first?.file)
             #expect(try DownloadDriver.recoverAnnounced(file, syncs: true, fileSystem: LocalFileSystem()))
             #expect(try !DownloadDriver.recoverAnnounced(file, syncs: false, fileSystem: LocalFileSystem()))
             var other = file
@@ -92,12 +92,12 @@ struct PublishWitnessTests {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Resource(size: 300_000))
             let directory = rig.directory
-            let witness = PublishObserver(directory) { call, earlier in
+            let observer = PublishObserver(directory) { call, earlier in
                 if call == "will", earlier == 0 { try directory.put("f") }
             }
-            let end = await rig.run(try rig.request("/f"), RunContext(witness: witness))
-            #expect(witness.calls == ["will", "will", "did"])
-            #expect(witness.all.map { ($0.file.path as NSString).lastPathComponent } == ["f", "f (1)", "f (1)"])
+            let end = await rig.run(try rig.request("/f"), RunContext(observer: observer))
+            #expect(observer.calls == ["will", "will", "did"])
+            #expect(observer.all.map { ($0.file.path as NSString).lastPathComponent } == ["f", "f (1)", "f (1)"])
             #expect(end.file?.path == directory.file("f (1)").string)
         }
     }
@@ -106,8 +106,8 @@ struct PublishWitnessTests {
     func refused() async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Resource(size: 300_000))
-            let witness = PublishObserver(rig.directory) { _, _ in throw Full() }
-            let end = await rig.run(try rig.request("/f"), RunContext(witness: witness))
+            let observer = PublishObserver(rig.directory) { _, _ in throw Full() }
+            let end = await rig.run(try rig.request("/f"), RunContext(observer: observer))
             #expect(end.error?.code == .catalogue)
             #expect(try rig.directory.names == [])
         }
@@ -117,11 +117,11 @@ struct PublishWitnessTests {
     func pair() async throws {
         try await DriverRig.with { rig in
             rig.server.serve("/f", Resource(size: 3_000_000))
-            let witness = PublishObserver(rig.directory)
-            _ = await rig.run(try rig.request("/f"), RunContext(witness: witness))
-            #expect(witness.calls == ["did"])
-            #expect(witness.all.first?.names == ["f", "f.part.ferry"])
-            #expect(witness.all.first?.isThere == true)
+            let observer = PublishObserver(rig.directory)
+            _ = await rig.run(try rig.request("/f"), RunContext(observer: observer))
+            #expect(observer.calls == ["did"])
+            #expect(observer.all.first?.names == ["f", "f.part.ferry"])
+            #expect(observer.all.first?.isThere == true)
             #expect(try rig.directory.names == ["f"])
         }
     }
@@ -131,17 +131,17 @@ struct PublishWitnessTests {
         try await DriverRig.with { rig in
             let resource = Resource(size: 3_000_000)
             rig.server.serve("/f", resource)
-            let witness = PublishObserver(rig.directory) { _, earlier in if earlier < 2 { throw Full() } }
-            #expect(await rig.run(try rig.request("/f"), RunContext(witness: witness)).error?.code == .catalogue)
+            let observer = PublishObserver(rig.directory) { _, earlier in if earlier < 2 { throw Full() } }
+            #expect(await rig.run(try rig.request("/f"), RunContext(observer: observer)).error?.code == .catalogue)
             #expect(try rig.directory.names == ["f", "f.part.ferry"])
             let asked = rig.server.requests.count
-            let context = RunContext(partPath: rig.directory.file("f.part").string, witness: witness)
+            let context = RunContext(partPath: rig.directory.file("f.part").string, observer: observer)
             #expect(await rig.run(try rig.request("/f"), context).error?.code == .catalogue)
             #expect(try rig.directory.names == ["f", "f.part.ferry"])
             let end = await rig.run(try rig.request("/f"), context)
             #expect(end.file?.wasAlreadyComplete == true)
             #expect(rig.server.requests.count == asked)
-            #expect(witness.calls == ["did", "did", "did"])
+            #expect(observer.calls == ["did", "did", "did"])
             #expect(try rig.directory.names == ["f"])
             #expect(rig.holds("f", resource))
         }

@@ -10,20 +10,20 @@ import Testing
 struct MetronomeTests {
     @Test("Ticker: it notifies even while computations occupy every thread of the Swift pool")
     func busyThreads() async {
-        let metronome = Ticker(
+        let ticker = Ticker(
             clock: SystemClock(), interval: .milliseconds(20), executor: HTTPTransport.executors.first)
         let updates = AsyncEvent()
         let count = ProcessInfo.processInfo.activeProcessorCount
         let ticked = DispatchSemaphore(value: 0)
         let busy = (0..<count).map { _ in Task { Self.compute(until: ticked) } }
         let waiting = Task(executorPreference: HTTPTransport.executors.first) {
-            metronome.add(updates)
+            ticker.add(updates)
             await updates.wait(after: updates.count)
             for _ in 0..<count { ticked.signal() }
         }
         for task in busy { #expect(await task.value == .success) }
         await waiting.value
-        metronome.remove(updates)
+        ticker.remove(updates)
     }
 
     /// Occupies a thread, as code that never suspends does.

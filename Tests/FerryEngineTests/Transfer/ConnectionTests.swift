@@ -150,7 +150,7 @@ struct ConnectionTests {
     }
 
     @Test("HTTPTransport: a released transport closes its connections without shutdown()")
-    func letGo() async throws {
+    func released() async throws {
         try await OriginServer.with { server in
             server.serve("/f", Resource(size: 1000, seed: 1))
             do {

@@ -44,7 +44,7 @@ import Testing
     @Test("DownloadFacts: a download that waits for a login shows the command that gives one")
     func login() {
         var waiting = ListedDownload.sample("0123456789abcdef", .waiting(.credentials))
-        let command = "state:       waiting: login; go on with: ferry set 0123456789abcdef --user USER"
+        let command = "state:       waiting: login; to resume: ferry set 0123456789abcdef --user USER"
         #expect(DownloadFacts.lines(DownloadDetail(waiting), events: []).contains(command))
         waiting.session = "player"
         #expect(DownloadFacts.lines(DownloadDetail(waiting), events: []).contains(command + " --session player"))

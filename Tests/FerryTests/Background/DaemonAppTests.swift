@@ -9,7 +9,7 @@ struct DaemonAppTests {
     @Test(
         "Daemon app: an end after the app's death is reported once to the next process, with the file",
         arguments: ["kill -9", "a trap"])
-    func goesOn(death: String) async throws {
+    func continues(death: String) async throws {
         try await DaemonAppHome.run { home in
             let daemon = try await home.serve()
             let gate = Gate()

@@ -75,7 +75,7 @@ struct CatalogueOpeningTests {
     }
 
     @Test("Catalogue: it can be opened again after a release without close")
-    func letGo() async throws {
+    func released() async throws {
         try await StoreBench.withDirectory { directory in
             do {
                 let catalogue = try await StoreBench.open(directory).catalogue

@@ -60,7 +60,7 @@ struct StoreChangeTests {
     }
 
     @Test("Store: a download that runs again loses its end and keeps its published file", arguments: StoreKind.allCases)
-    func goesOn(kind: StoreKind) async throws {
+    func continues(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             let full = try StoreBench.fullRow("a", downloads: bench.directory, state: .completed(.strong))
             try await bench.store.commit([.insert([full]), .update("a", [.state(.waiting(.slot))])])

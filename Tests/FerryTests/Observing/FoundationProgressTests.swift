@@ -53,7 +53,7 @@ struct FoundationProgressTests {
     }
 
     @Test("Progress: its release releases a paused download and its manager")
-    func letGo() async throws {
+    func released() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Self.resource)
             var manager: DownloadManager? = shop.lasting()

@@ -10,7 +10,7 @@ struct LiveRegistryTests {
     }
 
     @Test("LiveRegistry: a download is found while it is referenced, and leaves no entry behind")
-    func letGo() throws {
+    func released() throws {
         let registry = LiveRegistry()
         var held: [LiveDownload] = try (0..<100).map { try live("\($0)", registry) }
         for one in held { registry.insert(one) }

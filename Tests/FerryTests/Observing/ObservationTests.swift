@@ -128,7 +128,7 @@ struct ObservationTests {
     }
 
     @Test("Observe: release of the token releases the download and its manager", arguments: Way.allCases)
-    func letGo(_ way: Way) async throws {
+    func released(_ way: Way) async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a", Self.resource)
             var manager: DownloadManager? = shop.lasting()

@@ -23,7 +23,7 @@ struct ResumeDataTests {
     }
 
     @Test("Resume data: a cancelled download resumes at its offset in the next manager", arguments: [true, false])
-    func goesOn(isKept: Bool) async throws {
+    func continues(isKept: Bool) async throws {
         try await Workshop.run { shop in
             let resource = shop.serve(["/a"])
             let manager = isKept ? shop.kept() : shop.manager()

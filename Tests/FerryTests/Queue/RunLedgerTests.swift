@@ -24,21 +24,21 @@ struct RunLedgerTests {
     @Test("Ledger: each process death counts once for each running download, until a run ends otherwise")
     func counts() throws {
         defer { try? FileManager.default.removeItem(atPath: path.string) }
-        for deaths in 0..<3 {
+        for crashes in 0..<3 {
             let ledger = try open()
-            #expect(ledger.deaths(of: id("a")) == deaths)
-            #expect(ledger.deaths(of: id("b")) == 0)
+            #expect(ledger.crashes(of: id("a")) == crashes)
+            #expect(ledger.crashes(of: id("b")) == 0)
             ledger.begin(id("b"))
             ledger.begin(id("a"))
             ledger.end(id("b"))
         }
-        #expect(try open().deaths(of: id("a")) == 3)
+        #expect(try open().crashes(of: id("a")) == 3)
         // Without a run since then nothing is added.
         let last = try open()
-        #expect(last.deaths(of: id("a")) == 3)
+        #expect(last.crashes(of: id("a")) == 3)
         last.begin(id("a"))
         last.end(id("a"))
-        #expect(try open().deaths(of: id("a")) == 0)
+        #expect(try open().crashes(of: id("a")) == 0)
     }
 
     @Test("Ledger: after a requested end of the process no run is counted")
@@ -52,7 +52,7 @@ struct RunLedgerTests {
         // A run that begins after `endAll`.
         ledger.begin(id("c"))
         let next = try open()
-        #expect([id("a"), id("b"), id("c")].map(next.deaths) == [0, 0, 0])
+        #expect([id("a"), id("b"), id("c")].map(next.crashes) == [0, 0, 0])
     }
 
     @Test("Ledger: another boot of the system adds no death and keeps earlier counts")
@@ -61,7 +61,7 @@ struct RunLedgerTests {
         try open().begin(id("a"))
         try open().begin(id("a"))
         try rewrite { $0.boot = "another" }
-        #expect(try open().deaths(of: id("a")) == 1)
+        #expect(try open().crashes(of: id("a")) == 1)
     }
 
     @Test("Ledger: torn, foreign and absurd records count no death and never trap")
@@ -74,17 +74,17 @@ struct RunLedgerTests {
             var bytes = whole
             bytes[index] ^= 0x11
             try Data(bytes).write(to: URL(filePath: path.string))
-            #expect(try open().deaths(of: id("a")) == 0, "byte \(index)")
+            #expect(try open().crashes(of: id("a")) == 0, "byte \(index)")
         }
         for text in ["", "runs", "0 runs 9223372036854775807 b 99999999 a", String(repeating: " ", count: 5000)] {
             try Data(text.utf8).write(to: URL(filePath: path.string))
-            #expect(try open().deaths(of: id("a")) == 0)
+            #expect(try open().crashes(of: id("a")) == 0)
         }
         for number in ExtremeNumbers.all {
             let line = "runs \(number) b \(number) a"
             let sealed = String(CRC32.checksum(line.utf8), radix: 16) + " " + line
             try Data(sealed.utf8).write(to: URL(filePath: path.string))
-            #expect(try open().deaths(of: id("a")) <= 3)
+            #expect(try open().crashes(of: id("a")) <= 3)
         }
     }
 
@@ -95,10 +95,10 @@ struct RunLedgerTests {
         let ledger = try open()
         for id in ids { ledger.begin(id) }
         let next = try open()
-        #expect(ids.map(next.deaths) == ids.map { _ in 1 })
+        #expect(ids.map(next.crashes) == ids.map { _ in 1 })
         next.keep(only: [ids[0]])
-        #expect(ids.map(next.deaths) == [1, 0, 0, 0, 0, 0, 0])
-        #expect(try open().deaths(of: ids[0]) == 1)
+        #expect(ids.map(next.crashes) == [1, 0, 0, 0, 0, 0, 0])
+        #expect(try open().crashes(of: ids[0]) == 1)
     }
 
     @Test("Ledger: the file has as many records as runs at the same time, however many have run")

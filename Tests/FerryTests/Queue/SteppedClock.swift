@@ -48,12 +48,12 @@ final class SteppedClock: EngineClock {
         }
         await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
-                let goesOn = state.withLock { state in
+                let continues = state.withLock { state in
                     if Task.isCancelled || state.offset + system.now() >= until { return true }
                     state.sleepers[id] = Sleeper(until: until, continuation: continuation)
                     return false
                 }
-                if goesOn { continuation.resume() }
+                if continues { continuation.resume() }
             }
         } onCancel: {
             state.withLock { $0.sleepers.removeValue(forKey: id) }?.continuation.resume()

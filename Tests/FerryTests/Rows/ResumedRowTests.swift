@@ -8,7 +8,7 @@ import Testing
 struct Change: Sendable, CustomTestStringConvertible {
     enum Fate: Sendable {
         /// The held bytes are resumed.
-        case goesOn
+        case continues
         /// The held bytes are of the same file, which is nevertheless read from its start.
         case isReadOver
         /// The held bytes are of another file: a new part file, with the reason.
@@ -49,9 +49,9 @@ struct ResumedRowTests {
         [
             Change(name: "A1: ignores Range", then: .ignoreRange, fate: .isReadOver, reason: "no ranges", dropped: 1),
             Change(
-                name: "A1: dislikes If-Range", then: .dislikeIfRange, fate: .goesOn, reason: "If-Range", dropped: 1),
+                name: "A1: dislikes If-Range", then: .dislikeIfRange, fate: .continues, reason: "If-Range", dropped: 1),
             Change(
-                name: "A3: starts later, once", behaviours: [.shiftedRange(by: 100)], fate: .goesOn,
+                name: "A3: starts later, once", behaviours: [.shiftedRange(by: 100)], fate: .continues,
                 reason: "got byte 5000100", dropped: 1),
             Change(
                 name: "A3: starts earlier, always", then: .shiftedRange(by: -100), fate: .isReadOver,
@@ -64,12 +64,12 @@ struct ResumedRowTests {
                 then: .version { $0 = Resource(size: 13_000_000, seed: 3) }, fate: .beginsAgain,
                 reason: "the size was 12000000 bytes and is 13000000"),
             Change(
-                name: "A5: ends early, each time", then: .whenRanged(.endsEarly(after: 2_000_000)), fate: .goesOn,
+                name: "A5: ends early, each time", then: .whenRanged(.endsEarly(after: 2_000_000)), fate: .continues,
                 reason: "matched"),
             Change(
                 name: "A6: goes on to the end of the file", behaviours: [.endsEarly(after: 1_000_000)],
-                then: .whenRanged(.excess(5000)), fate: .goesOn, reason: "matched"),
-            Change(name: "A7: a total of *", then: .total("*"), fate: .goesOn, reason: "matched"),
+                then: .whenRanged(.excess(5000)), fate: .continues, reason: "matched"),
+            Change(name: "A7: a total of *", then: .total("*"), fate: .continues, reason: "matched"),
             Change(
                 name: "A8: no Content-Range", then: .whenRanged(.contentRange(nil)), fate: .isReadOver,
                 reason: "without one Content-Range", dropped: 2),
@@ -81,7 +81,7 @@ struct ResumedRowTests {
                 reason: "several ranges in one body", dropped: 2),
             Change(
                 name: "A13: another ETag in each answer, with length and date as they were", then: .etag("\"node2\""),
-                fate: .goesOn, reason: "samples matched", dropped: 2),
+                fate: .continues, reason: "samples matched", dropped: 2),
             Change(
                 name: "A13: another ETag and another date", then: .etag("\"b\"").and(.lastModified(nil)),
                 fate: .beginsAgain, reason: "became \"b\"", dropped: 1),
@@ -93,7 +93,7 @@ struct ResumedRowTests {
                 reason: "encoded", dropped: 2),
             Change(
                 name: "A20: an error with a body, then the file", behaviours: [.status(500), .status(503)],
-                fate: .goesOn, reason: "answered 500"),
+                fate: .continues, reason: "answered 500"),
             Change(
                 name: "A23: a length that is less than the range", then: .whenRanged(.contentLength("1000")),
                 fate: .isReadOver, reason: "disagree", dropped: 2),
@@ -123,7 +123,7 @@ struct ResumedRowTests {
             #expect(shop.names == ["a"])
             var needed = Self.size
             switch change.fate {
-            case .goesOn:
+            case .continues:
                 needed -= Self.held
                 #expect(outcome.restartReason == nil)
                 shop.expect(file.path, is: resource)

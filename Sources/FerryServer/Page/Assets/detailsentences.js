@@ -67,7 +67,7 @@ export const detailSentences = {
   ],
   'change.freshLink.save': ['Use this link', '使用此链接'],
   'change.freshLink.refused': ['The link expired. Give a new one for the same file.', '链接已失效。请提供同一文件的新链接。'],
-  'change.credentials.needed': ['The server asks for a user name and password. What is here stays.', '服务器要求登录。已下载的数据会保留。'],
+  'change.credentials.needed': ['The server asks for a user name and password. The received part is kept.', '服务器要求登录。已下载的数据会保留。'],
   'change.credentials.refused': ['The server refused that user name or password. Try again.', '用户名或密码不对，请重新输入。'],
   'change.credentials.save': ['Sign in', '登录'],
   'change.checksum.needed': [

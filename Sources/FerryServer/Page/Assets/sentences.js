@@ -271,7 +271,7 @@ export const sentences = {
   // Empty
   'empty.title': ['No downloads yet', '还没有下载'],
   'empty.text': [
-    'Paste a link above (or many, one a line), or drop them anywhere on this page. Ferry goes on from where it was after a pause, a crash or a lost network, and never joins bytes of two different files.',
+    'Paste a link above (or many, one a line), or drop them anywhere on this page. Ferry resumes after a pause, a crash or a lost network, and never joins bytes of two different files.',
     '在上方粘贴一个或多个链接（每行一个），或把链接拖到页面的任意位置。暂停、崩溃或断网之后，Ferry 都会从原处继续，并且绝不会把两个不同文件的数据拼在一起。',
   ],
   'empty.sample': ['Try a sample', '试试示例'],
@@ -302,7 +302,7 @@ export const sentences = {
 
   // Connection
   'lost': ['Ferry does not answer.', 'Ferry 没有响应。'],
-  'lost.retry': ['Trying again in {time}. Your downloads go on if it runs.', '{time}后重试。如果它仍在运行，下载会继续进行。'],
+  'lost.retry': ['Trying again in {time}. If it is running, your downloads continue.', '{time}后重试。如果它仍在运行，下载会继续进行。'],
   'lost.trying': ['Trying again…', '正在重试…'],
   'lost.now': ['Try now', '立即重试'],
   'rejoined': ['Connected again', '已重新连接'],

@@ -7,7 +7,7 @@ import Testing
 
 /// Whole downloads on a file system that records its threads.
 @Suite("The door to the file system", .timeLimit(.minutes(30)))
-struct FileDoorTests {
+struct FileIOTests {
     /// Runs a body, and expects that all file calls in it came from file threads.
     private func onFileThreads(
         atLeast calls: Int = 5, _ configuration: OriginServer.Configuration = .init(),
@@ -42,9 +42,9 @@ struct FileDoorTests {
     func small(syncs: Bool) async throws {
         try await onFileThreads { rig in
             rig.server.serve("/f", Resource(size: 300_000))
-            for witness in [nil, PublishObserver(rig.directory)] {
+            for observer in [nil, PublishObserver(rig.directory)] {
                 let request = try rig.request("/f") { $0.syncsToDisk = syncs }
-                let context = RunContext(ignoresFinished: true, witness: witness)
+                let context = RunContext(ignoresFinished: true, observer: observer)
                 #expect(await rig.run(request, context).file != nil)
             }
         }

@@ -12,7 +12,7 @@ import Testing
 @testable import FerryServer
 
 @Suite("API over TCP: requests", .timeLimit(.minutes(30)))
-struct DoorTests {
+struct AccessTests {
     private func port(_ rig: DaemonRig) throws -> Int { try #require(rig.addresses.port) }
 
     private func request(_ line: String, host: String, _ fields: [String] = [], body: String = "") -> String {

@@ -6,7 +6,7 @@ import Testing
 @testable import FerryEngine
 
 @Suite("The door to the file system", .timeLimit(.minutes(30)))
-struct SchedulerFileDoorTests {
+struct SchedulerFileIOTests {
     /// Runs `body` in a task of the main actor that has been cancelled.
     @MainActor private func cancelled(
         _ body: @escaping @MainActor @Sendable () async throws -> Void

@@ -36,16 +36,16 @@ package final class OneTimeCodes: Sendable {
     }
 
     /// Returns whether the code is valid, and invalidates it.
-    package func trade(_ text: String, at now: Duration) -> Bool {
+    package func redeem(_ text: String, at now: Duration) -> Bool {
         expire(at: now)
-        let traded: Code? = codes.withLock { codes in
+        let redeemed: Code? = codes.withLock { codes in
             // Compares all codes, so that the timing reveals nothing.
             var found: Int?
             for (index, code) in codes.enumerated() where ConstantTime.areEqual(code.text, text) { found = index }
             return found.map { codes.remove(at: $0) }
         }
-        traded?.file?.remove()
-        return traded != nil
+        redeemed?.file?.remove()
+        return redeemed != nil
     }
 
     /// Removes expired codes and their files.

@@ -5,7 +5,7 @@ import Testing
 @testable import Ferry
 
 @Suite("Ends without a listener", .timeLimit(.minutes(30)))
-struct ToldAgainTests {
+struct RedeliveryTests {
     private func complete(_ names: [String], in app: AppProcess, of home: AppHome) async throws {
         for name in names {
             home.server.serve("/" + name, Resource(size: 50_000, seed: 3))

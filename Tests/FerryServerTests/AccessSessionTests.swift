@@ -10,7 +10,7 @@ import Testing
 /// A token over TCP is valid for the page's session alone: downloads of an app are neither visible nor changed, and
 /// none can be added, so no event of theirs starts the app's launch command.
 @Suite("API over TCP: one session", .timeLimit(.minutes(30)))
-struct DoorSessionTests {
+struct AccessSessionTests {
     private struct Client: Sendable {
         let rig: DaemonRig
         let port: Int

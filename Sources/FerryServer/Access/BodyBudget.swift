@@ -56,5 +56,5 @@ struct BodyBudgets: Sendable {
     /// The bytes currently reserved in both budgets.
     var held: Int { local.bytes + remote.bytes }
 
-    subscript(visit: APIRequest) -> BodyBudget { visit.isLocal ? local : remote }
+    subscript(call: APIRequest) -> BodyBudget { call.isLocal ? local : remote }
 }
