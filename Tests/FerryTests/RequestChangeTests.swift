@@ -25,6 +25,17 @@ struct RequestChangeTests {
         new.checksum = try Checksum(parsing: "sha256:" + String(repeating: "0", count: 64))
         new.trust.acceptsHTML.toggle()
         new.trust.resumesUnproven.toggle()
+        new.trust.allowsDowngrade.toggle()
+        new.connection.proxy = .direct
+        new.connection.certificates = "-----BEGIN CERTIFICATE-----\nMAMCAQE=\n-----END CERTIFICATE-----\n"
+        new.connection.insecure.toggle()
+        new.connection.addressFamily = .v6
+        new.connection.connectTimeout = .milliseconds(1500)
+        new.connection.userAgent = "agent"
+        new.connection.cookies = CookieJar(netscapeFile: "h\tFALSE\t/\tFALSE\t0\ta\tb\n")
+        new.stallTimeout = .seconds(1)
+        new.maxAttempts = 0
+        new.minFreeBytes = 0
         var wish = new
         wish.destination = .file("/elsewhere")
         wish.maxBytes = 1
