@@ -38,7 +38,7 @@ import Testing
             let outcome = try await Self.stopped(server, place, after: 3_000_000, at: "75.0%", with: [signal])
             #expect(outcome.code == code, "\(outcome.terminal)")
             #expect(outcome.output.isEmpty)
-            #expect(outcome.terminal.contains("run the same command again to go on"))
+            #expect(outcome.terminal.contains("run the same command again to resume"))
             #expect(place.names == ["f.bin.part", "f.bin.part.ferry"])
             let before = server.bodyBytes("/f.bin")
             let again = try await FerryProcess.run(["get", server.url("/f.bin")], in: place)

@@ -47,7 +47,7 @@ struct StandardStreamTests {
             gate.open()
             pipe.close()
             #expect(outcome.code == 143)
-            #expect(outcome.terminal.contains("run the same command again to go on"))
+            #expect(outcome.terminal.contains("run the same command again to resume"))
             #expect(place.names == ["f.bin.part", "f.bin.part.ferry", "small"])
             try FileManager.default.removeItem(atPath: place.path("small"))
             let resource = Resource(size: 4_000_000, seed: 13)

@@ -88,7 +88,6 @@ package final class GetRun: Sendable {
                     await self.handOver()
                 }
             }
-            group.addTask { await self.report() }
             group.addTask {
                 // The SIGCONT of our own suspension arrives when the bars are drawn again, and is ignored.
                 var isOwn = false
@@ -104,9 +103,14 @@ package final class GetRun: Sendable {
                     }
                 }
             }
-            for await _ in end {}
-            // A stopping signal has already shut the manager down.
-            if !isStopping { await manager.shutdown() }
+            // Ends the reports before the summary: a frame after it would stay on the screen.
+            await withTaskGroup(of: Void.self) { reports in
+                reports.addTask { await self.report() }
+                for await _ in end {}
+                // A stopping signal has already shut the manager down.
+                if !isStopping { await manager.shutdown() }
+                reports.cancelAll()
+            }
             summarize()
             // Signals are still handled meanwhile, as the reader of standard output may be slow.
             await reporter.drained()
