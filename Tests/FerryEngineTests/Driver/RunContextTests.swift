@@ -114,8 +114,9 @@ struct RunContextTests {
             while runs < 10 {
                 runs += 1
                 let run = rig.start(try rig.request("/f"), RunContext(retries: memory)) { $0.maxAttempts = 3 }
-                // Cut once all bytes have arrived: the bytes lost by an earlier close differ from run to run.
-                await run.reach(3_000_000)
+                // Cut once all bytes of this run have arrived: the bytes lost by an earlier close differ from run to run,
+                // and the progress is that of the run before until the response restarts it.
+                await run.until { $0.state.withLock { $0.machine.receivedBytes } >= 3_000_000 }
                 await rig.server.dropConnections()
                 let isRetrying = await run.untilRetrying()
                 if isRetrying { run.driver.stop(.pause) }
