@@ -1,4 +1,5 @@
 import ArgumentParser
+import Ferry
 import FerryServer
 import FerryTerminal
 
@@ -15,6 +16,12 @@ struct DoctorCommand: RemoteCommand {
 
     func act() async -> FerryTerminal.ExitCode {
         let place = DaemonPaths.current()
-        return await Program.doctor(state: place.state, downloads: place.downloads, json: flags.json)
+        var (downloads, error) = (place.downloads, DownloadError?.none)
+        do throws(DownloadError) { downloads = try place.currentSettings().directory } catch let failure {
+            error = failure
+        }
+        return await Program.doctor(
+            state: place.state, downloads: downloads,
+            settings: DoctorPolicy.settings(place.settings, error), json: flags.json)
     }
 }

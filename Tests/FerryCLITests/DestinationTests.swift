@@ -107,6 +107,23 @@ struct DestinationTests {
         }
     }
 
+    @Test("ferry get --strict: beside a foreign file, a second run recognizes the file of the first under its name")
+    func strictCopy() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            try Self.bytes(Resource(size: 2_000_000, seed: 44)).write(to: place.url.appending(path: "f.bin"))
+            for _ in 0..<2 {
+                let outcome = try await FerryProcess.run(["get", "--strict", server.url("/f.bin")], in: place)
+                #expect(outcome.code == 0, "\(outcome.error)")
+                #expect(outcome.lines == [place.path("f (1).bin")])
+            }
+            #expect(server.requests.last?.status == 304)
+            #expect(place.names == ["f (1).bin", "f.bin"])
+            #expect(try place.data("f (1).bin") == Self.bytes())
+        }
+    }
+
     @Test("ferry get: an empty part file left by a crash is taken over by a small file (B1)")
     func abandoned() async throws {
         try await OriginServer.with { server in
@@ -140,7 +157,13 @@ struct DestinationTests {
             try FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: place.path("f.bin"))
             let newer = try await FerryProcess.run(["get", server.url("/f.bin")], in: place)
             #expect(newer.lines == [place.path("f.bin")])
-            #expect(newer.error.contains("already complete"))
+            #expect(newer.error.contains("already complete, 2.0 MB, proof: sampled"))
+            // The server's file has changed since.
+            let before = Resource.defaultDate.addingTimeInterval(-60)
+            try FileManager.default.setAttributes([.modificationDate: before], ofItemAtPath: place.path("f.bin"))
+            let older = try await FerryProcess.run(["get", server.url("/f.bin")], in: place)
+            #expect(older.lines == [place.path("f (1).bin")])
+            try FileManager.default.removeItem(atPath: place.path("f (1).bin"))
             try Data(count: Int(Self.resource.size)).write(to: place.url.appending(path: "f.bin"))
             let other = try await FerryProcess.run(["get", server.url("/f.bin")], in: place)
             #expect(other.lines == [place.path("f (1).bin")])

@@ -12,10 +12,18 @@ import Testing
             let checks = try #require(report["checks"] as? [[String: Any]])
             #expect(
                 checks.compactMap { $0["name"] as? String }
-                    == ["open files", "downloads", "state", "socket", "daemon", "confinement", "proxy", "certificates"])
+                    == [
+                        "open files", "downloads", "state", "settings", "socket", "daemon", "confinement", "proxy",
+                        "certificates",
+                    ])
             let broken = try await home.ferry("doctor", environment: ["https_proxy": "nonsense://x"])
             #expect(broken.code == 1)
             #expect(broken.lines.contains { $0.hasPrefix("problem  proxy") })
+            let settings = try Workplace()
+            try settings.write("[]", to: "ferry.json")
+            let unusable = try await home.ferry("doctor", environment: ["FERRY_CONFIG": settings.path("ferry.json")])
+            #expect(unusable.code == 1)
+            #expect(unusable.lines.contains { $0.hasPrefix("problem  settings") }, "\(unusable.text)")
         }
     }
 

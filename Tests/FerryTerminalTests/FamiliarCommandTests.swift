@@ -20,14 +20,31 @@ import Testing
         "CommandAdvice: a URL, a pasted command and options with a URL stand for ferry get",
         arguments: [
             (["https://h/f"], ["get", "https://h/f"]), (["HTTP://h/f", "-o", "x"], ["get", "HTTP://h/f", "-o", "x"]),
-            (["curl", "-LO", "https://h/f"], ["get", "-LO", "https://h/f"]),
-            (["wget", "-c", "u"], ["get", "-c", "u"]),
+            (["curl", "-LO", "https://h/f"], ["get", "https://h/f"]),
+            (["curl", "-sSx", "p:1", "-o-", "u"], ["get", "-s", "--proxy", "p:1", "-o-", "u"]),
+            (["wget", "-c", "u"], ["get", "u"]), (["wget", "-qO-", "u"], ["get", "-q", "-o", "-", "u"]),
+            (["wget", "-nc", "-O", "f", "u"], ["get", "--on-conflict", "skip", "-o", "f", "u"]),
+            (["wget", "-dx", "-P/tmp", "u"], ["get", "-v", "-d", "/tmp", "u"]),
             (["-H", "A: b", "https://h/f"], ["get", "-H", "A: b", "https://h/f"]), (["-V"], ["--version"]),
             (["version"], ["--version"]), (["--help"], ["--help"]), (["list", "a"], ["list", "a"]), ([], []),
             (["help", "get"], ["help", "get"]), (["help"], ["help"]), (["-h"], ["-h"]),
         ])
     func completed(arguments: [String], expected: [String]) throws {
         #expect(try CommandAdvice.complete(arguments, commands: Self.commands) == expected)
+    }
+
+    @Test(
+        "CommandAdvice: an option of a pasted command that Ferry cannot follow is refused, whatever the letter means here",
+        arguments: [
+            (["curl", "-d", "{}", "u"], OptionAdvice.onlyGET), (["curl", "-sd@f", "u"], OptionAdvice.onlyGET),
+            (["curl", "-c", "jar", "u"], "cookies of servers"), (["wget", "-k", "u"], "nothing recursive"),
+            (["wget", "-b", "u"], "ferry add URL"),
+        ])
+    func refused(arguments: [String], reason: String) {
+        let error = #expect(throws: UsageError.self) {
+            try CommandAdvice.complete(arguments, commands: Self.commands)
+        }
+        #expect(error?.message.contains(reason) == true, "\(error?.message ?? "")")
     }
 
     @Test(

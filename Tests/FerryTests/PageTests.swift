@@ -102,6 +102,32 @@ struct PageTests {
     }
 
     @Test(
+        "New link: a refusal is reported as such and not as another file, and held bytes are resumed by a good link",
+        arguments: [
+            (Behaviour.status(400), DownloadError.Code.refused, "400"), (.status(416), .conflict, "416"),
+            (.status(503), .refused, "503"),
+            (.ignoreRange, .conflict, "sends no ranges"),
+        ])
+    func refusedLink(behaviour: Behaviour, code: DownloadError.Code, words: String) async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 20_000_000)
+            shop.server.serve("/file", resource)
+            try await shop.interrupt("/file", after: 8_000_000)
+            let part = DownloadRequest.Destination.part(shop.directory + "/file.part")
+            shop.server.serve("/other", resource)
+            shop.server.always("/other", behaviour)
+            let outcome = try await shop.get("/other", { $0.maxAttempts = 1 }) { $0.destination = part }
+            #expect(outcome.error?.code == code)
+            #expect(outcome.error?.message.contains(words) == true, "\(outcome.error?.message ?? "")")
+            #expect(shop.names == ["file.part", "file.part.ferry"])
+            shop.server.always("/other", .honest)
+            let good = try await shop.get("/other", { _ in }) { $0.destination = part }
+            try shop.expect(good.file.path, is: resource)
+            #expect(good.resumedAt == 8_000_000)
+        }
+    }
+
+    @Test(
         "Web page: an HTML response is kept for a page's name, for no extension, or on request",
         arguments: ["text/html", nil])
     func asked(type: String?) async throws {

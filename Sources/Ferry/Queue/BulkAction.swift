@@ -27,7 +27,7 @@ package enum BulkAction: Sendable {
     var kinds: Set<StateKind> {
         switch self {
         case .pause: StateKind.waiting.union([.downloading, .verifying, .failed])
-        case .resume: [.paused]
+        case .resume: [.paused, .failed]
         case .cancel: Set(StateKind.allCases.filter { !$0.isOver })
         case .change: StateKind.waiting.union([.downloading, .paused, .failed])
         case .restart: [.completed, .cancelled]

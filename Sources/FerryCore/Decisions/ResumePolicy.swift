@@ -70,9 +70,11 @@ package enum SampleAssessment: Hashable, Sendable {
     /// The body is the requested block.
     case compare(Representation)
     case different(FileIdentity)
-    case inconclusive
+    case inconclusive(Reason)
     /// The link leads to something else, or nowhere.
     case deadLink(Reason, status: Int)
+    /// No file: the same request would get the same response.
+    case refused(Reason)
     case busy(status: Int)
 }
 
@@ -127,10 +129,14 @@ package enum ResumePolicy {
             if let total = held.identity.totalBytes, let other = representation.identity.totalBytes, total != other {
                 return .different(representation.identity)
             }
-            return range == block ? .compare(representation) : .inconclusive
+            return range == block ? .compare(representation) : .inconclusive(Reason(.tooLittle))
         case .deadLink(let status): return .deadLink(Reason(.serverAnswered, "\(status)"), status: status)
         case .busy(let status, _): return .busy(status: status)
-        default: return .inconclusive
+        case .refused(let reason): return .refused(reason)
+        case .unusable(let reason): return .inconclusive(reason)
+        case .whole: return .inconclusive(Reason(.noRanges))
+        case .unsatisfied: return .inconclusive(Reason(.serverAnswered, "416"))
+        case .notModified: return .inconclusive(Reason(.unasked304))
         }
     }
 

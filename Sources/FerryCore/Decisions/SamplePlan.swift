@@ -62,12 +62,15 @@ package enum SamplePlan {
     }
 
     /// The result of a comparison.
-    package enum Outcome: Hashable, Sendable { case equal, different, inconclusive }
+    package enum Outcome: Hashable, Sendable {
+        case equal, different
+        case inconclusive(Reason)
+    }
 
     /// Judges compared blocks. If all of the partial content was compared, few or constant blocks suffice.
     package static func judge(_ blocks: [(isEqual: Bool, isConstant: Bool)], comparedAll: Bool) -> Outcome {
         if blocks.contains(where: { !$0.isEqual }) { return .different }
         if comparedAll && !blocks.isEmpty { return .equal }
-        return blocks.count { !$0.isConstant } >= needed ? .equal : .inconclusive
+        return blocks.count { !$0.isConstant } >= needed ? .equal : .inconclusive(Reason(.tooLittle))
     }
 }

@@ -209,7 +209,7 @@ extension TransferMachine {
             join(.sampled)
         case .different, .inconclusive:
             let isChange = outcome == .different
-            let reason = Reason(isChange ? .samplesDiffer : .tooLittle)
+            let reason = if case .inconclusive(let reason) = outcome { reason } else { Reason(.samplesDiffer) }
             guard source == primary else {
                 sources[source].isRival = isChange
                 return drop(source, reason)
@@ -226,9 +226,11 @@ extension TransferMachine {
         }
     }
 
-    /// The link of the sampled source is dead.
-    package mutating func samplingDeadLink(_ reason: Reason, status: Int, source: Int) {
-        let error = DownloadError.deadLink(reason, status: status, holdsBytes: !planner.written.isEmpty)
+    /// The sampled source has no file to compare: its link is dead, or with `status` `nil` it refuses the request.
+    package mutating func samplingRefused(_ reason: Reason, status: Int?, source: Int) {
+        let error =
+            status.map { DownloadError.deadLink(reason, status: $0, holdsBytes: !planner.written.isEmpty) }
+            ?? DownloadError(.refused, reason)
         guard hasSource(beside: source) else { return end(deadEnd ?? error) }
         if source == primary { deadEnd = error }
         drop(source, reason)
@@ -236,13 +238,13 @@ extension TransferMachine {
 
     /// The sampling connection failed.
     package mutating func samplingFailed(
-        _ reason: Reason, source: Int, on id: ConnectionID, at now: Duration, random: Double
+        _ reason: Reason, code: DownloadError.Code, source: Int, on id: ConnectionID, at now: Duration, random: Double
     ) {
         if connections[id]?.isCut != false { return }
         if source != primary, hasSource(beside: source) {
             drop(source, reason)
         } else {
-            wait(reason, wish: nil, code: .network, at: now, random: random)
+            wait(reason, wish: nil, code: code, at: now, random: random)
         }
     }
 

@@ -62,7 +62,7 @@ extension ErrorPhrase {
         case impossibleLength, unasked416, answeredNoFile, severalRanges, noContentRange, impossibleRange, encodedRange
         case lengthsDisagree, unaskedPart, otherStart, unasked304, pageInstead, encodesFile, refusesRange
         // File identity
-        case noStrongValidator, nothingProves, noRangesAnd, noRangesNoValidator, validatorGone, noValidator
+        case noStrongValidator, nothingProves, noRanges, noRangesAnd, noRangesNoValidator, validatorGone, noValidator
         case grew, shrank, sizeChanged, digestChanged, weakTag, tagChanged, dateChanged, oneTag, youngDate
         case samplesDiffer, tooLittle
         // Network. The last three are arguments that name the time of a failure.

@@ -108,6 +108,7 @@ extension SentenceTable {
             "the server gave no validator, so nothing proves that it is the same file (--resume-unproven compares samples)",
             "服务器没有给出校验标识，无法证明是同一文件（--resume-unproven 可比较抽样）"
         ),
+        .noRanges: ("the server sends no ranges", "服务器不支持范围请求"),
         .noRangesAnd: ("the server sends no ranges, and {0}", "服务器不支持范围请求，且{0}"),
         .noRangesNoValidator: ("the server sends no ranges and no validator", "服务器不支持范围请求，也不给出校验标识"),
         .validatorGone: (

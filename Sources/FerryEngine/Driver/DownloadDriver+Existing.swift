@@ -1,4 +1,5 @@
 import FerryCore
+import struct Foundation.Date
 import Synchronization
 import SystemPackage
 
@@ -24,11 +25,9 @@ extension DownloadDriver {
     }
 
     /// Returns the numbered names of `path` under which finished files of the download's URL are, according to their
-    /// attributes. An attribute proves nothing, so these files are compared like the one at `path`, and a strict request
-    /// uses them only with a digest.
+    /// attributes. An attribute proves nothing, so these files are compared like the one at `path`.
     func copies(of path: FilePath, _ disk: Disk) -> [FilePath] {
-        let mayCompare = !request.trust.strict || state.withLock { $0.digest.requested != nil }
-        guard request.onConflict == .rename, !context.ignoresFinished, mayCompare, let source = sources.first,
+        guard request.onConflict == .rename, !context.ignoresFinished, let source = sources.first,
             let name = path.lastComponent?.string
         else { return [] }
         var found: [FilePath] = []
@@ -65,9 +64,13 @@ extension DownloadDriver {
     }
 
     private func mayBe(_ identity: FileIdentity, _ file: any File, _ status: FileStatus) -> Bool {
-        guard let attribute = SourceAttribute.read(file) else { return true }
+        // The server's file has changed since this one was written or dated.
+        let isOlder =
+            identity.lastModified.flatMap { HTTPDate.parse($0) }
+            .map { status.modified.seconds < Int64($0.timeIntervalSince1970) } ?? false
+        guard let attribute = SourceAttribute.read(file) else { return !isOlder }
         guard attribute.isFrom(url: sources[0].text) else { return false }
-        guard attribute.isOf(status), let own = attribute.etag, let tag = identity.strongTag else { return true }
+        guard attribute.isOf(status), let own = attribute.etag, let tag = identity.strongTag else { return !isOlder }
         return own == tag
     }
 

@@ -8,8 +8,9 @@ import SystemPackage
 extension DownloadDriver {
     private enum Comparison {
         case outcome(SamplePlan.Outcome, FileIdentity?)
-        case deadLink(Reason, status: Int)
-        case failure(ErrorPhrase)
+        /// `status`: of a dead link.
+        case refused(Reason, status: Int?)
+        case failure(ErrorPhrase, DownloadError.Code)
     }
 
     /// Compares samples to prove that a source serves the same file as the partial content.
@@ -19,13 +20,14 @@ extension DownloadDriver {
         let candidate = state.withLock { state in
             switch comparison {
             case .outcome(let outcome, let offered): state.machine.sampled(outcome, source: source, offered: offered)
-            case .deadLink(let reason, let status):
-                state.machine.samplingDeadLink(reason, status: status, source: source)
+            case .refused(let reason, let status):
+                state.machine.samplingRefused(reason, status: status, source: source)
             // The task was cancelled; the server is not to blame.
             case .failure where Task.isCancelled: break
-            case .failure(let reason):
+            case .failure(let reason, let code):
                 state.machine.samplingFailed(
-                    .phrase(reason), source: source, on: id, at: environment.clock.now(), random: environment.random())
+                    .phrase(reason), code: code, source: source, on: id, at: environment.clock.now(),
+                    random: environment.random())
             }
             return state.finished.candidate
         }
@@ -64,21 +66,24 @@ extension DownloadDriver {
                 let verdict = try await judge(&response, asked: ask, source: source)
                 switch ResumePolicy.assessSample(verdict, of: block, held: held, rules: rules) {
                 case .compare(let representation):
-                    if let offered, offered.etag != representation.identity.etag { return .outcome(.inconclusive, nil) }
+                    if let offered, offered.etag != representation.identity.etag {
+                        return .outcome(.inconclusive(Reason(.tooLittle)), nil)
+                    }
                     offered = representation.identity
                     guard let mine = await files.run({ [self] in readHeld(block, $0) })
-                    else { return .outcome(.inconclusive, nil) }
+                    else { return .outcome(.inconclusive(Reason(.tooLittle)), nil) }
                     let theirs = try await collect(response.body, most: mine.count)
-                    guard theirs.count == mine.count else { return .outcome(.inconclusive, nil) }
+                    guard theirs.count == mine.count else { return .outcome(.inconclusive(Reason(.tooLittle)), nil) }
                     compared.append((mine == theirs, mine.allSatisfy { $0 == mine[0] }))
                     if mine != theirs { return .outcome(.different, representation.identity) }
                 case .different(let identity): return .outcome(.different, identity)
-                case .inconclusive: return .outcome(.inconclusive, nil)
-                case .deadLink(let reason, let status): return .deadLink(reason, status: status)
-                case .busy(let status): return .failure(ErrorPhrase(.serverAnswered, "\(status)"))
+                case .inconclusive(let reason): return .outcome(.inconclusive(reason), nil)
+                case .deadLink(let reason, let status): return .refused(reason, status: status)
+                case .refused(let reason): return .refused(reason, status: nil)
+                case .busy(let status): return .failure(ErrorPhrase(.serverAnswered, "\(status)"), .refused)
                 }
             } catch {
-                return .failure(error.phrase)
+                return .failure(error.phrase, .network)
             }
         }
         let comparedAll = held.ranges.byteCount < SamplePlan.allBelow

@@ -1,6 +1,6 @@
 import Ferry
 import FerryAPI
-import FerryCore
+package import FerryCore
 import Foundation
 
 /// The paths of a daemon's state, socket and settings. All absolute.
@@ -29,6 +29,14 @@ package struct DaemonPaths: Sendable, Hashable {
     /// The identifier of the daemon's list, in the same namespace as those of apps.
     package static let listIdentifier = "daemon"
     package var catalogue: String { state + "/sessions/" + Self.listIdentifier }
+
+    /// Returns the settings that a daemon started now would have, without flags.
+    package func currentSettings() throws(DownloadError) -> DaemonSettings {
+        try SettingsSource(
+            file: settings, environment: ProcessInfo.processInfo.environment, flags: [:],
+            defaults: DaemonSettings(directory: downloads)
+        ).settings()
+    }
 
     /// Determines the paths by the XDG Base Directory Specification, `FERRY_STATE_DIR`, `FERRY_SOCKET` and
     /// `FERRY_CONFIG`. The arguments take precedence.

@@ -14,8 +14,9 @@ package enum CommandAdvice {
         }
         if names(first, commands) || first == "help" { return arguments }
         if first == "version" || first == "-V" { return ["--version"] }
-        let isPasted = first == "curl" || first == "wget"
-        if isPasted { return ["get"] + arguments.dropFirst() }
+        if first == "curl" || first == "wget" {
+            return ["get"] + (try PastedCommand.translate(arguments.dropFirst(), of: first))
+        }
         if first.utf8.hasPrefix("-") {
             return arguments.contains { isURL($0) } ? ["get"] + arguments : arguments
         }

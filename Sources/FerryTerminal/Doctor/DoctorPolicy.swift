@@ -60,6 +60,12 @@ package enum DoctorPolicy {
         return DoctorCheck("state", .ok, path)
     }
 
+    /// Reports whether a daemon could start with its settings, from the file and the environment.
+    package static func settings(_ path: String, _ error: DownloadError?) -> DoctorCheck {
+        guard let error else { return DoctorCheck("settings", .ok, path) }
+        return DoctorCheck("settings", .problem, error.message, advice: error.suggestion)
+    }
+
     /// Checks the directory of the daemon's socket. Its ownership is checked when connecting.
     package static func socket(_ directory: String, _ found: Directory) -> DoctorCheck {
         guard found.isWritable else {

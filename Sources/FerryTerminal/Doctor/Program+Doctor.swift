@@ -9,7 +9,10 @@ extension Program {
     /// - Parameters:
     ///   - state: The default state directory.
     ///   - downloads: The download directory to check if no daemon reports another one.
-    package static func doctor(state: String, downloads: String, json: Bool) async -> ExitCode {
+    ///   - settings: The check of the daemon's settings.
+    package static func doctor(
+        state: String, downloads: String, settings check: DoctorCheck, json: Bool
+    ) async -> ExitCode {
         let environment = ProcessInfo.processInfo.environment
         let found = await daemon()
         var (directory, proxy) = (downloads, String?.none)
@@ -22,7 +25,7 @@ extension Program {
         let checks = [
             DoctorPolicy.openFiles(OpenFileLimit.current),
             DoctorPolicy.downloads(directory, look(directory)),
-            DoctorPolicy.state(state, look(state)),
+            DoctorPolicy.state(state, look(state)), check,
             DoctorPolicy.socket(run, look(run)),
             DoctorPolicy.daemon(found.1.socket, found.0, version: version), DoctorPolicy.confinement(found.0),
             DoctorPolicy.proxy(environment, daemon: proxy),

@@ -58,7 +58,7 @@ package enum EventText {
         }
     }
 
-    /// Returns `done, 1.0 GB in 12s, 85.3 MB/s, proof: strong`, or `already complete, 1.0 GB`.
+    /// Returns `done, 1.0 GB in 12s, 85.3 MB/s, proof: strong`, or `already complete, 1.0 GB, proof: sampled`.
     ///
     /// - Parameter elapsed: The duration of this run.
     package static func finished(_ file: FinishedDownload, elapsed: Duration) -> String {
@@ -67,7 +67,7 @@ package enum EventText {
         if file.wasAlreadyComplete, file.proof == .none {
             return "exists already; not changed (--on-conflict skip)"
         }
-        if file.wasAlreadyComplete { return "already complete, \(size)" }
+        if file.wasAlreadyComplete { return "already complete, \(size), proof: \(file.proof.rawValue)" }
         var text = "done, \(size) in \(ByteText.duration(elapsed))"
         let seconds = Seconds.of(elapsed)
         if seconds >= 0.1 { text += ", \(ByteText.rate(Double(file.receivedBytes) / seconds))" }

@@ -31,7 +31,7 @@ package enum ExitCode: Int32, Sendable, Hashable, CaseIterable {
         case .certificate: .certificate
         case .daemonUnavailable: .daemon
         case .notFound: .usage
-        case .wrongState, .duplicate: .conflict
+        case .wrongState, .duplicate, .notResumable: .conflict
         default: .internal
         }
     }

@@ -157,11 +157,13 @@ struct ResumePolicyTests {
         let page = Reason(.pageInstead)
         if case .compare = assess(part(), mine) {} else { Issue.record("the block was not compared") }
         if case .different = assess(part(total: "1001"), mine) {} else { Issue.record("another length was compared") }
-        #expect(assess(part(), mine, 0..<1000) == .inconclusive)
-        #expect(assess(whole(), mine) == .inconclusive)
+        #expect(assess(part(), mine, 0..<1000) == .inconclusive(Reason(.tooLittle)))
+        #expect(assess(whole(), mine) == .inconclusive(Reason(.noRanges)))
         #expect(assess(whole((.contentType, "text/html"), length: 12), mine) == .deadLink(page, status: 200))
         #expect(assess(part((.contentType, "text/html"), total: "1001"), mine) == .deadLink(page, status: 206))
-        #expect(assess(whole((.contentType, "text/html")), mine, acceptsHTML: true) == .inconclusive)
+        #expect(assess(whole((.contentType, "text/html")), mine, acceptsHTML: true) == .inconclusive(Reason(.noRanges)))
+        #expect(assess(head(400), mine) == .refused(Reason(.answeredNoFile, "400")))
+        #expect(assess(head(416), mine) == .inconclusive(Reason(.serverAnswered, "416")))
         #expect(assess(head(404), mine) == .deadLink(Reason(.serverAnswered, "404"), status: 404))
         #expect(assess(head(503), mine) == .busy(status: 503))
     }

@@ -165,6 +165,26 @@ struct FailureTests {
         }
     }
 
+    @Test("Failure: resumeAll tries failed downloads again, with handles or without", arguments: [true, false])
+    func resumesAllFailed(isKnown: Bool) async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a", "/b"])
+            for path in ["/a", "/b"] { shop.server.always(path, .status(404)) }
+            var manager = shop.kept()
+            var downloads = [try await manager.download(try shop.single("/a"))]
+            downloads.append(try await manager.download(try shop.single("/b")))
+            for download in downloads { #expect(await shop.code { _ = try await download.finished() } == .refused) }
+            if !isKnown {
+                await manager.shutdown()
+                manager = shop.kept()
+            }
+            for path in ["/a", "/b"] { shop.server.always(path, .honest) }
+            try await manager.resumeAll()
+            try await shop.expectAll(try await manager.downloads(), are: resource)
+            await manager.shutdown()
+        }
+    }
+
     @Test("Failure: pause, cancel and shutdown are never reported as failed, in any phase")
     func neverFailed() async throws {
         try await Workshop.run { shop in

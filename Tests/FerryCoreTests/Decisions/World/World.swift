@@ -135,7 +135,7 @@ struct World {
                 violations.append("cut before its digest was compared")
             }
             if case .proving(let source, _) = task {
-                machine.samplingFailed("cancelled", source: source, on: id, at: time, random: 0.5)
+                machine.samplingFailed("cancelled", code: .network, source: source, on: id, at: time, random: 0.5)
             } else {
                 machine.ended(id, .stopped, at: time, random: 0.5)
             }
@@ -350,7 +350,7 @@ struct World {
         let ask = RangeAsk.range(0..<1)
         requests += 1
         if origin.isDead {
-            machine.samplingDeadLink(Reason(.serverAnswered, "403"), status: 403, source: source)
+            machine.samplingRefused(Reason(.serverAnswered, "403"), status: 403, source: source)
         } else if case .answer(let head, _?) = origin.reply(to: ask, at: now, random: &random) {
             switch ResponseVerdict.judge(head, asked: ask, now: ModelOrigin.epoch.addingTimeInterval(now)) {
             case .part(_, let representation):
@@ -359,10 +359,10 @@ struct World {
                     machine.planner.total == nil
                     || representation.identity.totalBytes.map { $0 == machine.planner.total } ?? true
                 machine.sampled(isSame && fits ? .equal : .different, source: source, offered: representation.identity)
-            default: machine.sampled(.inconclusive, source: source, offered: nil)
+            default: machine.sampled(.inconclusive(Reason(.tooLittle)), source: source, offered: nil)
             }
         } else {
-            machine.samplingFailed("refused", source: source, on: id, at: time, random: 0.5)
+            machine.samplingFailed("refused", code: .network, source: source, on: id, at: time, random: 0.5)
         }
         tasks[id]?.task = .idle
         isRung = true
