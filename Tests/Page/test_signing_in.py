@@ -26,6 +26,10 @@ class SigningIn(PageTest):
         self.start()
         self.assertEqual(self.browser.one(".command").text, "ferry web")
         self.assertEqual(self.browser.all(".add-field"), [])
+        self.browser.js("navigator.clipboard.writeText = async (text) => { window.copied = text; }")
+        self.browser.press(".command-line button")
+        self.browser.until(lambda: self.browser.one(".command-line button").get_attribute("aria-label") == "Copied", "it says so")
+        self.assertEqual(self.browser.js("return window.copied"), "ferry web")
 
     def test_a_one_time_code_opens_it_and_leaves_the_address(self):
         code = self.daemon.code()

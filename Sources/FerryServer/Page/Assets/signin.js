@@ -26,11 +26,14 @@ export async function tradeCode(code) {
 }
 
 /// A command, to be copied.
-const command = (text) => h('div', { class: 'command-line' },
-  h('pre', { class: 'command' }, h('code', null, text)),
-  h('button', {
-    type: 'button', class: 'icon-button', 'aria-label': `${t('copy')}: ${text}`, title: t('copy'), on: { click: () => navigator.clipboard.writeText(text).catch(() => {}) },
-  }, icon('copy')));
+function command(text) {
+  const button = h('button', { type: 'button', class: 'icon-button', 'aria-label': `${t('copy')}: ${text}`, title: t('copy') }, icon('copy'));
+  button.addEventListener('click', () => navigator.clipboard.writeText(text).then(() => {
+    button.replaceChildren(icon('check'));
+    button.setAttribute('aria-label', t('copied'));
+  }, () => {}));
+  return h('div', { class: 'command-line' }, h('pre', { class: 'command' }, h('code', null, text)), button);
+}
 
 export function signInScreen(reason = null) {
   return h('main', { class: 'sign-in', id: 'content' },
