@@ -76,7 +76,13 @@ export class List extends EventTarget {
     on(this.grid, 'focusin', (event) => this.#focused(event));
     // Waits show the time that is left.
     const clock = setInterval(() => this.#showProgress(this.shown.filter(({ until }) => until).map(({ id }) => id)), 1000);
-    signal.addEventListener('abort', () => clearInterval(clock));
+    // What stands above the list may grow and shrink.
+    const sizes = new ResizeObserver(() => this.#schedule());
+    sizes.observe(document.body);
+    signal.addEventListener('abort', () => {
+      clearInterval(clock);
+      sizes.disconnect();
+    });
   }
 
   get view() { return this.#view; }
