@@ -72,6 +72,12 @@ static const uint8_t frame_css[] = {
 static const uint8_t graph_js[] = {
 #embed "../FerryServer/Page/Assets/graph.js"
 };
+static const uint8_t fields_js[] = {
+#embed "../FerryServer/Page/Assets/fields.js"
+};
+static const uint8_t fieldsentences_js[] = {
+#embed "../FerryServer/Page/Assets/fieldsentences.js"
+};
 static const uint8_t icons_js[] = {
 #embed "../FerryServer/Page/Assets/icons.js"
 };
@@ -168,6 +174,8 @@ static const struct ferry_asset page_assets[] = {
     ASSET("/format.js", format_js),
     ASSET("/frame.css", frame_css),
     ASSET("/graph.js", graph_js),
+    ASSET("/fields.js", fields_js),
+    ASSET("/fieldsentences.js", fieldsentences_js),
     ASSET("/icons.js", icons_js),
     ASSET("/index.html", index_html),
     ASSET("/keys.js", keys_js),

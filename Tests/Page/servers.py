@@ -1,6 +1,7 @@
 """The servers that the page is tried against: an origin, and a daemon with a state of its own."""
 
 import http.client
+import http.server
 import json
 import os
 import select
@@ -9,7 +10,9 @@ import signal
 import socket
 import subprocess
 import tempfile
+import threading
 import time
+import urllib.parse
 from pathlib import Path
 
 ROOT = Path(__file__).resolve().parents[2]
@@ -68,9 +71,9 @@ def line_of(descriptor, process):
 class Origin:
     """ferry-origin: files that are made up by their URL."""
 
-    def __init__(self):
+    def __init__(self, *options):
         self.process = subprocess.Popen(
-            [program("ferry-origin"), "serve", "--parent-watch"], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
+            [program("ferry-origin"), "serve", "--parent-watch", *options], stdin=subprocess.PIPE, stdout=subprocess.PIPE)
         self.base = line_of(self.process.stdout.fileno(), self.process).strip().rstrip("/")
 
     def file(self, size, name, query=""):
@@ -82,8 +85,54 @@ class Origin:
             [program("ferry-origin"), "print", "--seed", str(seed), "--size", str(size)],
             check=True, stdout=subprocess.PIPE).stdout
 
+    @property
+    def authority(self):
+        """The certificate that proves those of origins, in PEM form."""
+        return subprocess.run([program("ferry-origin"), "ca", "-"], check=True, stdout=subprocess.PIPE, text=True).stdout
+
     def stop(self):
         end(self.process)
+
+
+class Listener:
+    """An HTTP server of one test: `answer(path, headers)` gives status, headers and bytes; `asked` has the headers."""
+
+    def __init__(self, answer):
+        self.asked = asked = []
+
+        class Handler(http.server.BaseHTTPRequestHandler):
+            def do_GET(self):
+                asked.append({name.lower(): value for name, value in self.headers.items()})
+                status, headers, body = answer(self.path, dict(self.headers))
+                self.send_response(status)
+                for name, value in {**headers, "Content-Length": str(len(body)), "Connection": "close"}.items():
+                    self.send_header(name, value)
+                self.end_headers()
+                self.wfile.write(body)
+
+            def log_message(self, *_):
+                pass
+
+        self.server = http.server.ThreadingHTTPServer(("127.0.0.1", 0), Handler)
+        self.url = f"http://127.0.0.1:{self.server.server_port}"
+        threading.Thread(target=self.server.serve_forever, daemon=True).start()
+
+    def close(self):
+        self.server.shutdown()
+        self.server.server_close()
+
+
+def forward(url, headers):
+    """What a proxy does."""
+    target = urllib.parse.urlsplit(url)
+    connection = http.client.HTTPConnection(target.hostname, target.port, timeout=PATIENCE)
+    try:
+        connection.request("GET", f"{target.path}?{target.query}", headers=headers)
+        answer = connection.getresponse()
+        kept = {name: value for name, value in answer.getheaders() if name.lower() not in ("connection", "transfer-encoding")}
+        return answer.status, kept, answer.read()
+    finally:
+        connection.close()
 
 
 class Refused(Exception):

@@ -6,9 +6,12 @@ from selenium.webdriver import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from case import PageTest
+from servers import Listener, Origin, forward
 
 FIELD = ".add-field"
 ERROR = ".add .field-error:not([hidden])"
+CONNECTION = ".options .section:has([name=proxy]) summary"
+FILE = ".options .section:has([name=label]) summary"
 
 
 class Adding(PageTest):
@@ -62,8 +65,8 @@ class Adding(PageTest):
         self.browser.write(FIELD, self.origin.file("20K", "served.bin", "cookie=pass=yes"))
         self.browser.press(".options-toggle")
         for name, text in {
-            "name": "chosen.bin", "directory": "a/b", "checksum": f"sha-256:{digest}", "limit": "5 MB/s",
-            "connections": "2", "headers": "Cookie: pass=yes",
+            "name": "chosen.bin", "directory": "a/b", "checksum": f"sha-256:{digest}", "rateLimit": "5 MB/s",
+            "maxConnections": "2", "headers": "Cookie: pass=yes",
         }.items():
             self.browser.write(f".options [name={name}]", text)
         self.browser.press(".add-button")
@@ -88,10 +91,10 @@ class Adding(PageTest):
         self.browser.press(".options-toggle")
         self.browser.write(".options [name=headers]", "Cookie: session=SECRET123")
         self.browser.write(".options [name=directory]", "elsewhere")
-        self.browser.write(".options [name=limit]", "5 MB/s")
+        self.browser.write(".options [name=rateLimit]", "5 MB/s")
         self.browser.write(".options [name=user]", "me")
         self.browser.write(".options [name=password]", "secret-word")
-        self.browser.press(".options [name=paused]")
+        self.browser.press(".options [name=startsPaused]")
         self.browser.press(".options-toggle")
         self.browser.gone(".options")
         self.assertEqual(self.browser.one(".options-toggle").text, "Options · 6")
@@ -118,7 +121,7 @@ class Adding(PageTest):
         self.browser.press(".add-button")
         self.assertTrue(self.browser.one(".field-user .field-error").text, "a password alone is refused at its field")
         self.browser.write(".options [name=user]", "me")
-        self.browser.press(".options [name=conflict] option[value=overwrite]")
+        self.browser.press(".options [name=onConflict] option[value=overwrite]")
         self.browser.press(".add-button")
         item = self.browser.until(lambda: self.daemon.named("taken.bin"), "it is listed")
         self.browser.until_state(item["id"], "completed")
@@ -128,6 +131,100 @@ class Adding(PageTest):
         self.browser.press(".add-button")
         later = self.browser.until(lambda: self.daemon.named("tomorrow.bin"), "it is listed")
         self.assertEqual((later["state"], later["waitReason"]), ("waiting", "notBefore"))
+
+    def test_every_member_of_a_request_has_a_field(self):
+        schemas = self.daemon.call("GET", "/openapi.json")["components"]["schemas"]
+        members = lambda name: set(schemas[name]["properties"])
+        fields = lambda form: {found.get_attribute("name") for found in self.browser.all(f"{form} [name]")}
+        # Links have a field of their own, lists of checksums that of the checksum; paths are for the socket, the rest for programs.
+        left_out = {"id", "urls", "checksumList", "path", "part", "secretsOrigin", "userInfo"}
+        self.assertEqual(fields(".options"), members("DownloadRequest") - left_out)
+        identifier = self.daemon.add(self.origin.file("10K", "fields.bin"), startsPaused=True)
+        self.browser.press(self.browser.in_row(identifier, ".row-name"))
+        # The proxy and certificates are for the socket; samples have a button where they help.
+        left_out = {"userInfo", "proxy", "certificates", "insecure", "resumesUnproven"}
+        self.assertEqual(fields("dialog.detail .change"), members("RequestChange") - left_out)
+        self.browser.press("dialog.detail .detail-head button")
+
+    def test_how_it_connects_is_set_when_it_is_added(self):
+        self.forgives = [r"/api/v1/downloads .*400"]  # The daemon alone knows what a proxy is.
+        proxy = Listener(forward)
+        self.addCleanup(proxy.close)
+        self.browser.write(FIELD, self.origin.file("20K", "far.bin", "cookie=pass=yes"))
+        self.browser.press(".options-toggle")
+        self.assertFalse(self.browser.js("return document.querySelector('.options .section').open"), "closed at first")
+        self.browser.press(CONNECTION)
+        for name, wrong, right in (
+            ("connectTimeout", "soon", "5"), ("stallTimeout", "0", "20"), ("maxAttempts", "many", "inf"), ("cookies", "none", "pass=yes; other=1"),
+            ("certificates", "none", ""), ("proxy", "ftp://no", proxy.url),
+        ):
+            self.browser.write(f".options [name={name}]", wrong)
+            self.browser.press(".add-button")
+            self.assertTrue(self.browser.one(f".field-{name} .field-error").text, name)
+            self.assertEqual(self.daemon.items(), [])
+            self.browser.write(f".options [name={name}]", right)
+        self.browser.write(".options [name=userAgent]", "Tried/1")
+        self.assertEqual(self.browser.one(CONNECTION).text, "Connection · 6")
+        self.browser.press(".add-button")
+        item = self.browser.until(lambda: self.daemon.named("far.bin"), "it is listed")
+        self.browser.until_state(item["id"], "completed")
+        self.assertEqual((proxy.asked[0]["user-agent"], proxy.asked[0]["cookie"]), ("Tried/1", "pass=yes; other=1"))
+        self.assertEqual(self.browser.one(CONNECTION).text, "Connection", "for that one alone")
+        self.assertEqual(self.browser.one(".options [name=proxy]").get_attribute("value"), "")
+
+    def test_a_certificate_is_trusted_or_any_after_a_warning(self):
+        secure = Origin("--tls")
+        self.addCleanup(secure.stop)
+        authority = secure.authority
+        warned = lambda: any(found.is_displayed() for found in self.browser.all(".options .notice"))
+
+        def add(name):
+            self.browser.write(FIELD, secure.file("20K", name))
+            self.browser.press(".add-button")
+            return self.browser.until(lambda: self.daemon.named(name), "it is listed")["id"]
+
+        refused = add("refused.bin")
+        self.until_api(refused, lambda shown: shown["state"] in ("failed", "waiting"), "its certificate is refused")
+        self.daemon.call("POST", f"/downloads/{refused}/cancel")
+        self.browser.press(".options-toggle")
+        self.browser.press(CONNECTION)
+        self.browser.js("arguments[0].value = arguments[1]; arguments[0].dispatchEvent(new Event('input'))", self.browser.one(".options [name=certificates]"), authority)
+        is_complete = lambda shown: shown["state"] == "completed"
+        self.until_api(add("trusted.bin"), is_complete, "it is complete")
+        self.assertFalse(warned())
+        self.browser.press(".options [name=insecure]")
+        self.assertTrue(warned())
+        self.browser.press(".options-toggle")
+        self.assertIn("Accept any certificate", self.browser.one(".options-toggle").get_attribute("title"))
+        self.until_api(add("any.bin"), is_complete, "it is complete")
+        self.browser.press(".options-toggle")
+        self.assertFalse(warned(), "it is for one add alone")
+
+    def test_rules_for_the_file_reach_the_daemon(self):
+        self.browser.write(FIELD, self.origin.file("20K", "rules.bin"))
+        self.browser.press(".options-toggle")
+        self.browser.press(FILE)
+        self.browser.write(".options [name=maxBytes]", "10 KB")
+        self.browser.write(".options [name=label]", "Tried")
+        self.browser.press(".options [name=priority] option[value='1']")
+        self.browser.press(".options [name=strict]")
+        self.browser.press(".add-button")
+        item = self.browser.until(lambda: self.daemon.named("rules.bin"), "it is listed")
+        self.browser.until_state(item["id"], "failed")
+        self.assertEqual((item["label"], item["priority"]), ("Tried", 1))
+        self.assertIn("more than the 10000 allowed", self.browser.text(self.browser.in_row(item["id"], ".row-reason")))
+
+    def test_a_list_of_checksums_is_given_by_its_link(self):
+        digest = hashlib.sha256(self.origin.bytes(20_000)).hexdigest()
+        listed = Listener(lambda *_: (200, {}, f"{digest}  listed.bin\n".encode()))
+        self.addCleanup(listed.close)
+        self.browser.write(FIELD, self.origin.file("20K", "listed.bin"))
+        self.browser.press(".options-toggle")
+        self.browser.write(".options [name=checksum]", f"{listed.url}/SHA256SUMS")
+        self.browser.press(".add-button")
+        item = self.browser.until(lambda: self.daemon.named("listed.bin"), "it is listed")
+        self.browser.until_state(item["id"], "completed")
+        self.assertEqual(self.daemon.show(item["id"])["proof"], "digest")
 
     def test_a_double_click_on_download_adds_one_and_touches_nothing_else(self):
         others = [self.daemon.add(self.origin.file("10K", f"base{number:02}.bin"), startsPaused=True) for number in range(12)]
@@ -168,7 +265,7 @@ class Adding(PageTest):
     def test_one_that_is_added_paused_waits_for_its_button(self):
         self.browser.write(FIELD, self.origin.file("10K", "later.bin"))
         self.browser.press(".options-toggle")
-        self.browser.press(".options [name=paused]")
+        self.browser.press(".options [name=startsPaused]")
         self.browser.press(".add-button")
         identifier = self.browser.until(lambda: self.daemon.items(), "it is listed")[0]["id"]
         self.browser.until_state(identifier, "paused")
@@ -189,7 +286,7 @@ class Adding(PageTest):
         self.browser.write(FIELD, self.origin.file("10K", "options.bin"))
         self.browser.press(".options-toggle")
         for name, wrong, right in (
-            ("limit", "fast", "1 MB/s"), ("connections", "0", "1"), ("headers", "no colon", "X-A: b"),
+            ("rateLimit", "fast", "1 MB/s"), ("maxConnections", "0", "1"), ("headers", "no colon", "X-A: b"),
         ):
             self.browser.write(f".options [name={name}]", wrong)
             self.browser.press(".add-button")

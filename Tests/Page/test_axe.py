@@ -55,7 +55,11 @@ class Axe(PageTest):
         self.check("list")
         self.browser.write(".add-field", "magnet:?xt=urn:btih:x")
         self.browser.press(".options-toggle")
+        for section in self.browser.all(".options .section summary"):
+            section.click()
+        self.browser.press(".options [name=insecure]")
         self.check("what is no link, and the options")
+        self.browser.press(".options [name=insecure]")
         self.browser.write(".add-field", "")
         self.browser.press(".options-toggle")
         self.browser.press(self.browser.in_row(made["running"], "[data-action=more]"))
@@ -64,6 +68,8 @@ class Axe(PageTest):
         for name in ("running", "failed", "needs", "completed"):
             self.browser.press(self.browser.in_row(made[name], ".row-name"))
             self.browser.until(lambda: self.browser.text("dialog.detail .facts"), "the details")
+            if name != "completed":
+                self.browser.press("dialog.detail .section summary")
             self.check(f"details of one that is {name}")
             self.browser.press("dialog.detail .detail-head button")
         for button, name in ((".help-button", "keys"), (".settings-button", "settings"), (".browsers-button", "browsers")):

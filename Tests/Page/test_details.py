@@ -1,6 +1,8 @@
 """One download opened."""
 
 import hashlib
+import json
+import urllib.request
 
 from selenium.webdriver.common.keys import Keys
 
@@ -80,11 +82,36 @@ class Details(PageTest):
         self.assertEqual(facts["Validator"], '"kept"')
         self.assertFalse(any(found.is_displayed() for found in self.browser.all(f"{PANEL} .change")), "nothing to change")
 
+    def test_how_a_listed_one_connects_is_changed_except_for_its_proxy(self):
+        identifier = self.daemon.add(self.origin.file("30K", "changed.bin", "cookie=pass=yes"), startsPaused=True)
+        self.open(identifier)
+        self.browser.press(f"{PANEL} .section summary")
+        self.assertIn("ferry set", self.browser.one(f"{PANEL} .section").text)
+        for name in ("proxy", "certificates", "insecure"):
+            self.assertEqual(self.browser.all(f"{PANEL} [name={name}]"), [], "the API refuses it here")
+        self.browser.write(f"{PANEL} [name=stallTimeout]", "soon")
+        self.browser.press(f"{PANEL} .change [type=submit]")
+        self.assertIn("Seconds", self.browser.one(f"{PANEL} .field-stallTimeout .field-error").text)
+        for name, text in {"stallTimeout": "20", "connectTimeout": "auto", "userAgent": "Tried/2", "cookies": "pass=yes", "label": "Tried"}.items():
+            self.browser.write(f"{PANEL} [name={name}]", text)
+        self.browser.press(f"{PANEL} [name=allowsPrivate] option[value=yes]")
+        self.assertEqual(self.browser.one(f"{PANEL} .section summary").text, "Connection · 5")
+        self.browser.press(f"{PANEL} .change [type=submit]")
+        shown = self.until_api(identifier, lambda shown: shown.get("label") == "Tried", "it is changed")
+        self.assertTrue(shown["allowsPrivate"])
+        self.browser.until(lambda: self.browser.one(f"{PANEL} .section summary").text == "Connection", "nothing is left to save")
+        self.assertEqual(self.browser.one(f"{PANEL} [name=cookies]").get_attribute("value"), "", "a secret does not stay")
+        self.browser.press(f"{PANEL} button[data-action=resume]")
+        self.browser.until_state(identifier, "completed")
+        asked = json.loads(urllib.request.urlopen(f"{self.origin.base}/requests").read())["requests"]
+        agents = [dict(request["fields"])["User-Agent"] for request in asked if "changed.bin" in request["target"]]
+        self.assertEqual(set(agents), {"Tried/2"})
+
     def test_an_expired_link_asks_for_a_new_one_and_takes_it(self):
         identifier = self.daemon.add(self.origin.file("30K", "expired.bin", "status=404"))
         self.browser.until(lambda: self.browser.state(identifier) in ("waiting", "failed"), "it cannot go on")
         self.open(identifier)
-        self.browser.write(f"{PANEL} [name=url]", self.origin.file("30K", "expired.bin"))
+        self.browser.write(f"{PANEL} [name=urls]", self.origin.file("30K", "expired.bin"))
         self.browser.press(f"{PANEL} .change [type=submit]")
         if self.browser.state(identifier) == "failed":
             self.browser.press(f"{PANEL} button[data-action=resume]")
@@ -101,7 +128,7 @@ class Details(PageTest):
 
     def test_the_box_for_a_web_page_is_shown_where_the_link_is_at_fault_alone(self):
         self.open(self.held())
-        self.browser.one(f"{PANEL} .change [name=url]")
+        self.browser.one(f"{PANEL} .change [name=urls]")
         self.assertFalse(self.browser.js(
             "return document.querySelector('.detail [name=acceptsHTML]').checkVisibility()"))
 
@@ -170,8 +197,8 @@ class Details(PageTest):
         self.browser.until(lambda: self.browser.one(self.browser.in_row(identifier, ".main")).text == "New link…", "its main button")
         self.browser.press(self.browser.button(identifier, "open"))
         self.assertTrue(self.form_is_first())
-        self.assertEqual(self.browser.driver.switch_to.active_element.get_attribute("name"), "url")
-        self.browser.write(f"{PANEL} [name=url]", self.origin.file("30K", "page.iso"))
+        self.assertEqual(self.browser.driver.switch_to.active_element.get_attribute("name"), "urls")
+        self.browser.write(f"{PANEL} [name=urls]", self.origin.file("30K", "page.iso"))
         self.assertEqual(self.browser.one(f"{PANEL} .change [type=submit]").text, "Use this link")
         self.browser.press(f"{PANEL} .change [type=submit]")
         self.browser.until_state(identifier, "completed")
@@ -185,6 +212,7 @@ class Details(PageTest):
         identifier = self.mismatched("typo.bin")
         self.browser.press(self.browser.in_row(identifier, ".row-name"))
         self.assertTrue(self.form_is_first())
+        self.assertNotIn("--checksum", self.browser.one(f"{PANEL} .detail-reason").text, "advice for a terminal")
         digest = hashlib.sha256(self.origin.bytes(200_000)).hexdigest()
         self.browser.write(f"{PANEL} [name=checksum]", f"sha-256:{digest}")
         self.browser.press(f"{PANEL} .change [type=submit]")
@@ -210,6 +238,17 @@ class Details(PageTest):
         self.browser.driver.switch_to.active_element.click()
         self.browser.gone("dialog.question")
         self.assertEqual(self.daemon.show(identifier)["state"], "failed")
+
+    def test_what_is_not_known_is_left_out(self):
+        identifier = self.daemon.add(self.origin.file("10K", "unknown.bin"), startsPaused=True)
+        self.browser.until_state(identifier, "paused")
+        self.assertNotRegex(self.browser.row(identifier).text, r"--|\?")
+        self.open(identifier)
+        self.browser.until(lambda: "Identifier" in self.facts(), "the facts")
+        for part in (".figure", ".part-map", ".part-graph"):
+            self.assertFalse(any(found.is_displayed() for found in self.browser.all(f"{PANEL} {part}")), part)
+        self.assertNotIn("--", self.browser.one(PANEL).text)
+        self.browser.press(f"{PANEL} .detail-head button")
 
     def test_a_completed_one_tells_its_average_and_its_time(self):
         self.daemon.call("PATCH", "/settings", {"rateLimit": 400_000})

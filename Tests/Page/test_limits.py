@@ -62,7 +62,9 @@ class Limits(PageTest):
         self.assertEqual(self.settings()["maxConcurrentDownloads"], 2)
 
     def test_further_settings_are_changed_in_a_dialog(self):
-        self.addCleanup(self.daemon.call, "PATCH", "/settings", {"connectionsPerHost": None, "retriesFailedAfter": None, "minFreeBytes": None})
+        self.addCleanup(self.daemon.call, "PATCH", "/settings", {"connectionsPerHost": None, "retriesFailedAfter": None, "minFreeBytes": None, "proxy": None})
+        self.daemon.call("PATCH", "/settings", {"proxy": "http://proxy.example:8080", "maxConcurrentDownloads": 4})
+        self.browser.until(lambda: self.browser.one("[name=concurrent]").get_attribute("value") == "4", "the page knows")
         self.browser.press(".settings-button")
         self.browser.write("dialog.settings [name=connectionsPerHost]", "many")
         self.browser.press("dialog.settings [type=submit]")
@@ -74,6 +76,7 @@ class Limits(PageTest):
         self.assertIn("5 GB", self.browser.one("dialog.settings .field-error").text)
         self.browser.write("dialog.settings [name=minFreeBytes]", "1.5 GB")
         self.assertIn(str(self.daemon.downloads), self.browser.one("dialog.settings").text)
+        self.assertIn("proxy.example:8080", self.browser.one("dialog.settings").text)
         self.browser.press("dialog.settings [type=submit]")
         self.browser.gone("dialog.settings")
         settings = self.settings()

@@ -1,7 +1,6 @@
 // What is done with downloads, from rows, details, menus and keys: asks first where bytes would go, lets removals be taken
 // back, says what was done and what failed.
 
-import { forAll } from './api.js';
 import { t } from './text.js';
 import * as format from './format.js';
 import { ask } from './ask.js';
@@ -9,7 +8,7 @@ import { may, heldBytes, hasEnded, failedChecksum } from './words.js';
 
 /// How long a removal can be taken back.
 const UNDO_TIME = 8000;
-/// More than so many are not removed in a moment.
+/// More than so many are not removed in a moment: a message says that it goes on.
 const MANY = 1000;
 
 export class Actions {
@@ -62,7 +61,7 @@ export class Actions {
 
   /// Carries out what could still be taken back; the page is about to go.
   finish() {
-    for (const carryOut of [...this.#pending]) carryOut();
+    for (const carryOut of [...this.#pending]) carryOut(true);
   }
 
   #tell(action, targets) {
@@ -76,14 +75,14 @@ export class Actions {
   /// Takes ended ones off the list; the daemon is told when there has been time to think better of it.
   #removeSoon(targets) {
     const ids = targets.map(({ id }) => id);
-    const removeNow = async () => {
+    const removeNow = async (isLeaving = false) => {
       clearTimeout(timer);
       if (!this.#pending.delete(removeNow)) return;
-      const problems = await this.#api.removeMany(ids, false).catch((problem) => [problem]);
+      const problems = await this.#send('remove', targets, isLeaving);
       if (problems.length > 0) this.#store.unhide(ids);
       this.report(problems[0]);
     };
-    const timer = setTimeout(removeNow, UNDO_TIME);
+    const timer = setTimeout(() => removeNow(), UNDO_TIME);
     this.#pending.add(removeNow);
     this.#store.hide(ids);
     const undo = () => {
@@ -110,32 +109,22 @@ export class Actions {
     return isMoved;
   }
 
-  async #send(action, targets) {
+  /// Gives the problems.
+  async #send(action, targets, isLeaving = false) {
+    const ids = targets.map(({ id }) => id);
     const isRemoval = action === 'remove' || action === 'removeFile';
-    if (targets.length > 1 && action !== 'anyway') {
-      const ids = targets.map(({ id }) => id);
-      const answer = isRemoval ? this.#removeMany(ids, action === 'removeFile') : this.#api.actMany(ids, action);
-      return answer.catch((problem) => [problem]);
-    }
-    return forAll(targets, async ({ id }) => {
-      if (isRemoval) {
-        await this.#api.remove(id, action === 'removeFile');
-      } else {
-        const { mark } = this.#store;
-        const answer = action === 'anyway' ? await this.#api.change(id, { allowsMetered: true }) : await this.#api.act(id, action);
-        this.#store.take(answer, mark);
-      }
-    });
-  }
-
-  /// Thousands take long: a message says how far it is.
-  async #removeMany(ids, deleteFiles) {
-    const text = (done) => t('removing', { done, n: ids.length });
-    const show = ids.length > MANY ? this.#announcer.progress(text(0)) : () => {};
+    const done = isRemoval && ids.length > MANY ? this.#announcer.lasting(t('removing', { n: ids.length })) : () => {};
     try {
-      return await this.#api.removeMany(ids, deleteFiles, (done) => show(text(done)));
+      if (isRemoval) return await this.#api.actMany(ids, 'remove', { deleteFiles: action === 'removeFile' }, isLeaving);
+      if (action === 'anyway') return await this.#api.actMany(ids, 'change', { change: { allowsMetered: true } });
+      if (ids.length > 1) return await this.#api.actMany(ids, action);
+      const { mark } = this.#store;
+      this.#store.take(await this.#api.act(ids[0], action), mark);
+      return [];
+    } catch (problem) {
+      return [problem];
     } finally {
-      show(null);
+      done();
     }
   }
 

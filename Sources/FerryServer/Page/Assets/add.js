@@ -3,16 +3,11 @@
 import { h, setText, setAttribute, uniqueId, isTyping } from './dom.js';
 import { icon } from './icons.js';
 import { t } from './text.js';
-import { MOST_CONNECTIONS, parseConnections, parseLimit } from './format.js';
-import { droppedText, isLink, mayBecomeLink, newIdentifier, parseHeaders, parseLinks } from './links.js';
+import { FieldSet } from './fields.js';
+import { cookieFile, droppedText, isLink, mayBecomeLink, newIdentifier, parseLinks } from './links.js';
 
 /// The longest time between the two halves of a double click.
 const DOUBLE_CLICK = 600;
-
-/// The field that a refusal is about, by the key of its sentence.
-const REFUSALS = {
-  checksum: /checksum|algorithm|hexadecimal|digit/i, name: /name/i, directory: /place|path|directory/i, headers: /header|field/i, connections: /one|number/i,
-};
 
 export class AddForm {
   #api;
@@ -25,7 +20,7 @@ export class AddForm {
   #options;
   #toggle;
   #hint;
-  #inputs = {};
+  #fields = new FieldSet({ onInput: () => this.#showSet(), onComplain: () => this.#showOptions(true) });
   /// The last request that got no answer: sent again it keeps its identifiers, and adds nothing twice.
   #unanswered = null;
   /// When links were added last: the second half of a double click finds the field empty, which is no fault.
@@ -82,7 +77,7 @@ export class AddForm {
       type: 'button', class: 'button quiet options-toggle', 'aria-expanded': 'false', 'aria-controls': panel,
       on: { click: () => this.#showOptions(this.#options.hidden) },
     }, h('span', null, t('add.options')), icon('chevron'));
-    this.#options = h('div', { class: 'options', id: panel, hidden: true, on: { input: () => this.#showSet(), change: () => this.#showSet() } }, this.#optionFields());
+    this.#options = h('div', { class: 'options', id: panel, hidden: true }, this.#optionFields());
     return h('form', {
       class: 'add card', 'aria-label': t('add.title'), novalidate: true,
       on: {
@@ -95,43 +90,19 @@ export class AddForm {
   }
 
   #optionFields() {
-    const field = (name, label, hint, props = {}, tag = 'input') => {
-      const id = uniqueId(name);
-      const problem = uniqueId('problem');
-      const input = h(tag, {
-        id, name, placeholder: hint, autocomplete: 'off', spellcheck: 'false', 'aria-describedby': problem,
-        ...(tag === 'input' ? { type: 'text' } : {}), ...props,
-      });
-      const error = h('p', { class: 'field-error', id: problem, hidden: true });
-      input.addEventListener('input', () => this.#complain(name, null));
-      this.#inputs[name] = { input, error };
-      return h('div', { class: `field field-${name}` }, h('label', { for: id }, label), input, error);
-    };
-    const choice = (name, label, options) => {
-      const element = field(name, label, null, {}, 'select');
-      for (const [value, key] of options) this.#inputs[name].input.append(h('option', { value }, t(key)));
-      return element;
-    };
-    const check = (name, label) => {
-      const input = h('input', { type: 'checkbox', name });
-      this.#inputs[name] = { input };
-      return h('label', { class: 'check' }, input, h('span', null, label));
-    };
+    const fields = this.#fields;
+    const field = (name) => fields.field(name);
+    this.#warning = h('p', { class: 'notice', role: 'alert', hidden: true }, t('insecure.warning'));
     return [
-      field('name', t('add.name'), t('add.name.hint')),
-      field('directory', t('add.directory'), t('add.directory.hint')),
-      field('checksum', t('add.checksum'), t('add.checksum.hint'), { class: 'mono' }),
-      field('limit', t('add.limit'), t('add.limit.hint'), { inputmode: 'text' }),
-      field('connections', t('add.connections'), t('add.connections.hint'), { type: 'number', min: '1', max: String(MOST_CONNECTIONS), inputmode: 'numeric' }),
-      choice('metered', t('add.metered'), [['', 'metered.follow'], ['yes', 'metered.allow'], ['no', 'metered.never']]),
-      field('user', t('add.user'), null, { autocapitalize: 'off' }),
-      field('password', t('add.password'), null, { type: 'password', autocomplete: 'new-password' }),
-      choice('conflict', t('add.conflict'), [
-        ['', 'conflict.rename'], ['overwrite', 'conflict.overwrite'], ['skip', 'conflict.skip'], ['fail', 'conflict.fail'],
+      ['name', 'directory', 'checksum', 'rateLimit', 'maxConnections', 'allowsMetered', 'user', 'password', 'onConflict', 'notBefore', 'headers'].map(field),
+      h('div', { class: 'checks' }, field('startsPaused'), field('acceptsHTML')),
+      fields.section('section.connection', [
+        'proxy', 'userAgent', 'addressFamily', 'connectTimeout', 'stallTimeout', 'maxAttempts', 'maxRedirects', 'allowsDowngrade', 'allowsPrivate',
+        'allowsConstrained', 'cookies', 'certificates', 'insecure',
+      ], this.#warning),
+      fields.section('section.file', [
+        'minFreeBytes', 'maxBytes', 'priority', 'label', 'strict', 'failsOnChange', 'resumesUnproven', 'allowsUnprovenParts', 'syncsToDisk', 'onDuplicate',
       ]),
-      field('notBefore', t('add.notBefore'), null, { type: 'datetime-local' }),
-      field('headers', t('add.headers'), t('add.headers.hint'), { rows: '2', class: 'mono' }, 'textarea'),
-      h('div', { class: 'checks' }, check('paused', t('add.paused')), check('acceptsHTML', t('html.accept'))),
     ];
   }
 
@@ -142,21 +113,13 @@ export class AddForm {
 
   /// Options count for one add alone. What is set is seen on the button, though the options be closed.
   #showSet() {
-    const labels = Object.values(this.#inputs).filter(({ input }) => (input.type === 'checkbox' ? input.checked : input.value.trim() !== ''))
-      .map(({ input }) => input.closest('.field, .check').querySelector('label, span').textContent);
-    setText(this.#toggle.firstChild, labels.length === 0 ? t('add.options') : t('add.options.set', { n: labels.length }));
+    const { labels } = this.#fields;
+    setText(this.#toggle.firstChild, labels.length === 0 ? t('add.options') : t('set', { label: t('add.options'), n: labels.length }));
     setAttribute(this.#toggle, 'title', labels.join(' · ') || null);
     this.#toggle.classList.toggle('has-set', labels.length > 0);
+    this.#warning.hidden = !this.#fields.input('insecure').checked;
   }
-
-  #forgetOptions() {
-    for (const [name, { input }] of Object.entries(this.#inputs)) {
-      if (input.type === 'checkbox') input.checked = false;
-      else input.value = '';
-      if (this.#inputs[name].error) this.#complain(name, null);
-    }
-    this.#showSet();
-  }
+  #warning;
 
   #grow() {
     this.#field.style.height = 'auto';
@@ -177,12 +140,7 @@ export class AddForm {
     setAttribute(this.#field, 'aria-invalid', bad.length > 0 ? 'true' : null);
     this.#showHint(bad[0]?.text ?? null);
     setText(this.#button.lastChild, entries.length > 1 ? t('add.button.many', { n: entries.length }) : t('add.button'));
-    const isMany = entries.length > 1;
-    for (const name of ['name', 'checksum']) {
-      const { input } = this.#inputs[name];
-      input.disabled = isMany;
-      input.placeholder = isMany ? t('add.onlyone') : t(`add.${name}.hint`);
-    }
+    for (const name of ['name', 'checksum']) this.#fields.disable(name, entries.length > 1 ? t('add.onlyone') : null);
     return { entries, problems };
   }
 
@@ -200,43 +158,14 @@ export class AddForm {
       : t('add.scheme'));
   }
 
-  #complain(name, text) {
-    const { input, error } = this.#inputs[name];
-    setText(error, text ?? '');
-    error.hidden = !text;
-    setAttribute(input, 'aria-invalid', text ? 'true' : null);
-    if (text) {
-      if (this.#options.hidden) this.#showOptions(true);
-      input.focus();
-    }
-  }
-
   /// What the options ask for; `null` when one makes no sense, which is said beside it.
   #readOptions() {
-    const value = (name) => this.#inputs[name].input.value.trim();
-    const asked = {};
-    if (value('directory')) asked.directory = value('directory');
-    const limit = parseLimit(value('limit'));
-    if (limit === undefined) return this.#complain('limit', t('add.limit.invalid')), null;
-    if (limit !== null) asked.rateLimit = limit;
-    if (value('connections') || this.#inputs.connections.input.validity.badInput) {
-      asked.maxConnections = parseConnections(value('connections'));
-      if (asked.maxConnections === null) return this.#complain('connections', t('change.number')), null;
-    }
-    if (value('user') || this.#inputs.password.input.value) {
-      if (!value('user')) return this.#complain('user', t('add.user.needed')), null;
-      Object.assign(asked, { user: value('user'), password: this.#inputs.password.input.value });
-    }
-    if (value('conflict')) asked.onConflict = value('conflict');
-    if (value('notBefore')) asked.notBefore = new Date(value('notBefore')).toISOString();
-    if (value('headers')) {
-      asked.headers = parseHeaders(this.#inputs.headers.input.value);
-      if (!asked.headers) return this.#complain('headers', t('add.headers.invalid')), null;
-    }
-    if (value('metered')) asked.allowsMetered = value('metered') === 'yes';
-    if (this.#inputs.paused.input.checked) asked.startsPaused = true;
-    if (this.#inputs.acceptsHTML.input.checked) asked.acceptsHTML = true;
-    return asked;
+    const asked = this.#fields.read();
+    if (!asked) return null;
+    if (asked.password && !asked.user) return this.#fields.complain('user', t('add.user.needed'));
+    const list = asked.checksum?.replace(/^@/, '');
+    if (isLink(list ?? '')) Object.assign(asked, { checksumList: list, checksum: null });
+    return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== null));
   }
 
   // Sending ---------------------------------------------------------------------------------------------------------
@@ -255,7 +184,7 @@ export class AddForm {
     }
     const options = this.#readOptions();
     if (!options || this.#button.disabled) return;
-    const downloads = this.#withIdentifiers(entries.map(({ line: _, ...entry }) => this.#request(entry, options, entries.length)));
+    const downloads = this.#withIdentifiers(entries.map(({ line: _, ...entry }) => request(entry, options)));
     this.#button.disabled = true;
     const { mark } = this.#store;
     try {
@@ -268,18 +197,6 @@ export class AddForm {
     } finally {
       this.#button.disabled = false;
     }
-  }
-
-  #request(entry, options, count) {
-    const request = { ...options, ...entry };
-    if (options.headers && entry.headers) request.headers = { ...options.headers, ...entry.headers };
-    if (count === 1) {
-      for (const name of ['name', 'checksum']) {
-        const text = this.#inputs[name].input.value.trim();
-        if (text) request[name] = text;
-      }
-    }
-    return request;
   }
 
   #withIdentifiers(requests) {
@@ -295,7 +212,7 @@ export class AddForm {
     const ids = new Set(asked.map(({ id }) => id));
     const listed = items.filter(({ id }) => !ids.has(id)).length;
     this.#field.value = '';
-    this.#forgetOptions();
+    this.#fields.forget();
     this.#grow();
     this.#judge(true);
     this.#addedAt = performance.now();
@@ -303,9 +220,8 @@ export class AddForm {
   }
 
   #refuse(problem) {
-    const isAbout = ([name, pattern]) => this.#inputs[name].input.value.trim() !== '' && pattern.test(problem.phrase);
-    const field = problem.status === 400 || problem.status === 403 ? Object.entries(REFUSALS).find(isAbout)?.[0] : null;
-    if (field) return this.#complain(field, problem.text);
+    const field = problem.status === 400 || problem.status === 403 ? this.#fields.refused(problem) : null;
+    if (field) return this.#fields.complain(field, problem.text);
     this.#isUnreachable = problem.status === 0;
     setText(this.#error, problem.text ?? problem.message);
     this.#error.hidden = false;
@@ -363,6 +279,12 @@ export class AddForm {
     if (!text || parseLinks(text).entries.length === 0) this.#announcer.warn(t('add.drop.nothing'));
     else this.offer(text);
   }
+}
+
+/// The request for a line of links; what stands in the line counts more than the options.
+function request(entry, { cookies, ...options }) {
+  const headers = options.headers && entry.headers ? { headers: { ...options.headers, ...entry.headers } } : {};
+  return { ...options, ...(cookies ? { cookies: cookieFile(cookies, entry.urls) } : {}), ...entry, ...headers };
 }
 
 /// What the empty list offers.

@@ -33,11 +33,11 @@ export class Announcer {
     this.#toast('info', text, null, action);
   }
 
-  /// A message that stays while something is under way: the function changes its text, or takes it away with `null`.
-  progress(text) {
+  /// A message that stays while something is under way: the function takes it away.
+  lasting(text) {
     this.speak(text);
     const toast = this.#toast('clock', text, null, { time: Infinity });
-    return (next) => (next === null ? toast.remove() : setText(toast.querySelector('bdi'), next));
+    return () => toast.remove();
   }
 
   warn(text) {

@@ -5,8 +5,8 @@ import { t, said } from './text.js';
 export const ROOT = '/api/v1';
 const VERSION = 1;
 export const TOKEN = 'ferry.token';
-/// The most downloads that one request removes: few enough to show how far it is.
-const MOST_REMOVED = 250;
+/// Browsers send so many bytes of a request while the page is left.
+const MOST_LEAVING = 60_000;
 
 export const token = {
   get() {
@@ -61,13 +61,14 @@ export class API {
 
   async request(method, path, { body, signal, timeout = 30_000, keepalive = false } = {}) {
     const isChange = method !== 'GET';
+    const text = body === undefined ? undefined : JSON.stringify(body);
     let response;
     try {
       response = await fetch(ROOT + path, {
         method,
         headers: this.headers(isChange ? { 'Content-Type': 'application/json' } : {}),
-        body: body === undefined ? undefined : JSON.stringify(body),
-        keepalive,
+        body: text,
+        keepalive: keepalive && text.length < MOST_LEAVING,
         cache: 'no-store',
         credentials: 'omit',
         redirect: 'error',
@@ -101,25 +102,10 @@ export class API {
   detail(id, signal) { return this.get(`/downloads/${encodeURIComponent(id)}`, { signal }); }
   history(id, signal) { return this.get(`/downloads/${encodeURIComponent(id)}/events`, { signal }); }
   act(id, action) { return this.post(`/downloads/${encodeURIComponent(id)}/${action}`); }
-  remove(id, deleteFile) {
-    return this.delete(`/downloads/${encodeURIComponent(id)}${deleteFile ? '?deleteFile=true' : ''}`);
-  }
-  /// Takes many off the list; gives the problems of those that stay. Also done while the page is left: browsers send 64 KiB
-  /// then.
-  /// - onProgress: is told how many have been dealt with.
-  async removeMany(ids, deleteFiles, onProgress = () => {}) {
-    const problems = [];
-    for (let start = 0; start < ids.length; start += MOST_REMOVED) {
-      const some = ids.slice(start, start + MOST_REMOVED);
-      const answer = await this.post('/downloads/remove', { ids: some, deleteFiles }, { timeout: 120_000, keepalive: true });
-      problems.push(...failures(answer));
-      onProgress(start + some.length);
-    }
-    return problems;
-  }
   /// Acts on many at once; gives the problems of those that it could not.
-  async actMany(ids, action, body = {}) {
-    return failures(await this.post(`/downloads/${action}`, { ids, ...body }, { timeout: 120_000 }));
+  /// - keepalive: the page is being left.
+  async actMany(ids, action, body = {}, keepalive = false) {
+    return failures(await this.post(`/downloads/${action}`, { ids, ...body }, { timeout: 120_000, keepalive }));
   }
   move(id, to) { return this.post(`/downloads/${encodeURIComponent(id)}/move`, { to }); }
   change(id, change) { return this.patch(`/downloads/${encodeURIComponent(id)}`, change); }
@@ -136,17 +122,4 @@ export async function login(code) {
     signal: AbortSignal.timeout(15_000),
   }).catch((error) => { throw new Problem(0, { detail: String(error) }); });
   return (await api.read(response)).token;
-}
-
-/// Runs many requests, a few at a time; gives the problems.
-export async function forAll(items, run, width = 6) {
-  const problems = [];
-  const queue = [...items];
-  const worker = async () => {
-    for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
-      try { await run(item); } catch (error) { problems.push(error); }
-    }
-  };
-  await Promise.all(Array.from({ length: Math.min(width, queue.length) }, worker));
-  return problems;
 }

@@ -42,7 +42,7 @@ export class Detail {
     this.#list = list;
     this.#onClose = onClose;
     this.#onCover = onCover;
-    this.#form = new ChangeForm({ api, store, actions, announcer });
+    this.#form = new ChangeForm({ api, store, announcer });
     this.element = this.#build();
     const on = (target, type, run) => target.addEventListener(type, run, { signal });
     on(store, 'list', () => this.#changed());
@@ -129,17 +129,15 @@ export class Detail {
     };
     nodes.map = h('canvas', { class: 'map', role: 'img' });
     nodes.legend = h('ul', { class: 'legend' });
-    nodes.mapNone = h('p', { class: 'quiet' }, t('map.none'));
     nodes.graph = h('canvas', { class: 'graph', role: 'img' });
     nodes.graphMost = h('span');
     nodes.graphTime = h('div', { class: 'graph-time quiet figures' }, h('span'), nodes.graphMost, h('span', null, t('graph.now')));
-    nodes.graphNone = h('p', { class: 'quiet' }, t('graph.none'));
     nodes.events = h('ol', { class: 'events' });
     nodes.eventsNone = h('p', { class: 'quiet' }, t('events.none'));
     nodes.facts = h('dl', { class: 'facts' });
     const section = (name, ...content) => h('section', { class: `part part-${name}`, 'aria-label': t(name) }, h('h3', null, t(name)), content);
-    nodes.mapPart = section('map', nodes.map, nodes.legend, nodes.mapNone);
-    nodes.graphPart = section('graph', nodes.graph, nodes.graphTime, nodes.graphNone);
+    nodes.mapPart = section('map', nodes.map, nodes.legend);
+    nodes.graphPart = section('graph', nodes.graph, nodes.graphTime);
     nodes.changePart = section('change', this.#form.element);
     nodes.eventsPart = section('events', nodes.events, nodes.eventsNone);
     nodes.body = h('div', { class: 'detail-body' },
@@ -236,7 +234,8 @@ export class Detail {
     setAttribute(this.element, 'data-state', download.state);
     setText(nodes.state, stateText(download));
     const reason = download.state === 'failed'
-      ? [errorText(download.error), suggestionText(download.error)].filter(Boolean).join(' · ')
+      // Where the form below has what to do, it says so itself.
+      ? [errorText(download.error), ChangeForm.need(download) === null && suggestionText(download.error)].filter(Boolean).join(' · ')
       : download.state === 'completed' && download.path ? t('file.saved', { path: download.path }) : reasonText(download);
     setText(nodes.reason, reason);
     nodes.reason.hidden = reason === '';
@@ -275,22 +274,23 @@ export class Detail {
     setText(nodes.percent, percentOf(download));
     nodes.fill.style.transform = `scaleX(${part ?? 0})`;
     setAttribute(nodes.progress, 'aria-valuenow', part === null ? null : Math.floor(part * 100));
-    setAttribute(nodes.progress, 'aria-valuetext', `${stateText(download)}, ${percentOf(download)}`);
+    setAttribute(nodes.progress, 'aria-valuetext', [stateText(download), percentOf(download)].filter(Boolean).join(', '));
     const isRunning = download.state === 'downloading' && !this.#store.isAway;
-    setText(nodes.figures.completed, amountText(download));
     const isOver = download.state === 'completed';
     setText(nodes.terms.speed, t(isOver ? 'detail.average' : 'detail.speed'));
     setText(nodes.terms.left, t(isOver ? 'detail.duration' : 'detail.left'));
-    nodes.terms.connections.parentNode.hidden = isOver;
-    if (isOver) {
-      const { seconds, bytesPerSecond } = runOf(download, this.#events);
-      setText(nodes.figures.speed, bytesPerSecond === null ? format.UNKNOWN : format.rate(bytesPerSecond));
-      setText(nodes.figures.left, durationText(seconds));
-      return;
+    const { seconds, bytesPerSecond } = isOver ? runOf(download, this.#events) : {};
+    const { progress } = download;
+    const figures = {
+      completed: amountText(download),
+      speed: isOver ? bytesPerSecond && format.rate(bytesPerSecond) : isRunning && format.rate(progress.bytesPerSecond),
+      left: isOver ? seconds !== null && durationText(seconds) : isRunning && durationText(progress.timeRemaining),
+      connections: isRunning && String(progress.connections),
+    };
+    for (const [name, text] of Object.entries(figures)) {
+      setText(nodes.figures[name], text || '');
+      nodes.figures[name].parentNode.hidden = !text;
     }
-    setText(nodes.figures.speed, isRunning ? format.rate(download.progress.bytesPerSecond) : format.UNKNOWN);
-    setText(nodes.figures.left, isRunning ? durationText(download.progress.timeRemaining) : format.UNKNOWN);
-    setText(nodes.figures.connections, isRunning ? String(download.progress.connections) : format.UNKNOWN);
   }
 
   #showDetail() {
@@ -331,8 +331,7 @@ export class Detail {
     const segments = this.#detail?.segments ?? [];
     const total = this.#detail?.progress.totalBytes ?? segments.at(-1)?.end ?? 0;
     const has = segments.length > 0 && total > 0;
-    for (const node of [nodes.map, nodes.legend]) node.hidden = !has;
-    nodes.mapNone.hidden = has;
+    nodes.mapPart.hidden = !has;
     if (!has) return;
     drawMap(nodes.map, segments, total);
     const running = segments.filter(({ state }) => state === 'running');
@@ -356,9 +355,7 @@ export class Detail {
     const nodes = this.#nodes;
     const speeds = this.#detail?.speeds ?? [];
     const has = speeds.length > 1;
-    for (const node of [nodes.graph, nodes.graphTime]) node.hidden = !has;
-    nodes.graphNone.hidden = has;
-    nodes.graphPart.hidden = !has && ['completed', 'cancelled'].includes(this.#detail?.state);
+    nodes.graphPart.hidden = !has;
     if (!has) return;
     drawSpeeds(nodes.graph, speeds);
     const most = Math.max(...speeds);

@@ -78,15 +78,6 @@ function parseRate(text) {
   return value > 0 && value < Number.MAX_SAFE_INTEGER ? value : null;
 }
 
-/// The most connections of one download that the page asks for.
-export const MOST_CONNECTIONS = 64;
-
-/// Reads a number of connections; `null` where the text is none.
-export function parseConnections(text) {
-  const count = /^\d+$/.test(text) ? Number(text) : 0;
-  return count >= 1 && count <= MOST_CONNECTIONS ? count : null;
-}
-
 /// A size as it is shown in a field: the shortest text that reads as the same number.
 export function sizeField(bytes) {
   if (bytes === null || bytes === undefined) return '';

@@ -86,6 +86,17 @@ export function parseHeaders(text) {
   return headers;
 }
 
+/// A cookie file (Netscape format) of `a=b; c=d`, for the hosts of links; a text that is such a file stays as it is.
+export function cookieFile(text, urls) {
+  if (text.includes('\t')) return text;
+  const hosts = new Map(urls.map((url) => new URL(url)).map(({ hostname, protocol }) => [hostname.replace(/^\[|\]$/g, ''), protocol === 'https:']));
+  const pairs = text.replace(/^cookie:/i, '').split(';').map((pair) => pair.trim()).filter((pair) => pair.includes('='));
+  return [...hosts].flatMap(([host, isSecure]) => pairs.map((pair) => {
+    const equals = pair.indexOf('=');
+    return `${[host, 'FALSE', '/', isSecure ? 'TRUE' : 'FALSE', '0', pair.slice(0, equals), pair.slice(equals + 1)].join('\t')}\n`;
+  })).join('');
+}
+
 function mergeHeaders(first, second) {
   const merged = { ...(first ?? {}) };
   for (const [name, values] of Object.entries(second)) merged[name] = [...(merged[name] ?? []), ...values];

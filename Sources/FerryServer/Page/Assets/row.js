@@ -117,7 +117,7 @@ export class Row {
     const scale = `scaleX(${part === null ? (isUnknown ? 1 : 0) : part.toFixed(4)})`;
     if (nodes.bar.style.transform !== scale) nodes.bar.style.transform = scale;
     setAttribute(nodes.progress, 'aria-valuenow', part === null ? null : Math.floor(part * 100));
-    setAttribute(nodes.progress, 'aria-valuetext', `${stateText(download)}, ${percent}, ${amountText(download)}`);
+    setAttribute(nodes.progress, 'aria-valuetext', [stateText(download), percent, amountText(download)].filter(Boolean).join(', '));
   }
 }
 

@@ -1,6 +1,7 @@
 // Every sentence of the page: its key, English, Chinese. What the daemon says comes in both languages, see `said`.
 
 import { detailSentences } from './detailsentences.js';
+import { fieldSentences } from './fieldsentences.js';
 
 const downloads = (n) => (n === 1 ? '1 download' : `${n.toLocaleString('en')} downloads`);
 
@@ -34,33 +35,8 @@ export const sentences = {
   'add.button': ['Download', '开始下载'],
   'add.button.many': ['Add {n}', '开始下载 {n} 个'],
   'add.options': ['Options', '选项'],
-  'add.options.set': ['Options · {n}', '选项 · {n}'],
-  'add.user': ['User', '用户名'],
   'add.user.needed': ['A password needs a user', '有密码时还需要用户名'],
-  'add.password': ['Password', '密码'],
-  'add.conflict': ['If the name is in use', '文件名已被占用时'],
-  'conflict.rename': ['Use another name', '换一个名称'],
-  'conflict.overwrite': ['Replace the file', '替换原文件'],
-  'conflict.skip': ['Keep the file, fetch nothing', '保留原文件，不下载'],
-  'conflict.fail': ['Stop with an error', '报错并停止'],
-  'add.notBefore': ['Start at', '开始时间'],
   'add.show': ['Show it', '查看'],
-  'add.name': ['File name', '文件名'],
-  'add.name.hint': ['The server’s, if empty', '留空则由服务器决定'],
-  'add.directory': ['Folder', '文件夹'],
-  'add.directory.hint': ['Inside the downloads folder', '位于下载目录之内'],
-  'add.checksum': ['Checksum', '校验和'],
-  'add.checksum.hint': ['sha-256:9f86d0…', 'sha-256:9f86d0…'],
-  'add.headers': ['Headers', '请求头'],
-  'add.headers.hint': ['Name: value, one a line', '名称: 值，每行一个'],
-  'add.headers.invalid': ['A header is written as Name: value', '请求头的格式是“名称: 值”'],
-  'add.limit': ['Speed limit', '限速'],
-  'add.limit.hint': ['None, or like 5 MB/s', '不限，或如 5 MB/s'],
-  'add.limit.invalid': ['A limit is written like 5 MB/s; 0 is no limit', '限速的格式如 5 MB/s；0 表示不限'],
-  'add.connections': ['Connections at most', '最多连接数'],
-  'add.connections.hint': ['Automatic', '自动确定'],
-  'add.metered': ['Metered networks', '按流量计费的网络'],
-  'add.paused': ['Add paused', '添加后暂停'],
   'add.onlyone': ['Only for one link', '只适用于单个链接'],
   'add.added': [({ n }) => `Added ${downloads(n)}`, '已添加 {n} 个下载'],
   'add.listed': [
@@ -69,12 +45,6 @@ export const sentences = {
   ],
   'add.drop': ['Drop links or a list of links', '将链接或链接列表拖放到这里'],
   'add.drop.nothing': ['There was no link in what was dropped', '拖放的内容中没有链接'],
-
-  'html.accept': ['Accept a web page as the file', '接收网页作为文件'],
-
-  'metered.follow': ['As set for all', '跟随全局设置'],
-  'metered.allow': ['Allow', '允许'],
-  'metered.never': ['Never use', '不使用'],
 
   // Totals and settings
   'totals': ['Speed, limits and network', '速度、限制与网络'],
@@ -103,15 +73,12 @@ export const sentences = {
 
   // Settings
   'settings': ['Settings', '设置'],
-  'settings.perHost': ['Connections to one server at most', '每个服务器的最多连接数'],
-  'settings.retries': ['Retry failed downloads after (minutes)', '失败后自动重试的间隔（分钟）'],
-  'settings.never': ['Never', '从不'],
   'settings.constrained': ['Allow networks in low data mode', '允许低数据模式的网络'],
-  'settings.directory': ['Downloads go to the folder below; it is changed with ferry serve --dir.', '下载保存到下面的文件夹；可用 ferry serve --dir 更改。'],
-  'settings.minFree': ['Keep free on each disk', '每个磁盘保留的空间'],
-  'settings.minFree.hint': ['1 %, at most 256 MB', '1%，最多 256 MB'],
-  'settings.size': ['A size is written like 5 GB', '大小的格式如 5 GB'],
-  'settings.number': ['A whole number, 1 or more', '请输入不小于 1 的整数'],
+  'settings.retriesFailedAfter.hint': ['Never', '从不'],
+  'settings.minFreeBytes.hint': ['1 %, at most 256 MB', '1%，最多 256 MB'],
+  'settings.proxy': ['The proxy of all downloads is the one below; it is changed with ferry set proxy=URL.', '所有下载使用下面的代理；可用 ferry set proxy=URL 更改。'],
+  'settings.proxy.none': ['as in the environment of the daemon', '与守护进程的环境一致'],
+  'settings.directory': ['Downloads go to the folder below; it is changed with ferry set dir=FOLDER.', '下载保存到下面的文件夹；可用 ferry set dir=文件夹 更改。'],
 
   // Filters
   'filters': ['Show', '显示'],
@@ -235,7 +202,7 @@ export const sentences = {
   'did.anyway.many': [({ n }) => `${downloads(n)} may use metered networks`, '{n} 个下载可以使用按流量计费的网络'],
   'did.remove': ['{name} is off the list; files stay', '{name} 已从列表移除，文件保留'],
   'did.remove.many': [({ n }) => `${downloads(n)} removed from the list; files stay`, '已从列表移除 {n} 个下载，文件保留'],
-  'removing': ['Removing: {done} of {n}', '正在移除：{done} / {n}'],
+  'removing': [({ n }) => `Removing ${downloads(n)}…`, '正在移除 {n} 个下载…'],
   'did.removeFile': ['{name}: removed and deleted', '{name}：已移除并删除'],
   'did.removeFile.many': [({ n }) => `${downloads(n)} removed and deleted`, '已移除并删除 {n} 个下载'],
   'do.for': ['{action}: {name}', '{action}：{name}'],
@@ -277,6 +244,7 @@ export const sentences = {
   'empty.sample': ['Try a sample', '试试示例'],
   'empty.sample.note': ['Big Buck Bunny, a free film, 64.7 MB', 'Big Buck Bunny，一部自由影片，64.7 MB'],
 
+  ...fieldSentences,
   ...detailSentences,
 
   // What helps with an error that the daemon has no advice for, by its code or the status of the answer

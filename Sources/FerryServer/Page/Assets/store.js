@@ -17,6 +17,8 @@ export class Store extends EventTarget {
   settings = null;
   network = null;
   statistics = null;
+  /// The speed of all, second by second, newest last.
+  samples = [];
   /// `connecting`, `live` or `lost`.
   connection = 'connecting';
   isLoaded = false;

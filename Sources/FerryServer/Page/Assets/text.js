@@ -45,6 +45,9 @@ export function t(key, values = {}) {
 
 const shown = (value) => (typeof value === 'number' ? number(value) : String(value));
 
+/// Whether there is a text of that key.
+export const has = (key) => key in sentences;
+
 /// What the daemon said in both languages: `{en, zh}`.
 export function said(texts, fallback = '') {
   return texts?.[current] || texts?.en || fallback;

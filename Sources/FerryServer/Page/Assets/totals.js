@@ -16,7 +16,6 @@ const networkKind = (network) =>
 export class Totals {
   #store;
   #announcer;
-  #samples = [];
   #nodes = {};
 
   constructor({ store, announcer, signal }) {
@@ -150,14 +149,14 @@ export class Totals {
     const isLive = this.#store.connection === 'live';
     const speed = isLive ? this.#store.speed : 0;
     setText(this.#nodes.speed, format.rate(speed));
-    this.#samples.push(speed);
-    if (this.#samples.length > MOST_SAMPLES) this.#samples.shift();
+    this.#store.samples.push(speed);
+    if (this.#store.samples.length > MOST_SAMPLES) this.#store.samples.shift();
     this.#draw();
     document.title = speed > 0 ? `↓ ${format.rate(speed)} · Ferry` : 'Ferry';
   }
 
   #draw() {
-    if (!document.hidden) drawSpark(this.#nodes.spark, this.#samples, Math.max(20, this.#samples.length));
+    if (!document.hidden) drawSpark(this.#nodes.spark, this.#store.samples, Math.max(20, this.#store.samples.length));
   }
 
   #showSettings(isForced = false) {
@@ -191,7 +190,7 @@ export class Totals {
   #sendLimit() {
     const text = this.#nodes.limit.value.trim();
     const rateLimit = format.parseLimit(text === t('limit.none') ? '' : text);
-    if (rateLimit === undefined) return this.#complain('limit', t('add.limit.invalid'));
+    if (rateLimit === undefined) return this.#complain('limit', t('wrong.rate'));
     this.#complain('limit', null);
     this.#send({ rateLimit });
   }

@@ -9,7 +9,8 @@ export const fraction = ({ progress, state }) => {
   return progress.totalBytes === 0 ? 1 : Math.min(1, progress.completedBytes / progress.totalBytes);
 };
 
-export const percentOf = (download) => format.percent(fraction(download), download.state === 'completed' || failedChecksum(download));
+/// Empty while the size is not known.
+export const percentOf = (download) => fraction(download) === null ? '' : format.percent(fraction(download), download.state === 'completed' || failedChecksum(download));
 
 export const stateText = (download) => t(download.state === 'waiting' && needsUser(download) ? 'filter.needs' : `state.${download.state}`);
 
@@ -48,9 +49,10 @@ export function suggestionText(error) {
   return given || (advice === key ? t('advice') : advice);
 }
 
-/// Downloaded of total; of a complete one the size alone.
+/// Downloaded of total; of a complete one the size alone; empty before anything is known.
 export const amountText = ({ state, progress }) =>
-  state === 'completed' ? format.size(progress.totalBytes ?? progress.completedBytes)
+  !progress.completedBytes && !progress.totalBytes && state !== 'completed' ? ''
+    : state === 'completed' ? format.size(progress.totalBytes ?? progress.completedBytes)
     : format.progress(progress.completedBytes, progress.totalBytes);
 
 export const speedText = ({ state, progress }) =>

@@ -1,0 +1,209 @@
+// The fields of forms: members of a request and of the settings, how the text of each is read and written, and what is said
+// where it makes no sense.
+
+import { h, setText, setAttribute, uniqueId } from './dom.js';
+import { has, t } from './text.js';
+import { parseLimit, parseSize, rateField, sizeField } from './format.js';
+import { isLink, parseHeaders } from './links.js';
+
+/// The number of attempts that is as good as none.
+const ENDLESS = 1_000_000_000;
+const MINUTE = 60;
+
+/// A whole number within bounds.
+const whole = (least, most) => ({
+  inputmode: 'numeric', range: { least, most },
+  read: (text) => (/^\d{1,10}$/.test(text) && Number(text) >= least && Number(text) <= most ? Number(text) : undefined),
+});
+const attempts = whole(0, ENDLESS);
+const minutes = whole(1, 1_000_000);
+const seconds = {
+  inputmode: 'decimal', wrong: 'wrong.time',
+  read: (text) => (/^\d{1,8}(\.\d+)?$/.test(text) && Number(text) > 0 ? Number(text) : undefined),
+};
+const size = { read: parseSize, write: sizeField, wrong: 'wrong.size' };
+const lines = { tag: 'textarea', rows: '2', class: 'mono', autocapitalize: 'off' };
+const code = { class: 'mono', dir: 'ltr', autocapitalize: 'off' };
+const flag = (value) => ({ type: 'checkbox', flag: value });
+/// One of several; the first is what counts without a choice.
+const choice = (...options) => ({
+  tag: 'select', options,
+  read: (value) => ({ yes: true, no: false })[value] ?? value, write: (value) => ({ true: 'yes', false: 'no' })[value] ?? String(value),
+});
+const rule = choice(['', 'rule.follow'], ['yes', 'rule.allow'], ['no', 'rule.never']);
+
+/// By member: `read` gives `undefined` for a text that makes no sense, of which `wrong` tells.
+const MEMBERS = {
+  name: {}, directory: {}, label: {}, checksum: code, proxy: code,
+  urls: { ...code, type: 'url', wrong: 'add.invalid', read: (text) => (isLink(text) ? [text] : undefined) },
+  user: { autocapitalize: 'off' }, password: { type: 'password', autocomplete: 'new-password', isExact: true },
+  rateLimit: { read: parseLimit, write: rateField, wrong: 'wrong.rate' },
+  maxConnections: whole(1, 64), connectionsPerHost: whole(1, 1000), maxRedirects: whole(0, 1000),
+  maxAttempts: { ...attempts, range: null, wrong: 'wrong.attempts', read: (text) => (text === 'inf' ? ENDLESS : attempts.read(text)) },
+  retriesFailedAfter: { ...minutes, read: (text) => minutes.read(text) && minutes.read(text) * MINUTE, write: (value) => String(Math.round(value / MINUTE)) },
+  maxBytes: size, minFreeBytes: size, connectTimeout: seconds, stallTimeout: seconds,
+  notBefore: { type: 'datetime-local', read: (text) => new Date(text).toISOString() },
+  headers: { ...lines, wrong: 'wrong.headers', read: (text) => parseHeaders(text) ?? undefined },
+  cookies: { ...lines, wrong: 'wrong.cookies', read: (text) => (/[=\t]/.test(text) ? text : undefined) },
+  certificates: { ...lines, wrong: 'wrong.certificates', read: (text) => (text.includes('-----BEGIN CERTIFICATE-----') ? text : undefined) },
+  userAgent: { autocapitalize: 'off' },
+  addressFamily: choice(['', 'family.any'], ['v4', 'family.v4'], ['v6', 'family.v6']),
+  allowsDowngrade: choice(['', 'downgrade.refuse'], ['yes', 'downgrade.follow']),
+  allowsMetered: rule, allowsConstrained: rule, allowsPrivate: rule,
+  onConflict: choice(['', 'conflict.rename'], ['overwrite', 'conflict.overwrite'], ['skip', 'conflict.skip'], ['fail', 'conflict.fail']),
+  priority: { ...choice(['1', 'priority.high'], ['0', 'priority.normal'], ['-1', 'priority.low']), initial: '0', read: Number },
+  startsPaused: flag(true), acceptsHTML: flag(true), insecure: flag(true), strict: flag(true), failsOnChange: flag(true),
+  resumesUnproven: flag(true), allowsUnprovenParts: flag(true), syncsToDisk: flag(false), onDuplicate: flag('addAnother'),
+};
+
+/// What is written in a blind field to restore the value of the daemon.
+const DEFAULT = 'auto';
+
+export class FieldSet {
+  #fields = new Map();
+  #sections = [];
+  #onInput;
+  #onComplain;
+
+  /// - onInput: something was written, or chosen.
+  /// - onComplain: something is about to be said beside a field.
+  constructor({ onInput = () => {}, onComplain = () => {} } = {}) {
+    this.#onInput = onInput;
+    this.#onComplain = onComplain;
+  }
+
+  /// A field with its label and the place for its error.
+  /// - isBlind: what it changes cannot be seen: empty it stays as it is.
+  /// - hint: the key of another hint than its own.
+  field(name, { isBlind = false, hint = isBlind ? 'field.unchanged' : `field.${name}.hint` } = {}) {
+    const {
+      tag = 'input', options = [], read = (text) => text, write = String, range, wrong, flag: value, initial = '', isExact, ...props
+    } = MEMBERS[name];
+    const [id, problem] = [uniqueId(name), uniqueId('problem')];
+    const isFlag = value !== undefined;
+    const hintText = has(hint) ? t(hint) : null;
+    const input = h(tag, {
+      id, name, placeholder: tag === 'select' ? null : hintText, autocomplete: 'off', spellcheck: 'false',
+      'aria-describedby': isFlag ? null : problem, type: tag === 'input' ? 'text' : null, ...props,
+      on: {
+        [isFlag || tag === 'select' ? 'change' : 'input']: () => {
+          this.complain(name, null);
+          this.#changed();
+        },
+      },
+    });
+    const shown = isBlind ? [['', 'field.unchanged'], [DEFAULT, options[0]?.[1]], ...options.slice(1)] : options;
+    if (tag === 'select') input.append(...shown.map(([each, key]) => h('option', { value: each }, t(key))));
+    if (!isFlag) input.value = initial;
+    const label = t(`field.${name}`);
+    const error = h('p', { class: 'field-error', id: problem, role: 'alert', hidden: true });
+    this.#fields.set(name, {
+      input, error, label, read, write, initial, shown: initial, value, isBlind, isExact, hint: hintText,
+      wrong: () => (range ? t('wrong.number', range) : t(wrong)),
+    });
+    if (isFlag) return h('label', { class: 'check' }, input, h('span', null, label));
+    return h('div', { class: `field field-${name}` }, h('label', { for: id }, label), input, error);
+  }
+
+  /// Fields that are seldom used, closed at first: how many of them are set is told on their head.
+  section(key, names, ...more) {
+    const head = h('span', null, t(key));
+    const isFlag = (node) => node.classList.contains('check');
+    const nodes = names.map((name) => (Array.isArray(name) ? this.field(...name) : this.field(name)));
+    const element = h('details', { class: 'section' }, h('summary', null, head),
+      h('div', { class: 'section-fields' }, nodes.filter((node) => !isFlag(node)), h('div', { class: 'checks' }, nodes.filter(isFlag)), more));
+    this.#sections.push({ head, key, element });
+    return element;
+  }
+
+  input(name) { return this.#fields.get(name).input; }
+
+  /// What differs from what was shown.
+  get changed() { return [...this.#fields.keys()].filter((name) => this.#isChanged(name)); }
+  get labels() { return this.changed.map((name) => this.#fields.get(name).label); }
+
+  #isChanged(name) {
+    const { input, shown, value } = this.#fields.get(name);
+    return !input.disabled && (value === undefined ? input.value.trim() !== shown : input.checked);
+  }
+
+  /// The values of what differs, `null` for an empty field; `null` alone where one makes no sense, which is said beside it.
+  read() {
+    const values = {};
+    for (const name of this.changed) {
+      const { input, read, value, isBlind, isExact, wrong } = this.#fields.get(name);
+      const text = isExact ? input.value : input.value.trim();
+      const isNone = text === '' || (isBlind && text === DEFAULT);
+      values[name] = value !== undefined ? value : isNone ? null : read(text);
+      if (values[name] === undefined) return this.complain(name, wrong());
+    }
+    return values;
+  }
+
+  /// Shows what is set; what the user has changed since stays.
+  show(values) {
+    for (const [name, field] of this.#fields) {
+      if (field.isBlind || field.value !== undefined) continue;
+      const text = values[name] === null || values[name] === undefined ? '' : field.write(values[name]);
+      if (!this.#isChanged(name)) field.input.value = text;
+      field.shown = text;
+    }
+    this.#showCounts();
+  }
+
+  /// Empties all.
+  forget() {
+    for (const [name, field] of this.#fields) {
+      field.input.checked = false;
+      field.input.value = field.shown = field.initial;
+      this.complain(name, null);
+    }
+    this.#changed();
+  }
+
+  /// A field that is of no use now, and why.
+  disable(name, reason) {
+    const { input, hint } = this.#fields.get(name);
+    input.disabled = reason !== null;
+    setAttribute(input, 'placeholder', reason ?? hint);
+  }
+
+  /// Says what is wrong beside a field; gives `null`.
+  complain(name, text) {
+    const { input, error } = this.#fields.get(name);
+    setText(error, text ?? '');
+    error.hidden = !text;
+    setAttribute(input, 'aria-invalid', text ? 'true' : null);
+    if (!text) return null;
+    this.#onComplain();
+    const section = input.closest('details');
+    if (section) section.open = true;
+    input.focus();
+    return null;
+  }
+
+  /// The field that a refusal is about, of those that differ; `null` if none is.
+  refused({ error, phrase, message }) {
+    const changed = this.changed;
+    const named = phrase === 'notInRange' ? error.phrase[1] : /^“(\w+)/.exec(message)?.[1];
+    return changed.find((name) => name === named) ?? changed.find((name) => REFUSALS[name]?.test(phrase)) ?? null;
+  }
+
+  #changed() {
+    this.#showCounts();
+    this.#onInput();
+  }
+
+  #showCounts() {
+    for (const { head, key, element } of this.#sections) {
+      const count = this.changed.filter((name) => element.contains(this.input(name))).length;
+      setText(head, count === 0 ? t(key) : t('set', { label: t(key), n: count }));
+    }
+  }
+}
+
+/// By the key of the sentence.
+const REFUSALS = {
+  checksum: /checksum|algorithm|hexadecimal|digit/i, certificates: /certificate/i, cookies: /cookie/i, userAgent: /userAgent/i, proxy: /proxy/i, name: /name/i,
+  directory: /place|path|directory/i, headers: /header|field/i, maxConnections: /one|number/i,
+};
