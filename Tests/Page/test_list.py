@@ -260,10 +260,12 @@ class Removing(PageTest):
 
     def test_the_keyboard_stays_in_the_list_when_its_row_goes(self):
         made = self.finished("1.bin", "2.bin", "3.bin")
+        said = lambda: self.browser.js("return document.querySelector('[data-live=polite]').textContent")
+        self.browser.until(lambda: "complete" in said(), "their ends were told")
         self.browser.js("arguments[0].focus()", self.browser.row(made[1]))
         ActionChains(self.browser.driver).send_keys(Keys.DELETE).perform()
         self.browser.until(lambda: self.focused() == made[2], "the next row has the focus")
-        self.assertIn("2.bin", self.browser.js("return document.querySelector('[data-live=polite]').textContent"))
+        self.assertIn("2.bin", said())
         ActionChains(self.browser.driver).send_keys(Keys.DELETE).perform()
         self.browser.until(lambda: self.focused() == made[0], "at the end, the one before")
         ActionChains(self.browser.driver).send_keys(Keys.DELETE).perform()

@@ -2,7 +2,6 @@
 
 export const detailSentences = {
   'detail': ['Details', '详情'],
-  'detail.of': ['Details of {name}', '{name} 的详情'],
   'detail.completed': ['Downloaded', '已下载'],
   'detail.speed': ['Speed', '下载速度'],
   'detail.average': ['Average speed', '平均速度'],
