@@ -92,6 +92,8 @@ class Origin:
 
     def stop(self):
         end(self.process)
+        for stream in (self.process.stdin, self.process.stdout):
+            stream.close()
 
 
 class Listener:
