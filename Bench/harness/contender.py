@@ -4,6 +4,7 @@ import os
 import shutil
 import signal
 import subprocess
+from copy import copy
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -41,12 +42,18 @@ class Programs:
     """Finds programs and runs them."""
 
     def __init__(self, ferry, peers, measure):
-        self._measure = measure
+        self._measure, self._inside = measure, []
         self._paths = {"ferry": ferry}
         for name in ("ferry-scale", "ferry-origin"):
             self._paths[name] = ferry and ferry.parent / name
         for name in ("peer-urlsession", "peer-async-http-client"):
             self._paths[name] = peers / name
+
+    def inside(self, namespace):
+        """The same programs, run in a network namespace."""
+        programs = copy(self)
+        programs._inside = enter(namespace)
+        return programs
 
     def path(self, name):
         """Where the program is, or None."""
@@ -72,7 +79,7 @@ class Programs:
         read_end, write_end = os.pipe()
         with open(errors, "w") as stderr:
             process = subprocess.Popen(
-                [str(self._measure), str(write_end), *command], cwd=directory, env=environment,
+                [*self._inside, str(self._measure), str(write_end), *command], cwd=directory, env=environment,
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr,
                 pass_fds=[write_end], start_new_session=True)
         os.close(write_end)
@@ -96,6 +103,11 @@ class Programs:
         if status != 0:
             raise Failure(f"exit {status}: {last}"[:200])
         return Cost(wall=wall / 1e9, cpu=cpu / 1e6, memory=memory * 1024)
+
+
+def enter(namespace):
+    """The words before a command that runs in a network namespace."""
+    return ["ip", "netns", "exec", namespace]
 
 
 def ferry(name, *options, secure=False):

@@ -29,13 +29,16 @@ class Field:
 
     def big(self):
         """The file of random bytes that most rows download."""
-        path = self.data / f"random-{self.size}.bin"
+        return self.random(self.size)
+
+    def random(self, size):
+        path = self.data / f"random-{size}.bin"
         if not path.exists():
-            self._need_space(self.size)
-            print(f"bench: making {size_text(self.size)} of random bytes", flush=True)
+            self._need_space(size)
+            print(f"bench: making {size_text(size)} of random bytes", flush=True)
             unfinished = path.with_suffix(".new")
             with open(unfinished, "wb") as file:
-                left = self.size
+                left = size
                 while left > 0:
                     left -= file.write(os.urandom(min(left, 8 * MEBIBYTE)))
             unfinished.rename(path)

@@ -32,11 +32,11 @@ http {{
     uwsgi_temp_path {prefix}/uwsgi;
     scgi_temp_path {prefix}/scgi;
     server {{
-        listen 127.0.0.1:{plain};
-        listen 127.0.0.1:{secure} ssl;
+        listen {address}:{plain}{socket};
+        listen {address}:{secure} ssl;
         ssl_certificate {certificate};
         ssl_certificate_key {key};
-        location / {{ root {data}; }}
+        location / {{ root {data}; {rules} }}
         location /limited/ {{ alias {data}/; limit_rate 8m; }}
     }}
 }}
@@ -44,9 +44,13 @@ http {{
 
 
 class Nginx:
-    def __init__(self, field):
-        self.field = field
-        self.prefix = field.directory / "nginx"
+    """`inside` are the words before a command that make it run where the server is; `socket` and `rules` go into its
+    configuration."""
+
+    def __init__(self, field, name="nginx", address="127.0.0.1", inside=(), socket="", rules=""):
+        self.field, self.address = field, address
+        self._inside, self._socket, self._rules = list(inside), socket, rules
+        self.prefix = field.directory / name
         self.ca, self._certificate, self._key = field.certificate()
         self.plain, self.secure = free_ports(2)
         self._process = None
@@ -62,17 +66,16 @@ class Nginx:
             user = f"user {pwd.getpwuid(0).pw_name} {grp.getgrgid(0).gr_name};"
         (self.prefix / "nginx.conf").write_text(CONFIGURATION.format(
             user=user, prefix=self.prefix, data=self.field.data, plain=self.plain, secure=self.secure,
-            certificate=self._certificate, key=self._key))
+            certificate=self._certificate, key=self._key, address=self.address, socket=self._socket,
+            rules=self._rules))
         self._process = subprocess.Popen(
-            [program, "-p", str(self.prefix), "-c", str(self.prefix / "nginx.conf")],
+            [*self._inside, program, "-p", str(self.prefix), "-c", str(self.prefix / "nginx.conf")],
             stdin=subprocess.DEVNULL, stderr=open(self.prefix / "stderr.log", "w"))
         deadline = time.monotonic() + 10
         while time.monotonic() < deadline and self._process.poll() is None:
-            try:
-                socket.create_connection(("127.0.0.1", self.plain), timeout=1).close()
+            if (self.prefix / "nginx.pid").exists():  # It listens by then.
                 return self
-            except OSError:
-                time.sleep(0.02)
+            time.sleep(0.02)
         said = (self.prefix / "stderr.log").read_text().strip()
         self.__exit__()
         raise SystemExit(f"bench: nginx does not start: {said or 'no answer within 10 s'}")
@@ -89,7 +92,8 @@ class Nginx:
     def url(self, path, secure=False, limited=False):
         """The address of a file below the data directory."""
         relative = ("limited/" if limited else "") + str(Path(path).relative_to(self.field.data))
-        return f"https://127.0.0.1:{self.secure}/{relative}" if secure else f"http://127.0.0.1:{self.plain}/{relative}"
+        scheme, port = ("https", self.secure) if secure else ("http", self.plain)
+        return f"{scheme}://{self.address}:{port}/{relative}"
 
     # ---- what it served
 
@@ -113,12 +117,11 @@ class Nginx:
         """Connections to this server that are established right now."""
         ports = {f"{self.plain:04X}", f"{self.secure:04X}"}
         count = 0
-        with open("/proc/net/tcp") as table:
-            next(table)
-            for line in table:
-                fields = line.split()
-                if fields[3] == "01" and fields[1].rsplit(":", 1)[1] in ports:
-                    count += 1
+        table = subprocess.run([*self._inside, "cat", "/proc/net/tcp"], stdout=subprocess.PIPE, text=True).stdout
+        for line in table.splitlines()[1:]:
+            fields = line.split()
+            if fields[3] == "01" and fields[1].rsplit(":", 1)[1] in ports:
+                count += 1
         return count
 
 
