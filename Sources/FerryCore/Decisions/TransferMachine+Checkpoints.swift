@@ -10,10 +10,10 @@ extension TransferMachine {
     /// Whether no checkpoint is running and a later run could use a claim.
     private var mayCheckpoint: Bool { checkpoint == .none && (planner.total != nil || identity.hasValidator) }
 
-    /// Whether the driver should tick at once instead of at the next interval: a disk that idles until then would delay
-    /// the transfer at ``mostUnsynced``.
-    package var wantsCheckpoint: Bool {
-        settings.syncs && mayCheckpoint && planner.unsyncedBytes >= Self.checkpointBytes
+    /// Whether the driver should tick at once instead of at the next interval: to open connections, or to sync, since a
+    /// disk that idles until then would delay the transfer at ``mostUnsynced``.
+    package var wantsTick: Bool {
+        mayOpen || settings.syncs && mayCheckpoint && planner.unsyncedBytes >= Self.checkpointBytes
     }
 
     /// Due every second or 32 MiB, whichever is first; below 1 MB/s every ten seconds.

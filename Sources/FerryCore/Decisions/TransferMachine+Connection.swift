@@ -65,6 +65,8 @@ extension TransferMachine {
         var activity = Activity.idle
         var demand = Demand.asking
         var cut: Cut?
+        /// Whether it has had no response yet: its first request includes the set-up.
+        var isNew = true
         var bytes: ByteCount = 0
         var tickBytes: ByteCount = 0
         var speed: Double = 0

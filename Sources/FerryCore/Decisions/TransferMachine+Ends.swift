@@ -13,7 +13,7 @@ extension TransferMachine {
     package mutating func arrived(_ count: ByteCount, on id: ConnectionID, at now: Duration) {
         receivedBytes += count
         let enough = settings.stallBytes
-        var hasBrought = false
+        var (hasBrought, isBeginning) = (false, false)
         let source: Int? = change(id) { connection in
             connection.bytes += count
             if connection.bytes - connection.markBytes >= enough {
@@ -23,12 +23,14 @@ extension TransferMachine {
             }
             if connection.isAsking { connection.demand = .paused(since: now) }
             connection.receives(count)
+            if let body = connection.body, body.isProbe, body.bytes == count { isBeginning = true }
             connection.tickBytes += count
             connection.lastByte = now
             return connection.source
         }
         if let source { sources[source].failures = 0 }
         if hasBrought { lastBrought = now }
+        if isBeginning, policy.target > 1 { mayOpen = true }
     }
 
     /// Records that the write of ``place(_:on:)`` has returned.
@@ -292,7 +294,10 @@ extension TransferMachine {
         }
         cut(id)
         policy.objected(working: working)
-        note(working == 1 ? Reason(.oneLeft, reason) : Reason(.severalLeft, reason, "\(working)"))
+        // Of several refusals at once only the last one is reported: before, the number is not known.
+        if !connections.contains(where: { $0.key != id && !$0.value.isCut && $0.value.isNew }) {
+            note(working == 1 ? Reason(.oneLeft, reason) : Reason(.severalLeft, reason, "\(working)"))
+        }
         notBefore = max(notBefore, now + max(.milliseconds(500), min(wish ?? .zero, RetryAfter.longest)))
     }
 }

@@ -15,11 +15,13 @@ extension TransferMachine {
         guard let connection = connections[id], !connection.isCut, let (fetch, since) = connection.request else {
             return .leave
         }
+        latency.record(now - since, isFirst: connection.isNew)
         patience = max(patience, min((now - since) * 3, settings.stallTimeout))
         change(id) {
             $0.mark(at: now)
             $0.lastByte = now
             $0.demand = .asking
+            $0.isNew = false
         }
         if case .notModified = verdict, fetch.unless != nil {
             phase = .ended
@@ -206,6 +208,7 @@ extension TransferMachine {
         openingAsksWhole = false
         phase = .running
         if !joinsParts { policy.limitToSingleConnection() }
+        if allowsParts { policy.began(roundTrip: latency.roundTrip, left: planner.remainingBytes ?? 0) }
     }
 
     /// Merges new validators into the identity; fields that the server omits keep their old values.
@@ -317,7 +320,7 @@ extension TransferMachine {
             drop(fetch.source, reason)
             return .drop
         }
-        note(Reason(.onWithOne, reason))
+        if !policy.isSingle { note(Reason(.onWithOne, reason)) }
         policy.limitToSingleConnection()
         return .leave
     }

@@ -1,10 +1,13 @@
 extension TransferMachine {
-    static let smallestSegment: ByteCount = 8 << 20
-    static let largestSegment: ByteCount = 64 << 20
-    /// Remaining bytes below which another connection is not worth opening.
-    static let worthSharing: ByteCount = 16 << 20
+    /// Bytes of a segment while much is missing; towards the end segments are smaller.
+    static let usualSegment: ClosedRange<ByteCount> = (8 << 20)...(64 << 20)
+    static let smallestSegment: ByteCount = 512 << 10
     /// The minimum number of bytes to take from another connection's segment.
-    static let smallestSteal: ByteCount = 1 << 20
+    static let smallestSteal: ByteCount = 128 << 10
+    /// The share of the file that the first stream keeps when others join: they take time to become as fast.
+    private static let firstShare = 0.2
+    /// Round trips before the end from which no bytes are left for corrections.
+    private static let correctedTrips = 24.0
 
     /// Returns the next order for a connection that ``tick(at:)`` opened or that has ended a request.
     package mutating func next(for id: ConnectionID, at now: Duration) -> Order {
@@ -88,27 +91,74 @@ extension TransferMachine {
 
     /// Assigns missing bytes to a connection: unassigned ones first, else the tail of another's segment.
     private mutating func share(_ id: ConnectionID, at now: Duration) -> Range<ByteCount>? {
-        let size = segmentSize(for: id)
-        if let range = planner.assign(id, size: size) { return range }
+        if let range = planner.assign(id, size: segmentSize(for: id)) { return range }
         guard let (victim, boundary) = tail(for: id, at: now) else { return nil }
         planner.bound(victim, to: boundary)
         // Increase the patience with a slow server, or each request would lose its segment before the response.
         if let connection = connections[victim], connection.body == nil {
             patience = min(patience * 2, settings.stallTimeout)
         }
-        return planner.assign(id, size: size)
+        return planner.assign(id, size: segmentSize(for: id))
     }
 
     /// Whether a connection opened now would have bytes to fetch.
     func hasWork(at now: Duration) -> Bool { !planner.unassigned.isEmpty || tail(for: nil, at: now) != nil }
 
-    /// Returns the segment size: six seconds at the connection's speed, within bounds, at most a fair share of what is
-    /// left.
-    func segmentSize(for id: ConnectionID) -> ByteCount {
+    /// Returns the segment size: six seconds at the connection's speed, within bounds, at most its fair share of what is
+    /// missing.
+    private func segmentSize(for id: ConnectionID) -> ByteCount {
+        let pace = pace(with: id)
+        let usual = Self.usualSegment
         let speed = connections[id]?.speed ?? 0
-        let wanted = ByteCount(min(speed * 6, Double(Self.largestSegment)))
-        let fair = planner.unassigned.byteCount / ByteCount(max(1, policy.target))
-        return max(Self.smallestSteal, min(max(wanted, Self.smallestSegment), max(fair, Self.smallestSteal)))
+        let wanted = min(max(speed * 6, Double(usual.lowerBound)), Double(usual.upperBound))
+        let fair: Double
+        if speed > 0 {
+            // Speeds change: while much is missing, a part of it is left for corrections.
+            fair = speed * pace.seconds * (pace.seconds > pace.trip * Self.correctedTrips ? 0.6 : 1)
+        } else {
+            // Connections that have a segment will need less of the rest than those that have none.
+            let busy = Double(planner.segments.count)
+            fair = Double(planner.unassigned.byteCount) / (max(1, Double(policy.target) - busy) + busy / 2)
+        }
+        // A request costs a round trip.
+        let worth = ByteCount(min(speed * pace.trip * 4, wanted))
+        let least = speed > 0 ? max(Self.smallestSteal, worth) : Self.smallestSegment
+        return max(least, ByteCount(min(wanted, fair)))
+    }
+
+    /// When all would be done at the same time.
+    private struct Pace {
+        /// The speed of a connection that has not delivered yet: the average of the others.
+        var usual: Double
+        var trip: Double
+        /// The time until all missing bytes are fetched by all connections, the other one among them.
+        var seconds: Double
+        /// What the other one fetches in that time.
+        var share: Double
+
+        func speed(_ connection: Connection?) -> Double {
+            connection.map { $0.speed > 0 ? $0.speed : usual } ?? usual
+        }
+    }
+
+    /// Returns the pace of all connections, `other` among them; `nil` is one that is not open yet.
+    private func pace(with other: ConnectionID?) -> Pace {
+        let speeds = connections.values.filter { $0.speed > 0 }.map(\.speed)
+        let trip = max(latency.roundTrip.seconds, 0.02)
+        var pace = Pace(
+            usual: max(1, speeds.reduce(0, +) / Double(max(1, speeds.count))), trip: trip, seconds: 0, share: 0)
+        let connection = other.flatMap { connections[$0] }
+        // A new connection delivers after its set-up and a slow start, one in use after a round trip.
+        let delay = connection?.isNew == false ? trip : latency.setUp.seconds + 4 * trip
+        var sum = pace.speed(connection)
+        var bytes = Double(planner.unassigned.byteCount) + delay * sum
+        for (id, segment) in planner.segments where id != other && segment.remaining > 0 {
+            sum += pace.speed(connections[id])
+            bytes += Double(segment.remaining)
+        }
+        pace.seconds = bytes / sum
+        pace.share = (pace.seconds - delay) * pace.speed(connection)
+        return pace
     }
 
     /// The tail that a connection may take from the segment that would be done last; `nil` if that does not pay.
@@ -116,39 +166,36 @@ extension TransferMachine {
     /// Also decides for a connection that is not open yet (`thief` is `nil`): if the two results differed, connections
     /// would be opened without work, endlessly.
     private func tail(for thief: ConnectionID?, at now: Duration) -> (ConnectionID, ByteCount)? {
-        let speeds = connections.values.filter { $0.speed > 0 }.map(\.speed)
-        // Connections that have not delivered yet are assumed to have the average speed.
-        let usual = max(1, speeds.reduce(0, +) / Double(max(1, speeds.count)))
-        func speed(_ connection: Connection?) -> Double { connection.map { $0.speed > 0 ? $0.speed : usual } ?? usual }
+        let pace = pace(with: thief)
         var best: (id: ConnectionID, boundary: ByteCount, seconds: Double)?
         for (id, segment) in planner.segments where id != thief && segment.remaining > 0 {
             guard let victim = connections[id] else { continue }
             let isQuiet = isQuiet(victim, at: now)
-            let seconds = isQuiet ? .infinity : Double(segment.remaining) / speed(victim)
+            let seconds = isQuiet ? .infinity : Double(segment.remaining) / pace.speed(victim)
             if let best, (best.seconds, best.id.rawValue) >= (seconds, id.rawValue) { continue }
-            let boundary =
-                isQuiet
-                ? segment.position
-                : boundary(victim, segment, speed: speed(victim), thief: speed(thief.flatMap { connections[$0] }))
+            let boundary = isQuiet ? segment.position : boundary(victim, segment, pace)
             if let boundary { best = (id, boundary, seconds) }
         }
         return best.map { ($0.id, $0.boundary) }
     }
 
-    /// Returns the offset at which the segment of a delivering connection is split.
-    private func boundary(
-        _ victim: Connection, _ segment: SegmentPlanner.Segment, speed: Double, thief: Double
-    ) -> ByteCount? {
-        guard segment.remaining >= 2 * Self.smallestSteal else { return nil }
-        if victim.body?.isProbe == true, segment.end == segment.askedEnd || segment.remaining > Self.worthSharing {
-            // The first stream runs to the end of the file: bound it to a segment like the others.
-            let own = max(Self.smallestSegment, ByteCount(min(speed * 4, Double(Self.largestSegment))))
-            return segment.position + min(own, segment.remaining / 2)
+    /// Returns the offset at which the segment of a delivering connection is split, so that all are done at the same
+    /// time.
+    private func boundary(_ victim: Connection, _ segment: SegmentPlanner.Segment, _ pace: Pace) -> ByteCount? {
+        guard let body = victim.body else { return nil }
+        let speed = pace.speed(victim)
+        var even = speed * pace.seconds
+        if body.isProbe, segment.end == segment.askedEnd {
+            // All the others will take from the first stream, which runs to the end of the file.
+            even = min(even, Double(segment.remaining) * Self.firstShare)
+        } else {
+            even = max(even, Double(segment.remaining) - pace.share)
         }
-        let keep = ByteCount(Double(segment.remaining) * min(0.9, max(0.1, speed / (speed + thief))))
-        // Half a second of data, which is in flight, stays with the connection that requested it.
-        let kept = max(keep, ByteCount(min(speed / 2, Double(segment.remaining))), 256 << 10)
-        guard segment.remaining - kept >= Self.smallestSteal else { return nil }
+        // What is in flight would be sent in vain.
+        let inFlight = victim.speed * pace.trip
+        let kept = ByteCount(min(max(even, inFlight * 2), Double(segment.remaining)))
+        let taken = segment.remaining - kept
+        guard Double(taken) >= max(Double(Self.smallestSteal), inFlight * 2) else { return nil }
         return segment.position + kept
     }
 

@@ -11,6 +11,7 @@ extension TransferMachine {
             return connections.keys.sorted { $0.rawValue < $1.rawValue }.map { .cut($0) } + [.fail(failure)]
         }
         guard phase != .ended else { return [] }
+        mayOpen = false
         if lastCheckpoint == nil { lastCheckpoint = now }
         if lastTick.map({ now - $0 >= Self.tickInterval }) ?? true { measure(at: now) }
         commands += cutStalled(at: now)
@@ -46,16 +47,10 @@ extension TransferMachine {
         guard phase == .running, allowsParts else { return }
         let before = policy.target
         policy.tick(
-            bytes: sum, delivering: connections.values.count { $0.bytes > 0 && !$0.isCut }, isWorth: isWorthSharing,
+            bytes: sum, delivering: connections.values.count { $0.bytes > 0 && !$0.isCut },
+            left: planner.remainingBytes ?? 0, roundTrip: latency.roundTrip,
             isAsking: connections.values.allSatisfy { $0.isAsking || $0.isCut })
         if policy.target < before { retireSilent(to: policy.target) }
-    }
-
-    /// Whether the remaining bytes would keep another connection busy for at least a second.
-    private var isWorthSharing: Bool {
-        guard let left = planner.remainingBytes, left >= Self.worthSharing else { return false }
-        let speed = connections.values.reduce(0) { $0 + $1.speed }
-        return speed == 0 || Double(left) / speed >= 1
     }
 
     /// Cancels connections above `target` that have no response yet, newest first.

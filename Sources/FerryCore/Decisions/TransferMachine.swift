@@ -181,6 +181,9 @@ package struct TransferMachine: Sendable {
     /// How long a connection may receive nothing before others take its bytes; increased when responses are slow.
     var patience: Duration = .seconds(2)
     var lastTick: Duration?
+    /// The first bytes of a file have arrived since the last tick: others may join.
+    var mayOpen = false
+    var latency = ResponseLatency()
 
     /// Begins with the ranges that a journal claims, or with none. `finished` are the validators of a finished file
     /// that may be current.

@@ -181,7 +181,7 @@ extension DownloadDriver {
     private struct Step {
         /// The offset of the next bytes of the piece; `nil` if none are left.
         var placement: SegmentPlanner.Placement?
-        var wantsCheckpoint = false
+        var wantsTick = false
         var mustWait = false
         var mustLook = false
         /// Whether the rest of the range belongs to another connection now; `nil` if something is to be awaited first.
@@ -218,7 +218,7 @@ extension DownloadDriver {
                 check?.wrote(range)
                 offset = part.upperBound
                 step = self.step(left: count - offset, on: id, isLimited) { $0.machine.wrote(on: id) }
-                if step.wantsCheckpoint { updates.notify() }
+                if step.wantsTick { updates.notify() }
             }
         }
         // Closing the connection is cheaper than reading to the end.
@@ -242,7 +242,7 @@ extension DownloadDriver {
     ) -> Step {
         state.withLock { state in
             record(&state)
-            var step = Step(wantsCheckpoint: state.machine.wantsCheckpoint)
+            var step = Step(wantsTick: state.machine.wantsTick)
             if left > 0 {
                 step.placement = state.machine.place(ByteCount(left), on: id)
                 return step

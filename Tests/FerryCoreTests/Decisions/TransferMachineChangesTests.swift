@@ -115,7 +115,7 @@ struct TransferMachineChangesTests {
         var policy = ConnectionCountPolicy(limit: 2)
         func feed(_ ticks: Int, _ bytes: ByteCount) {
             for _ in 0..<ticks {
-                policy.tick(bytes: bytes * ByteCount(policy.target), delivering: policy.target, isWorth: true)
+                policy.tick(bytes: bytes * ByteCount(policy.target), delivering: policy.target, left: .max)
             }
         }
         feed(20, 1000)
@@ -139,11 +139,11 @@ struct TransferMachineChangesTests {
         var policy = ConnectionCountPolicy(limit: 16)
         func feed(_ ticks: Int) {
             for _ in 0..<ticks {
-                policy.tick(bytes: 1000 * ByteCount(policy.target), delivering: policy.target, isWorth: true)
+                policy.tick(bytes: 1000 * ByteCount(policy.target), delivering: policy.target, left: .max)
             }
         }
         feed(12)
-        #expect(policy.target == 8)
+        #expect(policy.target == 16)
         for _ in 0..<5 {
             policy.withheld(working: 3)
             #expect(policy.target == 3 && policy.ceiling == 16)

@@ -154,10 +154,11 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         #expect(outcome == .finished && world.now < 40, "\(world.now)")
     }
 
-    @Test("TransferMachine: on a link that one connection fills, further connections are soon closed")
+    @Test("TransferMachine: on a short link that one connection fills, further connections are soon closed")
     func fastLink() {
         let (world, outcome) = run(
-            origin { ($0.size, $0.connectionRate, $0.totalRate, $0.latency) = (2 << 30, 100e6, 100e6, 0.01) })
+            origin { ($0.size, $0.connectionRate, $0.totalRate, $0.latency) = (2 << 30, 100e6, 100e6, 0.005) },
+            step: 0.005)
         #expect(outcome == .finished)
         #expect(world.peak <= 3, "\(world.peak)")
         let one = world.counts.count { $0 <= 1 }
@@ -187,7 +188,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
     func keepsChanging() {
         let (world, outcome) = run(
             origin {
-                ($0.connectionRate, $0.breaks) = (1e6, 0.5)
+                ($0.connectionRate, $0.breaks) = (1e5, 0.5)
                 $0.changes = (1...30).map { (Double($0) * 5, ByteCount(40 << 20) + ByteCount($0)) }
             })
         #expect(code(outcome) == .remoteChanged && world.restarts == 3)

@@ -8,13 +8,15 @@ extension ScenarioSuite {
     /// Runs one download to its end in a world of these origins.
     func run(
         _ origins: ModelOrigin..., settings change: (inout TransferMachine.Settings) -> Void = { _ in },
-        held: PartialContent? = nil, total: ByteCount? = nil, file: [Int: RangeSet<ByteCount>] = [:], seed: UInt64 = 7
+        held: PartialContent? = nil, total: ByteCount? = nil, file: [Int: RangeSet<ByteCount>] = [:], seed: UInt64 = 7,
+        step: Double = 0.05
     ) -> (World, World.Outcome) {
         var settings = TransferMachine.Settings()
         settings.sources = origins.count
         change(&settings)
         var world = World(
             TransferMachine(settings: settings, held: held, total: total), origins, seed: seed, held: file)
+        world.step = step
         let outcome = world.run(limit: 4000)
         #expect(world.violations == [])
         return (world, outcome)

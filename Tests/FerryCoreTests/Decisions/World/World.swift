@@ -25,7 +25,7 @@ struct World {
     var origins: [ModelOrigin]
     var random: SeededBytes
     var now = 0.0
-    let step = 0.05
+    var step = 0.05
     var tasks: [ConnectionID: (task: Task, source: Int)] = [:]
     private var isRung = false
     /// The ranges of each content in the part file.
