@@ -111,12 +111,16 @@ final class LiveDownload: Sendable {
     }
 
     /// `isEnd`: the driver has ended, and its progress is final.
-    func set(state new: DownloadState, finished: FinishedDownload? = nil, isEnd: Bool = false) {
+    func set(
+        state new: DownloadState, after error: DownloadError? = nil, finished: FinishedDownload? = nil,
+        isEnd: Bool = false
+    ) {
         // While a driver is running, its progress is read on demand.
         let progress = isEnd ? driver?.progress() : nil
         state.withLock { state in
             state.status.state = new
             state.status.pauseReason = nil
+            state.status.waitError = error
             state.revision = Revision.next()
             if isEnd { state.driver = nil }
             if let progress { state.status.progress = progress }
@@ -154,6 +158,7 @@ final class LiveDownload: Sendable {
             guard state.status.state == old else { return false }
             state.status.state = .waiting(reason)
             state.status.pauseReason = nil
+            state.status.waitError = nil
             state.revision = Revision.next()
             return true
         }

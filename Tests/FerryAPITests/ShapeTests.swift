@@ -289,4 +289,14 @@ struct ShapeTests {
         #expect(newer != text)
         #expect(try APICoding.decode(ListedDownload.self, from: Data(newer.utf8)).status.pauseReason == nil)
     }
+
+    @Test("ListedDownload: the error of a wait is read back, and one that does not wait has none")
+    func waitError() throws {
+        var download = ShapeSamples.download(.waiting(.freshLink))
+        download.status.waitError = ShapeSamples.error
+        let found = try again(download).status
+        #expect(found.waitError == ShapeSamples.error)
+        #expect(found.waitError?.phrase == ShapeSamples.error.phrase)
+        #expect(try again(ShapeSamples.download(.failed(ShapeSamples.error))).status.waitError == nil)
+    }
 }

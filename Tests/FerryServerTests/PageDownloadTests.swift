@@ -26,6 +26,8 @@ struct PageDownloadTests {
             rig.origin.always("/a.iso", .htmlPage())
             let id = try await rig.add(rig.new("/a.iso")).id
             try await wait(for: .freshLink, id, rig)
+            let shown = try #require(try await rig.daemon.manager.download(id: id)).status
+            #expect(shown.waitError?.phrase?.key == .pageInstead)
             #expect(try FileManager.default.contentsOfDirectory(atPath: rig.downloads).isEmpty)
             let change: JSONValue =
                 isFresh ? ["urls": [.text(rig.url("/b.iso"))]] : ["acceptsHTML": true]

@@ -31,7 +31,7 @@ struct CatalogueColumns {
             .label(row.label), .userInfo(row.userInfo), .attempts(row.attempts, retryAt: row.retryAt), .part(row.part),
             .announced(row.announced),
         ]
-        return try stateAssignments(row.state, row.pauseReason) + [
+        return try stateAssignments(row.state, row.pauseReason, row.waitError) + [
             ("id", row.id.rawValue), ("session", row.session.storable), ("priority", row.key.priority),
             ("position", row.key.position), ("createdAt", row.createdAt.storedSeconds),
         ] + fields.flatMap(assignments) + [
@@ -49,6 +49,8 @@ struct CatalogueColumns {
                 + (state.isFinal ? [] : [("endedAt", nil), ("finished", nil)])
         case .paused(let reason):
             return try stateAssignments(.paused, reason) + [("endedAt", nil), ("finished", nil)]
+        case .waiting(let reason, let error):
+            return try stateAssignments(.waiting(reason), nil, error) + [("endedAt", nil), ("finished", nil)]
         case .name(let name, let path):
             return [("name", name.storable), ("path", path.map(root.stored))]
         case .progress(let completed, let total):
@@ -66,9 +68,9 @@ struct CatalogueColumns {
     }
 
     private func stateAssignments(
-        _ state: DownloadState, _ pauseReason: PauseReason? = nil
+        _ state: DownloadState, _ pauseReason: PauseReason? = nil, _ error: DownloadError? = nil
     ) throws -> [Assignment] {
-        let details = RowState(state: state, pauseReason: pauseReason)
+        let details = RowState(state: state, pauseReason: pauseReason, error: error)
         return [("state", StateKind(state).rawValue), ("details", try StoredText.text(details))]
     }
 
@@ -152,7 +154,8 @@ struct CatalogueColumns {
             endedAt: row.dateIfPresent(15), finished: try row.value(FinishedDownload.self, 16).map(root.absolute),
             published: try row.value(PublishedFile.self, 17).map(root.absolute),
             announced: try row.value(PublishedFile.self, 18).map(root.absolute),
-            attempts: row[19], retryAt: row.dateIfPresent(20), pauseReason: state.pauseReason)
+            attempts: row[19], retryAt: row.dateIfPresent(20), pauseReason: state.pauseReason,
+            waitError: state.error)
     }
 
     /// A row contains a value that this code never writes.
@@ -163,24 +166,30 @@ struct CatalogueColumns {
 private struct RowState: Codable {
     var state: DownloadState
     var pauseReason: PauseReason?
+    /// Of a waiting one; that of a failed one is in its state.
+    var error: DownloadError?
 
-    private enum CodingKeys: String, CodingKey { case pauseReason }
+    private enum CodingKeys: String, CodingKey { case pauseReason, error }
 
-    init(state: DownloadState, pauseReason: PauseReason?) {
+    init(state: DownloadState, pauseReason: PauseReason?, error: DownloadError?) {
         self.state = state
         self.pauseReason = pauseReason
+        self.error = error
     }
 
     /// A pause reason of a newer version is ignored.
     init(from decoder: any Decoder) throws {
         state = try DownloadState(from: decoder)
-        pauseReason = try? decoder.container(keyedBy: CodingKeys.self).decode(PauseReason.self, forKey: .pauseReason)
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        pauseReason = try? container.decode(PauseReason.self, forKey: .pauseReason)
+        if state.kind == .waiting { error = try? container.decode(DownloadError.self, forKey: .error) }
     }
 
     func encode(to encoder: any Encoder) throws {
         try state.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeIfPresent(pauseReason, forKey: .pauseReason)
+        if state.kind == .waiting { try container.encodeIfPresent(error, forKey: .error) }
     }
 }
 

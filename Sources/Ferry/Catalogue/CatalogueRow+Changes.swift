@@ -8,12 +8,16 @@ extension CatalogueRow {
         case .state(let new):
             state = new
             pauseReason = nil
+            waitError = nil
             guard !new.isFinal else { return }
             endedAt = nil
             finished = nil
         case .paused(let reason):
             set(.state(.paused))
             pauseReason = reason
+        case .waiting(let reason, let error):
+            set(.state(.waiting(reason)))
+            waitError = error
         case .name(let new, let newPath):
             name = new
             path = newPath
@@ -43,6 +47,7 @@ extension CatalogueRow {
     mutating func end(_ ending: Ending) {
         state = ending.state
         pauseReason = nil
+        waitError = nil
         endedAt = ending.date
         finished = nil
         announced = nil

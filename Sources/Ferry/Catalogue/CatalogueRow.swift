@@ -10,6 +10,8 @@ package struct CatalogueRow: Sendable, Hashable {
     package var state: DownloadState
     /// Why the download is paused, if the user did not pause it.
     package var pauseReason: PauseReason?
+    /// The error after which the download waits for its user or for disk space.
+    package var waitError: DownloadError?
     package var name: String
     /// The path of the finished file, absolute; `nil` until the name is reserved.
     package var path: String?
@@ -40,7 +42,8 @@ package struct CatalogueRow: Sendable, Hashable {
         hasSecrets: Bool = false, label: String? = nil, userInfo: [String: String] = [:], createdAt: Date,
         endedAt: Date? = nil,
         finished: FinishedDownload? = nil, published: PublishedFile? = nil, announced: PublishedFile? = nil,
-        attempts: Int = 0, retryAt: Date? = nil, pauseReason: PauseReason? = nil
+        attempts: Int = 0, retryAt: Date? = nil, pauseReason: PauseReason? = nil,
+        waitError: DownloadError? = nil
     ) {
         self.id = id
         self.session = session
@@ -63,6 +66,7 @@ package struct CatalogueRow: Sendable, Hashable {
         self.attempts = attempts
         self.retryAt = retryAt
         self.pauseReason = pauseReason
+        self.waitError = waitError
     }
 
     /// The request with its identifier, label, user info and current priority.

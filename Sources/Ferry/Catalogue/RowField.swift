@@ -4,10 +4,12 @@ package import struct Foundation.Date
 /// A field of a row with its new value.
 package enum RowField: Sendable, Hashable {
     /// A final state has its own change, ``StoreChange/end(_:_:)``. Any other state clears ``CatalogueRow/endedAt``
-    /// and `finished`; every state clears `pauseReason`.
+    /// and `finished`; every state clears `pauseReason` and `waitError`.
     case state(DownloadState)
     /// Paused for this reason, not by the user.
     case paused(PauseReason)
+    /// Waiting for the user or for disk space after this error.
+    case waiting(WaitReason, after: DownloadError)
     /// The name, and the path of the finished file once the name is reserved.
     case name(String, path: String?)
     case progress(completedBytes: ByteCount, totalBytes: ByteCount?)

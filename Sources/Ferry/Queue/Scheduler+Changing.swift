@@ -36,11 +36,11 @@ extension Scheduler {
         if request.rateLimit != old.rateLimit { driver?.set(rateLimit: request.rateLimit) }
         state.withLock { $0.queue.set(request.network, host: request.sources.first?.host, of: live.id) }
         if request.priority != old.priority { try await rank(live, request.priority) }
+        let isAnswered =
+            request.sources != old.sources || request.trust != old.trust || request.headers != old.headers
+            || request.connection != old.connection
         switch live.current {
-        case .waiting(.freshLink) where request.sources != old.sources || request.trust != old.trust:
-            try await join(live)
-        case .waiting(.credentials) where request.headers != old.headers || request.connection != old.connection:
-            try await join(live)
+        case .waiting(.freshLink) where isAnswered, .waiting(.credentials) where isAnswered: try await join(live)
         default: live.publish()
         }
         told(live.id)
@@ -119,7 +119,11 @@ extension Scheduler {
             request.sources = request.sources.map { $0.with(nil) }
             try await write(request, from: old, of: live, lacksSecrets: false)
             live.set(request: request)
-            if case .waiting(.credentials) = live.current { try await join(live) }
+            switch live.current {
+            // A web page in place of the file may be a form to sign in.
+            case .waiting(.credentials), .waiting(.freshLink): try await join(live)
+            default: break
+            }
         }
     }
 

@@ -270,8 +270,8 @@ extension Scheduler {
         let progress = RowField.progress(live.status.progress)
         if configuration.waitsForUser, let reason = error.userWait {
             rest(live.id, reason == .diskSpace ? .waiting(until: clock.now() + Self.spaceInterval) : .parked)
-            await keep([.update(live.id, [.state(.waiting(reason)), progress])])
-            live.set(state: .waiting(reason), isEnd: true)
+            await keep([.update(live.id, [.waiting(reason, after: error), progress])])
+            live.set(state: .waiting(reason), after: error, isEnd: true)
             return happened(.waiting(reason, message: error.reason), to: live.id)
         }
         keptStore?.submit([.update(live.id, [progress])])

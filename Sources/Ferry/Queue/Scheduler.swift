@@ -263,7 +263,7 @@ extension CatalogueRow {
         }
         return DownloadStatus(
             id: id, state: state, progress: DownloadProgress(completedBytes: completedBytes, totalBytes: totalBytes),
-            name: name, path: path, pauseReason: pauseReason)
+            name: name, path: path, pauseReason: pauseReason, waitError: waitError)
     }
 }
 

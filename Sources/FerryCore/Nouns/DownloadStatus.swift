@@ -6,6 +6,8 @@ public struct DownloadStatus: Sendable, Hashable {
     public var state: DownloadState
     /// The reason for a pause that the user did not request; `nil` in all other cases.
     public var pauseReason: PauseReason?
+    /// The error after which the download waits for its user or for disk space; `nil` in all other cases.
+    public var waitError: DownloadError?
     /// The progress of the download.
     public var progress: DownloadProgress
     /// The name that the file has or will have; before the server has responded, the one that the URL suggests.
@@ -15,7 +17,7 @@ public struct DownloadStatus: Sendable, Hashable {
 
     package init(
         id: DownloadID, state: DownloadState, progress: DownloadProgress = DownloadProgress(), name: String,
-        path: String? = nil, pauseReason: PauseReason? = nil
+        path: String? = nil, pauseReason: PauseReason? = nil, waitError: DownloadError? = nil
     ) {
         self.id = id
         self.state = state
@@ -23,6 +25,7 @@ public struct DownloadStatus: Sendable, Hashable {
         self.name = name
         self.path = path
         self.pauseReason = pauseReason
+        self.waitError = waitError
     }
 
     /// The actions that are valid now.

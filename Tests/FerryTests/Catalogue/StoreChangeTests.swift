@@ -38,6 +38,8 @@ struct StoreChangeTests {
             request.network.allowsMetered = false
             let changes: [[RowField]] = [
                 [.state(.downloading)], [.state(.waiting(.retry(at: StoreBench.date(9))))],
+                [.waiting(.freshLink, after: StoreBench.error)],
+                [.waiting(.slot, after: StoreBench.error), .state(.paused)],
                 [.name("new", path: "/p/new")], [.name("newer", path: nil)],
                 [.progress(completedBytes: 77, totalBytes: 88)], [.progress(completedBytes: 78, totalBytes: nil)],
                 [.request(request, hasSecrets: true)], [.label("l")], [.label(nil)], [.userInfo(["k": "v"])],
