@@ -113,8 +113,6 @@ class Details(PageTest):
         self.open(identifier)
         self.browser.write(f"{PANEL} [name=urls]", self.origin.file("30K", "expired.bin"))
         self.browser.press(f"{PANEL} .change [type=submit]")
-        if self.browser.state(identifier) == "failed":
-            self.browser.press(f"{PANEL} button[data-action=resume]")
         self.browser.until_state(identifier, "completed")
 
     def test_a_web_page_in_place_of_a_file_can_be_accepted(self):
@@ -191,16 +189,88 @@ class Details(PageTest):
         self.browser.write(f"{PANEL} [name=password]", "secret-word" + Keys.ENTER)
         self.until_api(identifier, lambda shown: shown["state"] == "completed", "it is complete")
 
-    def test_an_expired_link_has_its_form_at_the_top(self):
+    def test_a_web_page_in_place_of_the_file_is_named_and_has_its_form_at_the_top(self):
         identifier = self.daemon.add(self.origin.file("30K", "page.iso", "html"))
         self.browser.until_state(identifier, "waiting")
-        self.browser.until(lambda: self.browser.one(self.browser.in_row(identifier, ".main")).text == "New link…", "its main button")
+        self.browser.until(lambda: self.browser.one(self.browser.in_row(identifier, ".main")).text == "Choose…", "its main button")
+        self.assertEqual(
+            self.browser.text(self.browser.in_row(identifier, ".row-reason")), "the server sent a web page, not the file")
         self.browser.press(self.browser.button(identifier, "open"))
         self.assertTrue(self.form_is_first())
-        self.assertEqual(self.browser.driver.switch_to.active_element.get_attribute("name"), "urls")
-        self.browser.write(f"{PANEL} [name=urls]", self.origin.file("30K", "page.iso"))
-        self.assertEqual(self.browser.one(f"{PANEL} .change [type=submit]").text, "Use this link")
+        self.assertIn("sent a web page", self.browser.one(f"{PANEL} .change .notice").text)
+        self.assertNotIn("--", self.browser.text(f"{PANEL} .events"))
+        for name in ("user", "password", "acceptsHTML"):
+            self.browser.one(f"{PANEL} .change [name={name}]")
+        # What is typed or pasted takes the place of the old link.
+        field = self.browser.driver.switch_to.active_element
+        self.assertEqual(field.get_attribute("name"), "urls")
+        link = self.origin.file("30K", "page.iso")
+        field.send_keys(link)
+        self.assertEqual(field.get_attribute("value"), link)
+        field.send_keys(link)
+        self.assertEqual(self.browser.one(f"{PANEL} .change [type=submit]").text, "Try again")
         self.browser.press(f"{PANEL} .change [type=submit]")
+        self.assertIn("valid download link", self.browser.one(f"{PANEL} .change .field-urls .field-error").text)
+        self.browser.write(f"{PANEL} [name=urls]", link)
+        self.browser.press(f"{PANEL} .change [type=submit]")
+        self.browser.until_state(identifier, "completed")
+
+    def test_who_signs_in_for_a_web_page_gets_the_file(self):
+        self.set_scene("/file/30K/inside.iso?html")
+        identifier = self.daemon.add(f"{self.origin.base}/scene/inside.iso")
+        self.browser.until_state(identifier, "waiting")
+        self.set_scene("/file/30K/inside.iso?auth=basic:me:secret-word")
+        self.open(identifier)
+        self.browser.write(f"{PANEL} [name=user]", "me")
+        self.browser.write(f"{PANEL} [name=password]", "secret-word" + Keys.ENTER)
+        self.browser.until_state(identifier, "completed")
+
+    def set_scene(self, target):
+        urllib.request.urlopen(f"{self.origin.base}/set/inside.iso?{target}").close()
+
+    def test_the_focus_goes_back_to_the_row_of_the_download_that_was_shown(self):
+        members = self.daemon.add(self.origin.file("10K", "members.bin", "auth=basic:me:secret-word"))
+        others = [self.daemon.add(self.origin.file("10K", f"other-{number}.bin"), startsPaused=True) for number in range(30)]
+        self.browser.until_state(members, "waiting")
+        self.browser.press(self.browser.button(members, "open"))
+        self.browser.write(f"{PANEL} [name=user]", "me")
+        self.browser.write(f"{PANEL} [name=password]", "wrong" + Keys.ENTER)
+        self.browser.until(lambda: "refused" in self.browser.text(f"{PANEL} .change .notice"), "it is refused")
+        focused = "return document.activeElement.closest('.row')?.dataset.id ?? document.activeElement.tagName"
+        self.assertTrue(self.browser.js("return document.activeElement.closest('dialog.detail') !== null"), self.browser.js(focused))
+        self.assertEqual(self.browser.one(f"{PANEL} [name=user]").get_attribute("value"), "me")
+        self.browser.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
+        self.assertEqual(self.browser.js(focused), members)
+        # Of several that are opened one after another, it is the last.
+        self.browser.js("scrollTo(0, 0)")
+        self.open(others[0])
+        self.browser.press(self.browser.in_row(others[1], ".row-name"))
+        self.browser.until(lambda: "other-1" in self.browser.text(f"{PANEL} .detail-name"), "the other one")
+        self.browser.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
+        self.assertEqual(self.browser.js(focused), others[1])
+
+    def test_the_row_that_was_opened_stays_in_the_window(self):
+        self.browser.set_size(1500, 800)
+        for number in range(12):
+            self.daemon.add(self.origin.file("10K", f"row-{number}.bin"), startsPaused=True)
+        self.browser.until(lambda: len(self.browser.names()) == 12, "all rows")
+        height = lambda: self.browser.js("return document.querySelector('.row').offsetHeight")
+        before = height()
+        lowest = self.browser.js("""
+            return [...document.querySelectorAll('.row')].findLast((row) => row.getBoundingClientRect().bottom <= innerHeight).dataset.id""")
+        self.browser.press(self.browser.in_row(lowest, ".row-name"))
+        self.browser.until(lambda: height() > before, "the rows are higher")
+        self.browser.until(lambda: self.browser.js("""
+            const box = document.querySelector(`.row[data-id='${arguments[0]}']`).getBoundingClientRect();
+            return box.top >= 0 && box.bottom <= innerHeight""", lowest), "it is seen whole")
+
+    def test_a_refused_link_has_its_form_at_the_top_and_goes_on_with_another(self):
+        identifier = self.daemon.add(self.origin.file("30K", "refused.bin", "status=403"))
+        self.browser.until_state(identifier, "failed")
+        self.open(identifier)
+        self.assertTrue(self.form_is_first())
+        self.browser.one(f"{PANEL} .change [name=user]")
+        self.browser.write(f"{PANEL} [name=urls]", self.origin.file("30K", "refused.bin") + Keys.ENTER)
         self.browser.until_state(identifier, "completed")
 
     def mismatched(self, name):

@@ -31,6 +31,9 @@ class Limits(PageTest):
         self.browser.write(LIMIT, "quick" + Keys.ENTER)
         self.browser.until(
             lambda: self.browser.one(LIMIT).get_attribute("aria-invalid") == "true", "it is marked")
+        self.browser.write(LIMIT, "100" + Keys.ENTER)
+        self.assertEqual(self.browser.one(LIMIT).get_attribute("aria-invalid"), "true", "nobody means bytes")
+        self.assertEqual(self.browser.driver.switch_to.active_element.get_attribute("name"), "total-limit")
         self.assertIsNone(self.settings().get("rateLimit"))
         error = self.browser.one(".limits .field-error")
         self.assertIn("5 MB/s", error.text)

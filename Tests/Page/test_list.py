@@ -247,6 +247,32 @@ class Removing(PageTest):
         self.browser.until(lambda: self.browser.names() == ["back.bin", "other.bin"], "it is back, at its place")
         self.assertEqual([item["name"] for item in self.daemon.items()], ["back.bin", "other.bin"])
 
+    def test_clearing_failed_ones_says_that_those_with_data_stay(self):
+        identifier = self.daemon.add(self.origin.file("200K", "wrong.bin"), checksum=f"sha-256:{'0' * 64}")
+        self.browser.until_state(identifier, "failed")
+        self.browser.press(".bar-tools [aria-haspopup=menu]")
+        self.browser.js("[...document.querySelectorAll('.menu-item')].find(({ textContent }) => textContent === 'Clear failed ones').click()")
+        self.browser.until(lambda: "1 download with downloaded data stays" in self.browser.text(".toasts"), "it is said")
+        self.browser.row(identifier)
+
+    def test_undo_stays_where_it_is_while_others_end(self):
+        [gone] = self.finished("gone.bin")
+        made = [self.daemon.add(self.origin.file("10K", f"late-{number}.bin"), startsPaused=True) for number in range(9)]
+        self.browser.until(lambda: len(self.browser.all('.row[data-state="paused"]')) == 9, "they are listed")
+        # However long this machine takes, Undo is still there.
+        self.browser.js("const real = setTimeout; window.setTimeout = (run, time) => real(run, time === 8000 ? 800_000 : time)")
+        self.browser.press(self.browser.button(gone, "remove"))
+        place = lambda: self.browser.one(".toast [data-toast=action]").rect
+        before = place()
+        for identifier in made:
+            self.daemon.call("POST", f"/downloads/{identifier}/resume")
+            self.browser.until_state(identifier, "completed")
+        self.browser.until(lambda: "10 downloads complete" in self.browser.text(".toasts") or "9 downloads complete" in self.browser.text(".toasts"), "they are counted")
+        self.assertEqual(place(), before)
+        self.assertEqual(len(self.browser.all(".toast")), 2)
+        self.browser.press(".toast [data-toast=action]")
+        self.browser.row(gone)
+
     def test_a_removal_that_is_not_undone_reaches_the_daemon(self):
         made = self.finished("stays.bin", "goes.bin", "leaves.bin")
         self.browser.press(self.browser.button(made[1], "remove"))

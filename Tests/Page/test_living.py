@@ -44,6 +44,37 @@ class Living(PageTest):
             lambda: "resumed" in [event["kind"] for event in self.daemon.call("GET", f"/downloads/{identifier}/events")["items"]],
             "it says that it went on")
 
+    def test_without_a_version_of_the_file_neither_pause_nor_resume_loses_bytes_unasked(self):
+        identifier = self.held("40M", "unnamed.bin", "rate=400K&etag=none&lastmod=none")
+        # A checkpoint must have claimed something: else there is nothing to go on from.
+        self.until_api(identifier, lambda shown: shown["progress"]["completedBytes"] > 1_200_000, "some bytes")
+        self.browser.press(self.browser.button(identifier, "pause"))
+        self.assertIn("begins from zero", self.browser.one("dialog.question").text)
+        self.browser.driver.switch_to.active_element.click()
+        self.browser.gone("dialog.question")
+        self.assertEqual(self.daemon.show(identifier)["state"], "downloading")
+        self.browser.press(self.browser.button(identifier, "pause"))
+        self.browser.press("dialog.question [data-answer=yes]")
+        self.browser.until_state(identifier, "paused")
+        self.browser.until(
+            lambda: "from zero" in self.browser.text(self.browser.in_row(identifier, ".row-reason")), "the row is marked")
+        self.browser.press(self.browser.button(identifier, "resume"))
+        question = self.browser.one("dialog.question")
+        self.assertIn("compare samples", question.text)
+        self.browser.one("dialog.question [data-answer=other]")
+        self.browser.driver.switch_to.active_element.click()
+        self.browser.gone("dialog.question")
+        self.assertEqual(self.daemon.show(identifier)["state"], "paused")
+        self.browser.press("[data-all=resume]")
+        self.browser.press("dialog.question [data-answer=yes]")
+        kinds = lambda: [event["kind"] for event in self.daemon.call("GET", f"/downloads/{identifier}/events")["items"]]
+        self.browser.until(lambda: "resumed" in kinds(), "it goes on from what is here")
+        self.assertNotIn("restarted", kinds())
+        # Once samples may be compared, nothing is lost, and nothing is asked.
+        self.browser.press(self.browser.button(identifier, "pause"))
+        self.browser.until_state(identifier, "paused")
+        self.assertEqual(self.browser.all("dialog.question"), [])
+
     def test_cancelling_asks_first_because_bytes_would_go(self):
         identifier = self.held(name="cancelling.bin")
         self.until_api(identifier, lambda shown: shown["progress"]["completedBytes"] > 50_000, "some bytes")
@@ -54,9 +85,12 @@ class Living(PageTest):
         self.browser.driver.switch_to.active_element.click()
         self.browser.gone("dialog.question")
         self.assertIn(self.daemon.show(identifier)["state"], ("downloading", "waiting"))
+        self.browser.press(self.browser.button(identifier, "pause"))
+        self.browser.until_state(identifier, "paused")
         self.browser.press(self.browser.button(identifier, "cancel"))
         self.browser.press("dialog.question [data-answer=yes]")
         self.browser.until_state(identifier, "cancelled")
+        self.assertEqual(self.browser.text(self.browser.in_row(identifier, ".row-amount")), "0 B")
         self.assertEqual(list(self.daemon.downloads.glob("*.part*")), [])
         self.browser.press(self.browser.button(identifier, "remove"))
         self.browser.gone(f'.row[data-id="{identifier}"]')
@@ -105,6 +139,13 @@ class Living(PageTest):
         path = self.daemon.downloads / "unseen.bin"
         self.assertEqual(
             self.browser.js("return window.notified"), [["Download complete", f"unseen.bin\nFile saved to: {path}"]])
+
+    def test_one_that_waits_for_space_says_how_much_is_missing(self):
+        self.addCleanup(self.daemon.call, "PATCH", "/settings", {"minFreeBytes": None})
+        self.daemon.call("PATCH", "/settings", {"minFreeBytes": 10**15})
+        identifier = self.daemon.add(self.origin.file("20M", "large.bin"))
+        self.browser.until(
+            lambda: "missing" in self.browser.text(self.browser.in_row(identifier, ".row-reason")), "how much is missing")
 
     def test_one_that_waits_says_why(self):
         self.daemon.call("PATCH", "/settings", {"maxConcurrentDownloads": 1})

@@ -33,7 +33,7 @@ extension SentenceTable {
         .closedInHandshake: ("{0}: the connection was closed in the TLS handshake", "{0}：连接在 TLS 握手时被关闭"),
         .bodyTooShort: ("{0}: the body ended {1} bytes too early", "{0}：正文提前 {1} 字节结束"),
         .unaskedAnswer: ("{0}: an answer that was not asked for", "{0}：收到未请求的响应"),
-        .unusableHTTP: ("{0}: unusable answer: not valid HTTP ({1})", "{0}：响应无法使用：不是有效的 HTTP（{1}）"),
+        .unusableHTTP: ("{0}: unusable answer, not valid HTTP: {1}", "{0}：响应无法使用，不是有效的 HTTP：{1}"),
         .proxyCannotReach: ("proxy {0}: it cannot reach {1} ({2})", "代理 {0}：无法到达 {1}（{2}）"),
         .proxyRefuses: ("{0}: it refuses to connect to {1}", "{0}：拒绝连接到 {1}"),
         .proxyAsksForCredentials: ("proxy {0}: it asks for credentials", "代理 {0}：要求提供凭据"),

@@ -1,10 +1,11 @@
 // What is done with downloads, from rows, details, menus and keys: asks first where bytes would go, lets removals be taken
 // back, says what was done and what failed.
 
+import { forAll } from './api.js';
 import { t } from './text.js';
 import * as format from './format.js';
 import { ask } from './ask.js';
-import { may, heldBytes, hasEnded, failedChecksum } from './words.js';
+import { may, heldBytes, hasEnded, failedChecksum, isUnproven } from './words.js';
 
 /// How long a removal can be taken back.
 const UNDO_TIME = 8000;
@@ -31,7 +32,7 @@ export class Actions {
     const targets = downloads.filter((download) => may(download, needed));
     if (targets.length === 0 || this.#isAway()) return false;
     if (action === 'remove' && targets.every(hasEnded)) return this.#removeSoon(targets);
-    if (!(await this.#isMeant(action, targets))) return false;
+    if (!(await this.#isMeant(action, targets)) || !(await this.#keepsBytes(action, targets))) return false;
     if (action === 'resume' && targets.length === 1 && targets[0].waitReason === 'slot') return this.#goFirst(targets[0]);
     const problems = await this.#send(action, targets);
     this.report(problems[0]);
@@ -67,6 +68,8 @@ export class Actions {
   #tell(action, targets) {
     const [{ name }] = targets;
     const text = targets.length === 1 ? t(`did.${action}`, { name }) : t(`did.${action}.many`, { n: targets.length });
+    const changed = action === 'resume' && targets.length === 1 && { notBefore: 'did.early', diskSpace: 'did.tryNow' }[targets[0].waitReason];
+    if (changed) return this.#announcer.say(t(changed, { name }));
     const takesBack = action === 'cancel' ? { label: t('do.restart'), run: () => this.#send('restart', targets) } : null;
     if (takesBack) this.#announcer.say(text, takesBack);
     else this.#announcer.speak(text);
@@ -144,7 +147,32 @@ export class Actions {
       text: t(`ask.${kind}.text`, { size, n }),
       confirm: t(`ask.${about}.confirm`),
       isDangerous: kind !== 'restart',
+      ...(kind === 'restart' && { keep: t('ask.restart.not') }),
     });
+  }
+
+  /// A server that names no version of a file makes a download begin from zero, unless samples are compared: asks before
+  /// bytes would be lost that way.
+  async #keepsBytes(action, downloads) {
+    const states = { pause: ['downloading'], resume: ['paused', 'failed'] }[action] ?? [];
+    const held = downloads.filter((download) => states.includes(download.state) && heldBytes(download) > 0 && !failedChecksum(download));
+    const found = [];
+    await forAll(held, async ({ id }) => {
+      const detail = await this.#api.detail(id);
+      if (isUnproven(detail)) found.push(detail);
+    });
+    const n = found.length;
+    if (n === 0) return true;
+    const about = `unproven.${action}`;
+    const answer = await ask({
+      title: n === 1 ? t(about, { name: found[0].name }) : t(`${about}.many`, { n }),
+      text: t(`${about}.text`, { size: format.size(found.reduce((sum, download) => sum + heldBytes(download), 0)) }),
+      confirm: t(`${about}.confirm`), keep: t(`${about}.not`), other: action === 'resume' ? t('unproven.again') : null,
+    });
+    if (answer !== 'yes' || action === 'pause') return answer !== '';
+    const problems = await this.#api.actMany(found.map(({ id }) => id), 'change', { change: { resumesUnproven: true } }).catch((problem) => [problem]);
+    this.report(problems[0]);
+    return problems.length === 0;
   }
 
   /// Moves one of the list: `to` as in the API. Gives whether it was moved.
@@ -179,6 +207,7 @@ export class Actions {
   }
 
   async everything(action) {
+    if (!(await this.#keepsBytes(action, [...this.#store.downloads.values()]))) return;
     try {
       const { changed } = await this.#api.post(`/downloads/${action}`, {});
       this.#announcer.speak(t(`did.${action}.many`, { n: changed }));
@@ -190,7 +219,9 @@ export class Actions {
   /// Takes those in these states off the list.
   clear(...states) {
     if (this.#isAway()) return;
-    const targets = states.flatMap((state) => this.#store.inState(state)).filter(hasEnded);
+    const all = states.flatMap((state) => this.#store.inState(state));
+    const targets = all.filter(hasEnded);
+    if (targets.length < all.length) this.#announcer.say(t('clear.kept', { n: all.length - targets.length }));
     if (targets.length > 0) this.#removeSoon(targets);
   }
 }

@@ -135,11 +135,11 @@ export class AddForm {
     const lines = text.split(/\r\n|\n|\r/).length;
     const bad = problems.filter(({ line, text }) => isWhole || line < lines || !mayBecomeLink(text));
     setText(this.#error, bad.length === 0 ? ''
-      : lines === 1 ? t('add.invalid') : t('add.invalid.line', { line: bad[0].line }));
+      : lines === 1 ? t('add.invalid') : t('add.invalid.line', { line: bad[0].line, text: bad[0].text, others: bad.slice(1).map(({ line }) => line).join(', ') }));
     this.#error.hidden = bad.length === 0;
     setAttribute(this.#field, 'aria-invalid', bad.length > 0 ? 'true' : null);
     this.#showHint(bad[0]?.text ?? null);
-    setText(this.#button.lastChild, entries.length > 1 ? t('add.button.many', { n: entries.length }) : t('add.button'));
+    setText(this.#button.lastChild, entries.length > 1 && bad.length === 0 ? t('add.button.many', { n: entries.length }) : t('add.button'));
     for (const name of ['name', 'checksum']) this.#fields.disable(name, entries.length > 1 ? t('add.onlyone') : null);
     return { entries, problems };
   }

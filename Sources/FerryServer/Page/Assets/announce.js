@@ -16,6 +16,8 @@ export class Announcer {
   #toasts = h('div', { class: 'toasts', role: 'region', 'aria-label': t('messages') });
   #burst = [];
   #timer = null;
+  /// The ends that are still told, and the messages about them.
+  #told = { downloads: [], toasts: [] };
 
   /// To be put into the page once; it outlives a change of language.
   get nodes() { return [this.#polite, this.#urgent, this.#toasts]; }
@@ -45,6 +47,9 @@ export class Announcer {
     this.#toast('warn', text);
   }
 
+  /// Takes back what was spoken: it is in another language.
+  hush() { for (const region of [this.#polite, this.#urgent]) setText(region, ''); }
+
   /// Takes back what was said: it is about a page that is gone.
   clear() { this.#toasts.replaceChildren(); }
 
@@ -55,25 +60,30 @@ export class Announcer {
   }
 
   #tell() {
-    const burst = this.#burst;
+    const fresh = this.#burst;
     this.#burst = [];
     this.#timer = null;
+    // One message counts what ends while others are still told.
+    const { downloads, toasts } = this.#told;
+    const burst = toasts.some((toast) => toast.isConnected) ? [...downloads, ...fresh] : fresh;
+    this.#told = { downloads: burst, toasts: burst === fresh ? [] : toasts };
     if (burst.length > 2) {
+      for (const toast of this.#told.toasts) toast.remove();
       const failed = burst.filter(({ state }) => state === 'failed').length;
       const text = t('ended.many', { completed: burst.length - failed, failed });
       this.speak(text, failed > 0);
-      this.#toast(failed > 0 ? 'warn' : 'check', text);
+      this.#told.toasts = [this.#toast(failed > 0 ? 'warn' : 'check', text)];
       this.#notify(t(failed > 0 ? 'ended.failed.title' : 'ended.completed.title'), text, 'many');
       return;
     }
-    for (const download of burst) {
+    for (const download of fresh) {
       const isFailed = download.state === 'failed';
       const detail = isFailed ? errorText(download.error) : t('file.saved', { path: download.path ?? download.name });
       const text = isFailed
         ? t('ended.failed', { name: download.name, reason: detail })
         : t('ended.completed', { name: download.name, path: download.path ?? download.name });
       this.speak(text, isFailed);
-      this.#toast(isFailed ? 'warn' : 'check', download.name, detail);
+      this.#told.toasts.push(this.#toast(isFailed ? 'warn' : 'check', download.name, detail));
       this.#notify(t(isFailed ? 'ended.failed.title' : 'ended.completed.title'), `${download.name}\n${detail}`, download.id);
     }
   }
@@ -107,7 +117,8 @@ export class Announcer {
     }
     leave();
     this.#toasts.append(toast);
-    while (this.#toasts.children.length > MOST_TOASTS) this.#toasts.firstChild.remove();
+    // Those with a button keep their place and their time.
+    for (const other of [...this.#toasts.querySelectorAll('.toast:not(:has([data-toast]))')].slice(0, -MOST_TOASTS)) other.remove();
     return toast;
   }
 

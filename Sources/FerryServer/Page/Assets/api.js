@@ -123,3 +123,16 @@ export async function login(code) {
   }).catch((error) => { throw new Problem(0, { detail: String(error) }); });
   return (await api.read(response)).token;
 }
+
+/// Runs many requests, a few at a time; gives the problems.
+export async function forAll(items, run, width = 6) {
+  const problems = [];
+  const queue = [...items];
+  const worker = async () => {
+    for (let item = queue.shift(); item !== undefined; item = queue.shift()) {
+      try { await run(item); } catch (error) { problems.push(error); }
+    }
+  };
+  await Promise.all(Array.from({ length: Math.min(width, queue.length) }, worker));
+  return problems;
+}

@@ -9,7 +9,7 @@ export const FILTERS = {
   all: () => true,
   needs: needsUser,
   running: inStates('downloading', 'verifying'),
-  waiting: inStates('waiting'),
+  waiting: (download) => download.state === 'waiting' && !needsUser(download),
   paused: inStates('paused'),
   completed: inStates('completed'),
   failed: inStates('failed'),

@@ -27,17 +27,17 @@ export function dialog({ title, className = '', body = [], foot = null, onClose 
   return element;
 }
 
-/// Whether the user means it. The safe answer has the focus.
-export function ask({ title, text, confirm, isDangerous = false }) {
+/// What the user means: `yes`, `other`, or nothing for the safe answer, which has the focus.
+/// - other: the label of another way, which loses something.
+export function ask({ title, text, confirm, isDangerous = false, other = null, keep: safe = t('ask.keep') }) {
   return new Promise((resolve) => {
-    const keep = h('button', { type: 'button', class: 'button', autofocus: true, on: { click: () => box.close('') } }, t('ask.keep'));
+    const keep = h('button', { type: 'button', class: 'button', autofocus: true, on: { click: () => box.close('') } }, safe);
     const go = h('button', {
       type: 'button', class: isDangerous ? 'button danger' : 'button primary', data: { answer: 'yes' },
       on: { click: () => box.close('yes') },
     }, confirm);
-    const box = dialog({
-      title, className: 'question', body: [h('p', null, text)], foot: [keep, go], onClose: (value) => resolve(value === 'yes'),
-    });
+    const second = other && h('button', { type: 'button', class: 'button', data: { answer: 'other' }, on: { click: () => box.close('other') } }, other);
+    const box = dialog({ title, className: 'question', body: [h('p', null, text)], foot: [keep, second, go], onClose: resolve });
     box.setAttribute('role', 'alertdialog');
     keep.focus();
   });

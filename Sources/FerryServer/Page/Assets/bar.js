@@ -4,7 +4,7 @@ import { h, setText, setAttribute } from './dom.js';
 import { icon } from './icons.js';
 import { t, number } from './text.js';
 import { FILTERS, SORTS, filterCounts } from './arrange.js';
-import { hasEnded, may } from './words.js';
+import { may } from './words.js';
 import { openMenu } from './menu.js';
 
 export class Bar {
@@ -145,7 +145,7 @@ export class Bar {
       item('select.all', 'check', () => this.#selection.set(this.#list.shown.map(({ id }) => id)), this.#list.shown.length > 0),
       null,
       item('all.clear.completed', 'remove', () => this.#actions.clear('completed'), has('completed')),
-      item('all.clear.failed', 'remove', () => this.#actions.clear('failed'), this.#store.inState('failed').some(hasEnded)),
+      item('all.clear.failed', 'remove', () => this.#actions.clear('failed'), has('failed')),
       item('all.clear', 'remove', () => this.#actions.clear('completed', 'failed', 'cancelled'), has('completed', 'failed', 'cancelled')),
     ]);
   }

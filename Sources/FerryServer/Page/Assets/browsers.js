@@ -38,6 +38,7 @@ function showBrowsers(api, announcer) {
         // The key of this page opens nothing any more: the next answer says so, and leads to the sign-in.
         if (item.isOwn) box.close();
         await (item.isOwn ? api.greeting() : show());
+        box.querySelector('button').focus(); // The button that had it is gone.
       } catch (problem) {
         if (problem.status === 401) return;
         fail(problem);

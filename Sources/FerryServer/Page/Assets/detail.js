@@ -8,9 +8,9 @@ import * as format from './format.js';
 import { drawMap, connectionColour, isHatched } from './ranges.js';
 import { drawSpeeds } from './graph.js';
 import { ChangeForm } from './change.js';
-import { facts, lacksValidator } from './facts.js';
+import { facts, runOf } from './facts.js';
 import {
-  amountText, errorText, fraction, mainAction, may, percentOf, reasonText, stateText, suggestionText,
+  amountText, errorText, failedChecksum, fraction, isUnproven, mainAction, may, percentOf, reasonText, stateText, suggestionText,
 } from './words.js';
 
 const wide = window.matchMedia('(min-width: 68rem)');
@@ -32,7 +32,6 @@ export class Detail {
   #reading = null;
   #timer = null;
   #form;
-  #opener = null;
   #look = '';
 
   constructor({ api, store, actions, list, announcer, onClose, onCover, signal }) {
@@ -42,7 +41,7 @@ export class Detail {
     this.#list = list;
     this.#onClose = onClose;
     this.#onCover = onCover;
-    this.#form = new ChangeForm({ api, store, announcer });
+    this.#form = new ChangeForm({ api, store, announcer, onLeft: () => this.#nodes.close.focus({ preventScroll: true }) });
     this.element = this.#build();
     const on = (target, type, run) => target.addEventListener(type, run, { signal });
     on(store, 'list', () => this.#changed());
@@ -70,7 +69,6 @@ export class Detail {
 
   open(id) {
     if (!this.#store.downloads.has(id)) return;
-    if (!this.isOpen) this.#opener = document.activeElement;
     this.#id = id;
     this.#detail = null;
     this.#events = [];
@@ -87,14 +85,13 @@ export class Detail {
 
   close() {
     if (!this.isOpen) return;
+    const id = this.#id;
     this.#id = null;
     this.#reading?.abort();
     this.element.close();
     this.#frame();
     this.#onClose();
-    const row = this.#list.row(this.#list.currentId)?.element;
-    if (this.#opener?.isConnected && this.#opener !== document.body) this.#opener.focus({ preventScroll: true });
-    else row?.focus({ preventScroll: true });
+    this.#list.reveal(this.#list.indexOf(id) >= 0 ? id : this.#list.currentId, { focus: true });
   }
 
   /// Beside the list both can be used; over it, what is under it cannot. Not modal even then: messages stay readable.
@@ -203,9 +200,11 @@ export class Detail {
     this.#showProgress();
     this.#form.show(download);
     this.#placeForm(download);
+    this.#form.keepFocus();
     const state = `${download.id} ${download.state} ${download.waitReason} ${download.url} ${download.validator}`;
     if (state !== this.#lastState) {
       this.#lastState = state;
+      if (document.activeElement === this.#nodes.close && download.state === 'waiting') this.#form.focusNeed(download);
       if (this.#detail) this.#read(false);
       if (this.#detail) this.#showFacts();
     }
@@ -310,7 +309,7 @@ export class Detail {
     const download = { ...this.#detail, ...listed };
     // While it runs the list does not know yet what the transfer knows.
     for (const name of ['validator', 'checksum', 'path', 'proof']) download[name] ??= this.#detail?.[name] ?? null;
-    this.#nodes.unproven.hidden = !lacksValidator(download) || Boolean(download.checksum || download.resumesUnproven) || !may(download, 'change');
+    this.#nodes.unproven.hidden = !isUnproven(download) || !may(download, 'change');
     const rows = facts(download, (text) => this.#actions.copy(text));
     // What stays the same keeps its focus and what is selected in it.
     const html = rows.map((row) => row.outerHTML).join('');
@@ -341,11 +340,14 @@ export class Detail {
     const entry = (colour, label, detail = null, isStriped = false) => {
       const dot = h('span', { class: isStriped ? 'swatch is-hatched' : 'swatch' });
       dot.style.setProperty('--swatch', `var(${colour})`);
-      return h('li', null, dot, h('span', null, label), detail && h('span', { class: 'quiet figures' }, detail));
+      return h('li', { title: detail }, dot, h('span', null, label));
     };
+    // Connections come and go: what is below stays where it is.
+    nodes.legend.classList.toggle('is-running', running.length > 0);
+    setAttribute(nodes.legend, 'tabindex', running.length > 0 ? '0' : null);
     nodes.legend.replaceChildren(
       entry('--accent', t('map.done')),
-      ...(percentOf(this.#detail) === '100.0%' ? [] : [entry('--track', t('map.missing'))]),
+      ...(fraction(this.#detail) === 1 ? [] : [entry('--track', t('map.missing'))]),
       ...running.toSorted((a, b) => (a.connection ?? 0) - (b.connection ?? 0)).slice(0, MOST_CONNECTIONS).map(({ connection, start, end }) => entry(
         connectionColour(connection), connection === null || connection === undefined ? t('map.running') : t('map.connection', { n: connection }),
         `${format.size(start)} – ${format.size(end)}`, isHatched(connection))));
@@ -381,11 +383,3 @@ const EVENT_ICONS = {
   added: 'add', started: 'down', resumed: 'play', retrying: 'clock', restarted: 'restart', waiting: 'clock', note: 'note',
   paused: 'pause', completed: 'check', failed: 'warn', cancelled: 'cancel',
 };
-
-/// How long a complete one took, from its first start to its end, and how fast it was.
-function runOf(download, events) {
-  const started = events.find(({ kind }) => kind === 'started' || kind === 'resumed');
-  const seconds = started && download.endedAt ? (Date.parse(download.endedAt) - Date.parse(started.date)) / 1000 : null;
-  const bytes = download.progress.totalBytes ?? download.progress.completedBytes;
-  return { seconds, bytesPerSecond: seconds > 0 ? bytes / seconds : null };
-}

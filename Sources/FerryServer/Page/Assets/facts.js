@@ -3,10 +3,7 @@
 import { h } from './dom.js';
 import { icon } from './icons.js';
 import { t, dateTime } from './text.js';
-
-/// Whether the server has answered without naming a version of the file. Of a complete file nothing may be known: an older
-/// version did not keep what the server had said.
-export const lacksValidator = ({ response, state, validator }) => Boolean(response?.type) && !validator && state !== 'completed';
+import { lacksValidator } from './words.js';
 
 /// - copy: called with the text of a fact that can be copied.
 export function facts(download, copy) {
@@ -23,7 +20,7 @@ export function facts(download, copy) {
   sources.forEach((source, index) => add(index === 0 ? 'fact.source' : 'fact.mirror', source, { canCopy: true, isMono: true }));
   const answered = download.response?.finalURL;
   if (answered && answered !== download.url) add('fact.answered', answered, { isMono: true });
-  add(download.path ? 'fact.path' : 'fact.directory', download.path ?? download.directory, { canCopy: true, isMono: true });
+  add(download.state === 'completed' ? 'fact.path' : download.path ? 'fact.target' : 'fact.directory', download.path ?? download.directory, { canCopy: true, isMono: true });
   if (download.proof) add('fact.proof', t(`proof.${download.proof}`));
   add('fact.validator', download.validator ?? (lacksValidator(download) ? t('fact.validator.none') : null), { isMono: Boolean(download.validator) });
   add('fact.digest', download.checksum, { canCopy: true, isMono: true });
@@ -35,4 +32,20 @@ export function facts(download, copy) {
   add('fact.ended', download.endedAt ? dateTime(download.endedAt) : null);
   add('fact.id', download.id, { isMono: true });
   return rows;
+}
+
+const STOPS = ['paused', 'waiting', 'failed', 'completed'];
+
+/// How long a complete one was fetched, without the time in which it stood still, and how fast it was.
+export function runOf(download, events) {
+  let seconds = null;
+  let since = null;
+  for (const { kind, date } of [...events, { kind: 'completed', date: download.endedAt ?? '' }]) {
+    if (kind === 'started' || kind === 'resumed') since ??= Date.parse(date);
+    if (since === null || !STOPS.includes(kind)) continue;
+    seconds = (seconds ?? 0) + (Date.parse(date) - since) / 1000;
+    since = null;
+  }
+  const bytes = download.progress.totalBytes ?? download.progress.completedBytes;
+  return { seconds, bytesPerSecond: seconds > 0 ? bytes / seconds : null };
 }

@@ -42,7 +42,7 @@ const MEMBERS = {
   maxAttempts: { ...attempts, range: null, wrong: 'wrong.attempts', read: (text) => (text === 'inf' ? ENDLESS : attempts.read(text)) },
   retriesFailedAfter: { ...minutes, read: (text) => minutes.read(text) && minutes.read(text) * MINUTE, write: (value) => String(Math.round(value / MINUTE)) },
   maxBytes: size, minFreeBytes: size, connectTimeout: seconds, stallTimeout: seconds,
-  notBefore: { type: 'datetime-local', read: (text) => new Date(text).toISOString() },
+  notBefore: { type: 'datetime-local', wrong: 'wrong.past', read: (text) => (new Date(text) > Date.now() ? new Date(text).toISOString() : undefined) },
   headers: { ...lines, wrong: 'wrong.headers', read: (text) => parseHeaders(text) ?? undefined },
   cookies: { ...lines, wrong: 'wrong.cookies', read: (text) => (/[=\t]/.test(text) ? text : undefined) },
   certificates: { ...lines, wrong: 'wrong.certificates', read: (text) => (text.includes('-----BEGIN CERTIFICATE-----') ? text : undefined) },
@@ -151,9 +151,10 @@ export class FieldSet {
     this.#showCounts();
   }
 
-  /// Empties all.
-  forget() {
+  /// Empties all but those of `kept`.
+  forget(kept = []) {
     for (const [name, field] of this.#fields) {
+      if (kept.includes(name)) continue;
       field.input.checked = false;
       field.input.value = field.shown = field.initial;
       this.complain(name, null);
@@ -179,6 +180,7 @@ export class FieldSet {
     const section = input.closest('details');
     if (section) section.open = true;
     input.focus();
+    error.scrollIntoView({ block: 'nearest' });
     return null;
   }
 

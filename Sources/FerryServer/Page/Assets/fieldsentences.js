@@ -82,7 +82,8 @@ export const fieldSentences = {
   'downgrade.refuse': ['Refuse', '拒绝'],
   'downgrade.follow': ['Follow', '跟随'],
 
-  'wrong.rate': ['A limit is written like 5 MB/s; 0 is no limit', '限速的格式如 5 MB/s；0 表示不限'],
+  'wrong.rate': ['A limit has a unit, like 5 MB/s; 0 is no limit', '限速要带单位，如 5 MB/s；0 表示不限'],
+  'wrong.past': ['That time is over', '这个时间已经过去'],
   'wrong.size': ['A size is written like 5 GB', '大小的格式如 5 GB'],
   'wrong.number': ['A whole number from {least} to {most}', '请输入 {least} 到 {most} 的整数'],
   'wrong.attempts': ['A whole number, or inf', '请输入整数或 inf'],

@@ -58,9 +58,10 @@ const FACTORS = {
 };
 
 /// Reads a limit like `5M`, `500 KB/s`, `1.5GiB`: bytes a second, `null` for none (0, or nothing), `undefined` where the text
-/// is no limit.
+/// is no limit. Without a unit it is none: nobody means bytes.
 export function parseLimit(text) {
-  return ['', '0'].includes(text.trim()) ? null : parseRate(text) ?? undefined;
+  if (['', '0'].includes(text.trim())) return null;
+  return /^[\d.\s]*(\/s)?$/i.test(text.trim()) ? undefined : parseRate(text) ?? undefined;
 }
 
 /// Reads a size like `500 MB`: bytes, `null` where there is no text, `undefined` where the text is no size.

@@ -29,7 +29,7 @@ export function showKeys() {
     title: t('keys.title'), className: 'keys', body: [
       group('keys.global', line(['N'], 'keys.add'), line(['/'], 'keys.search'), line(['?'], 'keys.help'), line(['Esc'], 'keys.escape')),
       group('keys.row',
-        line(['↑', '↓'], 'keys.move'), line(['Home', 'End'], 'keys.ends'), line(['Enter'], 'keys.open'), line(['Space'], 'keys.select'),
+        line(['↑', '↓'], 'keys.move'), line(['←', '→'], 'keys.across'), line(['Home', 'End'], 'keys.ends'), line(['Enter'], 'keys.open'), line(['Space'], 'keys.select'),
         line(['Ctrl A'], 'keys.all'), line(['P'], 'keys.pause'), line(['C'], 'keys.cancel'), line(['Del', '⌫'], 'keys.delete'),
         line(['Alt ↑', 'Alt ↓'], 'keys.reorder'), line(['Shift F10'], 'keys.menu')),
       h('label', { class: 'check' }, letters, h('span', null, t('keys.single'))),

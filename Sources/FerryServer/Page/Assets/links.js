@@ -4,11 +4,13 @@
 export const MOST_LIST_BYTES = 4 * 1024 * 1024;
 
 const START = /^https?:\/\//i;
+/// Two links in one, as when one is pasted behind another; links inside of paths and queries follow a mark.
+const TWO = /(?<!%[\da-f]{2})(?<=[\w.~-])https?:\/\//i;
 
 /// Whether Ferry could fetch it: http or https, and a host.
 export function isLink(text) {
   const trimmed = text.trim();
-  if (!/^https?:\/\/[^\s/?#]/i.test(trimmed) || /[\u0000-\u001f\u007f]/.test(trimmed) || trimmed.length > 65536) return false;
+  if (!/^https?:\/\/[^\s/?#]/i.test(trimmed) || /[\u0000-\u001f\u007f]/.test(trimmed) || trimmed.length > 65536 || TWO.test(trimmed)) return false;
   try {
     return new URL(trimmed).hostname !== '';
   } catch {

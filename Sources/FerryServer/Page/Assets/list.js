@@ -116,9 +116,13 @@ export class List extends EventTarget {
   measure() {
     const probe = h('div', { class: 'row-probe' });
     document.body.append(probe); // The list itself may be hidden now.
-    this.#height = probe.getBoundingClientRect().height || this.#height;
+    const before = this.#height;
+    this.#height = probe.getBoundingClientRect().height || before;
     probe.remove();
     this.#draw();
+    // The row that is looked at stays in the window.
+    const id = this.openId ?? (this.grid.contains(document.activeElement) ? this.currentId : null);
+    if (id !== null && this.#height !== before) this.reveal(id);
   }
 
   // Drawing ---------------------------------------------------------------------------------------------------------
@@ -191,6 +195,7 @@ export class List extends EventTarget {
       this.#rows.set(download.id, row);
       row.element.classList.remove('is-new');
     }
+    this.#store.learn(download);
     row.show(download, {
       index, isSelected: this.#selection.has(download.id), isCurrent: download.id === this.currentId, isOpen: download.id === this.openId,
       isAway: this.#store.isAway,
@@ -225,6 +230,7 @@ export class List extends EventTarget {
   setOpen(id) {
     this.openId = id;
     this.#draw();
+    if (id !== null) this.reveal(id);
   }
 
   /// Scrolls so that it can be seen; `flash` marks it for a moment.

@@ -42,6 +42,7 @@ function languageSwitch(onChange) {
   select.value = language();
   select.addEventListener('change', () => {
     chooseLanguage(select.value);
+    announcer.hush();
     onChange();
     document.querySelector('select[name=language]')?.focus();
   });

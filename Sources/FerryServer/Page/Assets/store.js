@@ -4,6 +4,7 @@
 // `settings`, `network`, `statistics`, `connection`, `away`.
 
 import { Stream } from './stream.js';
+import { isUnproven } from './words.js';
 
 /// The most entries of one page of the list, as the daemon allows.
 const PAGE = 1000;
@@ -39,6 +40,8 @@ export class Store extends EventTarget {
   #hidden = new Map();
   /// Those that were given credentials from this page: one that asks again has refused them.
   #gaveCredentials = new Set();
+  /// Paused ones whose details were read, and whether going on would throw away what is here.
+  #unproven = new Map();
   #moved = new Set();
   #timer = null;
 
@@ -119,9 +122,24 @@ export class Store extends EventTarget {
 
   gaveCredentials(id) { this.#gaveCredentials.add(id); }
 
+  /// Reads whether a paused one that is shown would begin from zero: its details alone tell it.
+  async learn({ id, state, progress }) {
+    if (state !== 'paused' || progress.completedBytes === 0 || this.isAway || this.#unproven.has(id)) return;
+    this.#unproven.set(id, false);
+    try {
+      const detail = await this.#api.detail(id);
+      const download = this.downloads.get(id);
+      this.#unproven.set(id, isUnproven(detail));
+      if (!download || !isUnproven(detail)) return;
+      this.#note(download);
+      this.#say('list');
+    } catch { this.#unproven.delete(id); }
+  }
+
   /// What the page knows besides: that credentials were refused, that only the rule on metered networks is in the way.
   #note(download) {
     const { waitReason, id } = download;
+    download.isUnproven = download.state === 'paused' && this.#unproven.get(id) === true;
     download.wasRefused = waitReason === 'credentials' && this.#gaveCredentials.has(id);
     download.isMetered = waitReason === 'network' && this.network?.isOnline === true && this.network.isMetered === true;
   }
@@ -182,6 +200,7 @@ export class Store extends EventTarget {
   }
 
   #put(download) {
+    this.#unproven.delete(download.id);
     this.#note(download);
     if (this.#hidden.has(download.id)) return void this.#hidden.set(download.id, download);
     const old = this.downloads.get(download.id);

@@ -48,9 +48,10 @@ const shown = (value) => (typeof value === 'number' ? number(value) : String(val
 /// Whether there is a text of that key.
 export const has = (key) => key in sentences;
 
-/// What the daemon said in both languages: `{en, zh}`.
+/// What the daemon said in both languages: `{en, zh}`. Its hints for the command line stand in parentheses; the page has
+/// buttons for those.
 export function said(texts, fallback = '') {
-  return texts?.[current] || texts?.en || fallback;
+  return (texts?.[current] || texts?.en || fallback).replace(/ ?[(（][^()（）]*--[a-z][^()（）]*[)）]/g, '');
 }
 
 export function dateTime(text) {

@@ -75,11 +75,8 @@ export class Totals {
     });
     input.addEventListener('change', () => this.#sendLimit());
     input.addEventListener('keydown', (event) => {
-      if (event.key === 'Enter') input.blur();
-      if (event.key === 'Escape') {
-        this.#showSettings(true);
-        input.blur();
-      }
+      if (event.key === 'Enter') this.#sendLimit();
+      if (event.key === 'Escape') this.#showSettings(true);
     });
     this.#nodes.limit = input;
     const error = uniqueId('limit-error');
@@ -102,7 +99,7 @@ export class Totals {
       if (by) {
         event.preventDefault();
         this.#sendConcurrent((this.#store.settings?.maxConcurrentDownloads ?? 1) + by);
-      } else if (event.key === 'Enter') input.blur();
+      } else if (event.key === 'Enter') this.#sendConcurrent(Number(input.value));
     });
     this.#nodes.concurrent = input;
     const error = uniqueId('concurrent-error');

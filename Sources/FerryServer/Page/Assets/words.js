@@ -5,14 +5,25 @@ import * as format from './format.js';
 
 export const fraction = ({ progress, state }) => {
   if (state === 'completed') return 1;
+  if (state === 'cancelled') return 0;
   if (progress.totalBytes === null || progress.totalBytes === undefined) return null;
   return progress.totalBytes === 0 ? 1 : Math.min(1, progress.completedBytes / progress.totalBytes);
 };
 
 /// Empty while the size is not known.
-export const percentOf = (download) => fraction(download) === null ? '' : format.percent(fraction(download), download.state === 'completed' || failedChecksum(download));
+export const percentOf = (download) => fraction(download) === null ? '' : format.percent(fraction(download), download.state === 'completed');
 
 export const stateText = (download) => t(download.state === 'waiting' && needsUser(download) ? 'filter.needs' : `state.${download.state}`);
+
+/// Whether the server has answered without naming a version of the file. Of a complete file nothing may be known: an older
+/// version did not keep what the server had said.
+export const lacksValidator = ({ response, state, validator }) => Boolean(response?.type) && !validator && state !== 'completed';
+
+/// Whether a break throws away what is here; only the details of a download tell it.
+export const isUnproven = (detail) => lacksValidator(detail) && !detail.checksum && !detail.resumesUnproven;
+
+/// Whether a web page came in place of the file.
+export const gotPage = ({ waitReason, error }) => waitReason === 'freshLink' && error?.phrase?.[0] === 'pageInstead';
 
 /// Whether nothing goes on before its user has done something.
 export const needsUser = ({ state, waitReason, pauseReason }) =>
@@ -23,6 +34,7 @@ const NEEDS = ['credentials', 'freshLink', 'diskSpace'];
 export function reasonText(download) {
   if (download.state === 'failed') return errorText(download.error);
   if (download.pauseReason) return t(`pause.${download.pauseReason}`);
+  if (download.isUnproven) return t('unproven.row');
   if (download.state !== 'waiting') return '';
   const { waitReason, until } = download;
   if (waitReason === 'retry' && until) {
@@ -32,6 +44,8 @@ export function reasonText(download) {
   }
   if (download.wasRefused) return t('wait.refused');
   if (download.isMetered) return t('wait.metered');
+  if (gotPage(download)) return t('wait.page');
+  if (waitReason === 'diskSpace' && download.error) return errorText(download.error);
   return waitReason ? t(`wait.${waitReason}`, { time: until ? clockTime(until) : '' }) : '';
 }
 
@@ -49,9 +63,10 @@ export function suggestionText(error) {
   return given || (advice === key ? t('advice') : advice);
 }
 
-/// Downloaded of total; of a complete one the size alone; empty before anything is known.
+/// Downloaded of total; of a complete one the size alone, of a cancelled one that nothing is here; empty before anything is known.
 export const amountText = ({ state, progress }) =>
-  !progress.completedBytes && !progress.totalBytes && state !== 'completed' ? ''
+  state === 'cancelled' ? format.size(0)
+    : !progress.completedBytes && !progress.totalBytes && state !== 'completed' ? ''
     : state === 'completed' ? format.size(progress.totalBytes ?? progress.completedBytes)
     : format.progress(progress.completedBytes, progress.totalBytes);
 
@@ -71,7 +86,7 @@ export function mainAction(download) {
     case 'waiting':
       switch (waitReason) {
         case 'credentials': return action('open', 'do.signIn', 'key');
-        case 'freshLink': return action('open', 'do.newLink', 'link');
+        case 'freshLink': return gotPage(download) ? action('open', 'do.choose', 'link') : action('open', 'do.newLink', 'link');
         case 'retry':
         case 'diskSpace': return action('resume', 'do.tryNow', 'restart');
         case 'network': return download.isMetered ? action('anyway', 'do.anyway', 'play') : action('resume', 'do.start', 'play', t('wait.network'));
