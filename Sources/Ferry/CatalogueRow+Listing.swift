@@ -42,6 +42,10 @@ extension DownloadManager {
         detail.sources = row.request.sources.map(\.text)
         detail.headers = row.request.headers.map(\.name.rawName)
         if row.request.trust.resumesUnproven { detail.resumesUnproven = true }
+        let connection = row.request.connection
+        detail.proxy = connection.proxy?.description
+        if connection.certificates != nil { detail.hasCertificates = true }
+        if connection.insecure { detail.insecure = true }
         if let live = scheduler?.known(row.id) { detail.headers = live.request.headers.map(\.name.rawName) }
         if let picture { detail.download.validator = picture.identity.etag ?? picture.identity.lastModified }
         detail.response = DownloadDetail.Response(

@@ -75,8 +75,9 @@ public final class Download: Sendable, Identifiable, Hashable {
         try await backend.remove(live, deletingFile: deletingFile)
     }
 
-    /// Changes URLs, headers, checksum, limits, network rule, priority, label, user info, `trust.acceptsHTML` or
-    /// `trust.resumesUnproven`; takes effect at once, also while the download runs. Other properties of the request keep their values.
+    /// Changes URLs, headers, checksum, limits, network rule, priority, `notBefore`, label, user info,
+    /// `trust.acceptsHTML` or `trust.resumesUnproven`; takes effect at once, also while the download runs. Other
+    /// properties of the request keep their values.
     ///
     /// A new URL must prove that it serves the same file. If it serves another one, the received bytes are kept and
     /// the download fails with `conflict`. Throws `wrongState` if it is completed, cancelled or being verified,

@@ -114,10 +114,11 @@ extension DownloadManager {
         try await local.move(ids, to: place)
     }
 
-    /// As ``clear(_:deletingFiles:)``, for one session. Returns the number of removed downloads.
+    /// As ``clear(_:deletingFiles:)``, for one session. Returns the removed downloads, and as failures the files that
+    /// stay.
     package func clear(
         _ filter: ClearFilter, deletingFiles: Bool, session: String
-    ) async throws(DownloadError) -> Int {
+    ) async throws(DownloadError) -> BulkResult {
         try await local.clear(filter, deletingFiles: deletingFiles, session: session)
     }
 

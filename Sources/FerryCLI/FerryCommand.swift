@@ -47,9 +47,11 @@ struct FerryCommand: ParsableCommand {
             return await onFileThreads { await Program.get(get.options) }
         }
         let arguments: [String]
+        // allow(bytes): a list of words.
+        let json = given.contains("--json")
         do throws(UsageError) {
             arguments = try CommandAdvice.complete(given, commands: commandNames)
-        } catch { return Program.usage(error.message, command: "") }
+        } catch { return Program.usage(error, command: "", json: json) }
         do {
             switch try parseAsRoot(arguments) {
             case let get as GetCommand: return await onFileThreads { await Program.get(get.options) }
@@ -68,12 +70,8 @@ struct FerryCommand: ParsableCommand {
             }
             let command = arguments.first { !$0.utf8.hasPrefix("-") } ?? ""
             let known = configuration.subcommands.first { $0.configuration.commandName == command }
-            // Only commands of the daemon report failures as API JSON; `get` has its own records.
-            // allow(bytes): a list of words.
-            if known is any RemoteCommand.Type, arguments.contains("--json") {
-                return Program.usageInJSON(OptionAdvice.improve(message(for: error)), command: command)
-            }
-            return Program.usage(OptionAdvice.improve(message(for: error)), command: known == nil ? "" : command)
+            let usage = UsageError(OptionAdvice.improve(message(for: error)))
+            return Program.usage(usage, command: known == nil ? "" : command, json: json)
         }
     }
 

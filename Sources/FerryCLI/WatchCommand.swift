@@ -6,7 +6,8 @@ struct WatchCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Watch downloads live; ends when the given downloads have ended.",
         discussion: """
-            On a terminal: up and down select, p pauses, r resumes, c cancels, + and - change the daemon's limit, q quits.
+            On a terminal: up, down, PgUp, PgDn, Home and End select, / searches, p pauses, r resumes, c cancels, d \
+            removes, + and - change the daemon's limit, q quits.
             """)
 
     @Argument(

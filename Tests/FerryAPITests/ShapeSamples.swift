@@ -82,6 +82,7 @@ enum ShapeSamples {
         detail.response = .init(type: "t", finalURL: "http://h/n", lastModified: "x")
         detail.speeds = [1, 2]
         detail.resumesUnproven = true
+        (detail.proxy, detail.hasCertificates, detail.insecure) = ("http://p:1", true, true)
         return detail
     }
 
@@ -114,6 +115,7 @@ enum ShapeSamples {
         new.trust.acceptsHTML = true
         new.trust.allowsDowngrade = true
         new.syncsToDisk = false
+        new.usesServerTime = false
         new.connection.proxy = try? ProxyChoice(parsing: "http://u:p%40@h:1")
         new.connection.certificates = "-----BEGIN CERTIFICATE-----\nMAMCAQE=\n-----END CERTIFICATE-----\n"
         new.connection.insecure = true
@@ -172,7 +174,8 @@ enum ShapeSamples {
     static let progress = DownloadProgress(
         completedBytes: 5, totalBytes: 9, bytesPerSecond: 2, timeRemaining: .seconds(2), connections: 3)
     static let plan = DownloadPlan(
-        name: "n", url: "u", totalBytes: 3, validator: "v", digests: [Checksum(algorithm: .md5, bytes: Array(0..<16))!],
+        name: "n", url: "u", redirects: ["u"], existingPath: "/n", totalBytes: 3, validator: "v",
+        digests: [Checksum(algorithm: .md5, bytes: Array(0..<16))!],
         contentType: "t", freeBytes: 4, heldBytes: 5)
     static let confinement = ConfinementBody(directories: ["/d"], gaps: ConfinementBody.Gap.allCases)
     static let token = TokenItem(

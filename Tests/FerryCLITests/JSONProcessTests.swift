@@ -67,6 +67,21 @@ import Testing
         }
     }
 
+    @Test(
+        "ferry --json: a usage error is one line of JSON too",
+        arguments: [
+            ["get", "--bogus"], ["get", "-o", "-", "http://127.0.0.1:1/a"], ["plan", "ftp://h/f"], ["nonsense"],
+            ["list", "--bogus"],
+        ])
+    func usage(words: [String]) async throws {
+        let outcome = try await FerryProcess.run(words + ["--json"], in: Workplace())
+        #expect(outcome.code == 2)
+        let lines = try objects(outcome.text)
+        #expect(lines.count == 1 && lines.first?["v"] as? Int == 1 && lines.first?["exitCode"] as? Int == 2)
+        #expect((lines.first?["error"] as? [String: Any])?["code"] as? String == "invalidRequest", "\(outcome.text)")
+        #expect(outcome.text.hasPrefix(#"{"date":"#) && outcome.error.hasSuffix(" --help)\n"))
+    }
+
     @Test("ferry get --json: resumed has offset and reason, and restarted has the reason")
     func resumed() async throws {
         try await OriginServer.with { server in

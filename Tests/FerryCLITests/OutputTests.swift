@@ -23,6 +23,56 @@ import Testing
         }
     }
 
+    @Test("ferry get --no-mtime: the file has the present time, and a second run finds it complete")
+    func ownTime() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            for _ in 0..<2 {
+                let outcome = try await FerryProcess.run(["get", "--no-mtime", server.url("/f.bin")], in: place)
+                #expect(outcome.lines == [place.path("f.bin")], "\(outcome.error)")
+            }
+            let date = try FileManager.default.attributesOfItem(atPath: place.path("f.bin"))[.modificationDate] as? Date
+            #expect(try #require(date) > Resource.defaultDate.addingTimeInterval(86_400))
+            #expect(place.names == ["f.bin"])
+        }
+    }
+
+    @Test("ferry get -v: requests, answers and connections are shown, once what is added, and no secret")
+    func traced() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            server.always("/f.bin", .redirectChain(1))
+            let place = try Workplace()
+            let url = server.url("/f.bin") + "?token=hidden"
+            let outcome = try await FerryProcess.run(["get", "-v", "-H", "X-Key: hidden", url], in: place)
+            #expect(outcome.code == 0, "\(outcome.error)")
+            for part in [
+                "?…: added\n", ": request: GET http://", "X-Key: …", ": 302 from ", ": 200 from ", ": redirected from ",
+            ] {
+                #expect(outcome.error.contains(part), "\(part): \(outcome.error)")
+            }
+            #expect(!outcome.error.contains("hidden"))
+            let again = try await FerryProcess.run(["get", url, "-H", "X-Key: hidden"], in: place)
+            #expect(again.error.contains("already complete, 3.0 MB, proof: "), "\(again.error)")
+        }
+    }
+
+    @Test("ferry get: each break is one line with its reason")
+    func breaks() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            server.script("/f.bin", [.stall(after: 1_000_000), .cut(after: 1_000_000)])
+            let place = try Workplace()
+            let outcome = try await FerryProcess.run(
+                ["get", "--stall-timeout", "1", "--no-progress", server.url("/f.bin")], in: place)
+            #expect(outcome.code == 0)
+            let lines = outcome.error.split(separator: "\n")
+            #expect(lines.count == 3, "\(outcome.error)")
+            #expect(lines.first?.hasSuffix(": the connection stalled") == true, "\(outcome.error)")
+        }
+    }
+
     @Test("ferry get: a second run on a finished file is exit code 0, already complete, and fetches nothing")
     func again() async throws {
         try await OriginServer.with { server in

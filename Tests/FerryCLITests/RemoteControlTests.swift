@@ -187,8 +187,8 @@ import Testing
             let outcome = try await watch.outcome()
             #expect(outcome.code == 4)
             let events = try FerryCLITests.objects(outcome.terminal.replacing("\r\n", with: "\n"))
-            #expect(events.first?["event"] as? String == "reset")
-            #expect(events.contains { $0["event"] as? String == "state" })
+            #expect(events.first?["kind"] as? String == "reset")
+            #expect(events.contains { $0["kind"] as? String == "state" })
             // Both have ended: only a summary tells how.
             let lines = try await home.ferry("watch", "a", "bad")
             #expect(lines.code == 4)
@@ -313,6 +313,7 @@ import Testing
             #expect(outcome.code == 2)
             let lines = try FerryCLITests.objects(outcome.text)
             #expect(lines.count == 1)
+            #expect(lines.first?["v"] as? Int == 1 && lines.first?["kind"] as? String == "failed")
             let error = try #require(lines.first?["error"] as? [String: Any])
             #expect(error["code"] as? String == code)
             #expect(outcome.error.hasPrefix("ferry: "))

@@ -27,6 +27,24 @@ import Testing
         }
     }
 
+    @Test("ferry clear --delete-files: a file that was changed since stays and is named")
+    func cleared() async throws {
+        try await RemoteHome.run { home in
+            for name in ["a", "b"] { home.server.serve("/" + name, Self.resource) }
+            try await home.run("add", home.server.url("/a"), home.server.url("/b"))
+            _ = try await home.ferry("watch", "a", "b")
+            try Data("mine".utf8).write(to: URL(filePath: home.path("b")))
+            let outcome = try await home.ferry("clear", "--delete-files")
+            #expect(outcome.code == 0)
+            #expect(outcome.text == "removed: 2 downloads\n")
+            #expect(outcome.error.hasPrefix("ferry: \(home.path("b")) is not the file that was downloaded any more"))
+            #expect(outcome.error.hasSuffix(" and was not deleted\n"), "\(outcome.error)")
+            #expect(!FileManager.default.fileExists(atPath: home.path("a")))
+            #expect(try String(contentsOfFile: home.path("b"), encoding: .utf8) == "mine")
+            #expect(try await home.run("list").text == "")
+        }
+    }
+
     /// Returns once the only download has received so many bytes.
     private func reach(_ bytes: Int, _ home: RemoteHome) async throws {
         var received = 0

@@ -35,7 +35,7 @@ import Testing
             "--netrc", "--load-cookies", "--user-agent", "--referer", "--limit-rate", "--max-size", "--connect-timeout",
             "--stall-timeout", "--retries", "--min-free", "--proxy", "--ca-file", "--insecure", "--allow-downgrade",
             "--max-redirects", "--no-private", "-4", "-6", "--on-conflict", "--strict", "--unproven",
-            "--resume-unproven", "--no-restart", "--no-fsync",
+            "--resume-unproven", "--no-restart", "--no-fsync", "--no-mtime",
             "--json",
             "--print0", "--no-progress", "-q", "-v",
         ] {
@@ -59,7 +59,7 @@ import Testing
             ["get", "--on-conflict", "ask", "http://127.0.0.1:1/a"],
             ["get", "--header", "no colon", "http://127.0.0.1:1/a"], ["get", "gone.part"], ["plan"],
             ["plan", "nothing"], ["plan", "."],
-            ["get", "--json", "-o", "-", "http://127.0.0.1:1/a"], ["get", "--proxy", "foo", "http://127.0.0.1:1/a"],
+            ["get", "--proxy", "foo", "http://127.0.0.1:1/a"],
             ["get", "--ca-file", "file", "https://127.0.0.1:1/a"], ["ls"], ["help", "nosuch"],
             ["get", "-X", "POST", "http://127.0.0.1:1/a"], ["get", "--data-raw", "a=b", "http://127.0.0.1:1/a"],
             ["curl", "http://127.0.0.1:1/a", "-F", "a=b"], ["get", "-x", "http://p:1", "http://127.0.0.1:1/a"],
@@ -75,6 +75,23 @@ import Testing
         #expect(lines.first?.hasPrefix("ferry: ") == true)
         #expect(lines.first?.hasSuffix(" --help)") == true)
         #expect(place.names == ["file"])
+    }
+
+    @Test(
+        "ferry: messages are in Chinese if the locale says so",
+        arguments: [
+            (["get", "nothing"], "ferry: \"nothing\" 既不是这里的文件，也不是网址：网址以 https:// 或 http:// 开头（见 ferry get --help）\n"),
+            (["get", "--nonsense"], "ferry: 未知的选项 '--nonsense'（见 ferry get --help）\n"),
+            (["gat"], "ferry: 没有命令 \"gat\"：是否指 ferry get？（见 ferry --help）\n"),
+            (
+                ["get", "--limit-rate", "5X", "http://h/"],
+                "ferry: --limit-rate：\"5X\" 不是速度：单位是 B、KB、MB、GB、TB、KiB、MiB、GiB、TiB 之一（见 ferry get --help）\n"
+            ),
+        ])
+    func chinese(words: [String], message: String) async throws {
+        let outcome = try await FerryProcess.run(words, in: Workplace(), environment: ["LC_ALL": "zh_CN.UTF-8"])
+        #expect(outcome.code == 2)
+        #expect(outcome.error == message)
     }
 
     @Test("ferry: a URL alone and a command of curl download the file, and a mistaken command names the right one")

@@ -87,7 +87,7 @@ import Testing
             ),
             ("The value 'many' is invalid for '-x <n>'", "The value 'many' is invalid for '-x <n>'"),
         ])
-    func options(message: String, improved: String) { #expect(OptionAdvice.improve(message) == improved) }
+    func options(message: String, improved: String) { #expect(OptionAdvice.improve(message).description == improved) }
 
     @Test(
         "GetOptions: the short options of curl and wget mean what they mean there, and those of every day are accepted")

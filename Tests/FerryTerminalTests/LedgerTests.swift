@@ -17,6 +17,10 @@ import Testing
         whole.failedCount = 2
         #expect(whole.label == "1 of 4 files, 2 failed")
         #expect(WholeProgress().fraction == nil)
+        // Before the last size is known, running files count by their fractions.
+        var early = WholeProgress(fileCount: 4, finishedCount: 1)
+        early.openFraction = 1.5
+        #expect(early.fraction == 0.625)
     }
 
     @Test("Ledger: sums of the largest sizes saturate")

@@ -112,10 +112,32 @@ import Testing
         #expect(
             lines(.normal) == [
                 "f\\x07: resuming at 500 B / 1.0 KB (strong ETag)",
-                "f\\x07: restarting from the beginning: ETag \"a\" became \"b\"", "f\\x07: waiting: 2 MB are missing",
+                "f\\x07: restarting from the beginning: ETag \"a\" became \"b\"",
+                "f\\x07: trying again in 1s, retry 1: reset", "f\\x07: waiting: 2 MB are missing",
             ])
         #expect(lines(.verbose).count == 6)
         #expect(lines(.quiet).isEmpty)
+    }
+
+    @Test("Reporter: after a break only its reason is reported, not that the file is resumed; with -v both")
+    func resumedAgain() {
+        for (detail, count) in [(EventText.Detail.normal, 2), (.verbose, 3)] {
+            let streams = Streams()
+            let reporter = Self.reporter(streams, detail: detail)
+            let resumed = Self.event(.resumed(offset: 500, totalBytes: 1000, reason: "strong ETag"))
+            reporter.happened(resumed, name: "f")
+            reporter.happened(Self.event(.retrying(attempt: 1, delay: .zero, reason: "reset")), name: "f")
+            reporter.happened(resumed, name: "f")
+            #expect(streams.error.split(separator: "\n").count == count, "\(streams.error)")
+        }
+    }
+
+    @Test("EventText: a file that took less than a second has hundredths, and its speed")
+    func fast() {
+        let file = FinishedDownload(path: "/d/f", totalBytes: 1000, proof: .single, receivedBytes: 1000)
+        #expect(
+            EventText.finished(file, elapsed: .milliseconds(31)) == "done, 1.0 KB in 0.03s, 32.3 KB/s, proof: single")
+        #expect(EventText.finished(file, elapsed: .zero) == "done, 1.0 KB in 0.01s, 100.0 KB/s, proof: single")
     }
 
     @Test("ProgressStyle: it follows options, terminal and NO_COLOR")

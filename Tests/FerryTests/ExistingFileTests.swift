@@ -240,4 +240,35 @@ struct HalfFileTests {
             #expect(plan.resumability == .no)
         }
     }
+
+    @Test("Plan: it names the file that has the name, the name instead, redirects, and connections that fit the size")
+    func plans() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a.bin", Self.resource)
+            shop.server.serve("/r/small.bin", Resource(size: 1000))
+            shop.server.always("/r/small.bin", .redirectChain(2))
+            let manager = shop.manager()
+            func plan(_ path: String, _ rule: ConflictRule = .rename) async throws -> DownloadPlan {
+                try await manager.plan(try shop.request(path) { $0.onConflict = rule })
+            }
+            let first = try await plan("/a.bin")
+            #expect(first.name == "a.bin" && first.existingPath == nil && first.redirects.isEmpty)
+            #expect(first.maxConnections > 1)
+            try shop.write("mine", to: "a.bin")
+            try shop.write("mine", to: "a (1).bin")
+            let second = try await plan("/a.bin")
+            #expect(second.name == "a (2).bin" && second.existingPath == shop.path("a.bin") && !second.mayBeComplete)
+            #expect(try await plan("/a.bin", .overwrite).name == "a.bin")
+            let small = try await plan("/r/small.bin")
+            #expect(small.redirects.count == 2 && small.redirects.last == small.url && small.maxConnections == 1)
+            try shop.write(String(repeating: "x", count: 1000), to: small.name)
+            let third = try await plan("/r/small.bin")
+            #expect(third.mayBeComplete && third.name == small.name)
+            try await shop.interrupt("/a.bin", after: Self.half)
+            let part = try await manager.plan(
+                DownloadRequest(sources: [], destination: .part(shop.path("a (2).bin.part"))))
+            #expect(part.heldBytes == Self.half && part.totalBytes == first.totalBytes)
+            await manager.shutdown()
+        }
+    }
 }

@@ -20,6 +20,7 @@ struct RequestChangeTests {
         new.network.allowsConstrained = true
         new.network.allowsPrivate = false
         new.priority = .high
+        new.notBefore = Date(timeIntervalSince1970: 1_700_000_000)
         new.label = "label"
         new.userInfo = ["key": "value"]
         new.checksum = try Checksum(parsing: "sha256:" + String(repeating: "0", count: 64))

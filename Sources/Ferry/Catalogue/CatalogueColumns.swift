@@ -79,7 +79,7 @@ struct CatalogueColumns {
             ("url", stored.sources.first?.text ?? ""),
             ("mirrors", mirrors(stored)),
             ("place", place(stored: stored)),
-            ("host", stored.sources.first?.host ?? ""),
+            ("host", stored.indexedHost),
             ("metered", stored.network.allowsMetered),
             ("constrained", stored.network.allowsConstrained),
             ("notBefore", stored.notBefore?.storedSeconds),

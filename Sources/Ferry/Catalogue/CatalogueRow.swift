@@ -82,7 +82,7 @@ package struct CatalogueRow: Sendable, Hashable {
     /// The index entry of this row.
     package var entry: IndexEntry {
         IndexEntry(
-            id: id, key: key, kind: StateKind(state), network: request.network, host: request.sources.first?.host ?? "",
+            id: id, key: key, kind: StateKind(state), network: request.network, host: request.indexedHost,
             session: session,
             wakeAt: IndexEntry.wakeAt(StateKind(state), notBefore: request.notBefore, retryAt: retryAt),
             leavesJournal: StateKind(state) == .completed && (part != nil || announced != nil))

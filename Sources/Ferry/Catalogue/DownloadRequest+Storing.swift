@@ -2,6 +2,9 @@ import FerryCore
 import HTTPTypes
 
 extension DownloadRequest {
+    /// The host in the index of the list.
+    var indexedHost: String { connection.proxy?.server?.host ?? sources.first?.host ?? "" }
+
     /// The request as stored in a row: without secrets, and without the properties that have columns of their own.
     package var stored: DownloadRequest {
         var stored = withoutSecrets

@@ -7,7 +7,8 @@ package struct IndexEntry: Sendable, Hashable {
     package var kind: StateKind
     /// The networks that the download may use.
     package var network: NetworkRule
-    /// The host of the first source, one string shared by all entries of a host; empty if there is none.
+    /// The host of the download's own proxy, else of its first source, one string shared by all entries of a host; empty
+    /// if there is none.
     package var host: String
     /// The session that added the download, one string shared by all entries of a session.
     package var session: String

@@ -44,8 +44,10 @@ package enum BulkAction: Sendable {
         case .cancel: !kind.isOver
         case .restart: false
         case .remove: true
-        // A new link or credentials may end the wait.
-        case .change: ![.waitingForFreshLink, .waitingForCredentials, .verifying].contains(kind) && !kind.isOver
+        // A new link, credentials or another start date may end the wait.
+        case .change(let change):
+            !change.members.contains(.notBefore)
+                && ![.waitingForFreshLink, .waitingForCredentials, .verifying].contains(kind) && !kind.isOver
         }
     }
 }

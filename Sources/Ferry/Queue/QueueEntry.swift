@@ -61,10 +61,21 @@ package struct QueueEntry: Sendable {
     var isInDoubt = false
     /// The wait for a network was reported.
     var wasReported = false
+    /// A change that began during its run has not ended: no other download gets its slot meanwhile.
+    var keepsSlot = false
     /// The next run downloads the file although it exists.
     var fetchesAnew = false
     /// Changes with every change of the entry, which invalidates its heap nodes and rows read before.
     var stamp: UInt64 = 0
+
+    /// Whether it counts for the limit.
+    var takesSlot: Bool {
+        switch state {
+        case .resting: false
+        case .changing(nil, _): keepsSlot
+        case .running, .stopping, .changing, .leaving: true
+        }
+    }
 }
 
 extension QueueEntry.State {

@@ -7,7 +7,7 @@ struct QueueIndex: Sendable {
     private var lanes: [StampedHeap<QueueKey>] = []
     /// Downloads that wait for a time.
     private var timers = StampedHeap<Duration>()
-    /// Downloads with a run.
+    /// Downloads with a run, and those that keep the slot of one during a change.
     private(set) var occupied: Set<DownloadID> = []
     /// The number of runs of each session.
     private(set) var groupCounts: [UInt16: Int] = [:]
@@ -25,7 +25,7 @@ struct QueueIndex: Sendable {
             while lanes.count <= entry.heap { lanes.append(StampedHeap()) }
             lanes[entry.heap].insert(entry.key, id, stamp: entry.stamp)
         case .resting(.waiting(let until)): timers.insert(until, id, stamp: entry.stamp)
-        case .changing(nil, _): break
+        case .changing where !entry.takesSlot: break
         case .running, .stopping, .changing, .leaving:
             occupied.insert(id)
             groupCounts[entry.group, default: 0] += 1
@@ -40,7 +40,7 @@ struct QueueIndex: Sendable {
         case .resting(.parked): parkedCount -= 1
         case .resting(.queued): lanes[old.heap].forgetOne(in: entries)
         case .resting(.waiting): timers.forgetOne(in: entries)
-        case .changing(nil, _): break
+        case .changing where !old.takesSlot: break
         case .running, .stopping, .changing, .leaving:
             occupied.remove(id)
             groupCounts[old.group, default: 0] -= 1

@@ -43,7 +43,7 @@ package struct QueueMachine: Sendable {
     /// The number of downloads that are not parked.
     package var activeCount: Int { entries.count - index.parkedCount }
 
-    /// The number of downloads with a run.
+    /// The number of downloads that count for the limit.
     package var occupiedCount: Int { index.occupied.count }
 
     /// Why a queued download waits; `nil` if it is not queued.
@@ -96,6 +96,7 @@ package struct QueueMachine: Sendable {
 
     /// Begins a change of a download; returns its run, to be stopped and awaited.
     mutating func hold(_ id: DownloadID) -> Run? {
+        if entries[id]?.state.isRunning == true { entries[id]?.keepsSlot = true }
         take(.hold, of: id)
         return run(of: id)
     }
@@ -244,6 +245,7 @@ package struct QueueMachine: Sendable {
         stamp += 1
         var entry = new
         entry.stamp = stamp
+        if case .changing(_, then: .queued) = entry.state {} else { entry.keepsSlot = false }
         switch entry.state {
         case .resting(.parked), .leaving:
             hosts.leave(entry.host)

@@ -71,8 +71,7 @@ extension Scheduler {
         _ live: LiveDownload, with fields: [RowField] = [], isRenewed: Bool = false
     ) async throws(DownloadError) {
         let request = live.request
-        let notBefore = request.notBefore.flatMap { $0 > clock.date() ? $0 : nil }
-        let waiting = DownloadState.waiting(notBefore.map { .notBefore($0) } ?? .slot)
+        let (waiting, place) = firstWait(of: request)
         let key = state.withLock { $0.queue.takeKey(request.priority) }
         try await commit([
             .keys([StoreChange.KeyChange(live.id, key)]),
@@ -84,10 +83,9 @@ extension Scheduler {
             state.withLock { $0.queue.fetchAnew(live.id) }
         }
         live.set(state: waiting)
-        let place = rest(until: notBefore)
         state.withLock { state in
             state.queue.enter(
-                live.id, key: key, rule: request.network, host: request.sources.first?.host, session: live.session,
+                live.id, key: key, rule: request.network, host: state.host(of: request), session: live.session,
                 as: place)
         }
         list.tell { ListChange(changed: [live.id], isReordered: true) }
@@ -252,6 +250,12 @@ extension Scheduler {
 
     /// Sets the state of a download without a run.
     func rest(_ id: DownloadID, _ rest: QueueEntry.Rest) { state.withLock { $0.queue.take(.rest(rest), of: id) } }
+
+    /// The state of a download that is to run from its start date on, and its place in the queue.
+    func firstWait(of request: DownloadRequest) -> (DownloadState, QueueEntry.Rest) {
+        let date = request.notBefore.flatMap { $0 > clock.date() ? $0 : nil }
+        return (.waiting(date.map { .notBefore($0) } ?? .slot), rest(until: date))
+    }
 
     /// The state of a download that is queued, from a future date on.
     func rest(until date: Date?) -> QueueEntry.Rest {

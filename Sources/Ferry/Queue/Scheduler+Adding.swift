@@ -181,7 +181,8 @@ extension Scheduler.State {
     /// Lists a download with its position and conditions.
     mutating func enter(_ entry: IndexEntry, as rest: QueueEntry.Rest) {
         queue.enter(
-            entry.id, key: entry.key, rule: entry.network, host: entry.host, session: entry.session, as: rest)
+            entry.id, key: entry.key, rule: entry.network, host: host(for: entry.host), session: entry.session,
+            as: rest)
     }
 }
 

@@ -163,7 +163,7 @@ extension Scheduler {
         state.withLock { state in
             for (entry, request) in changed {
                 state.queue.set(key: entry.key, of: entry.id)
-                state.queue.set(request.network, host: request.sources.first?.host, of: entry.id)
+                state.queue.set(request.network, host: state.host(of: request), of: entry.id)
             }
         }
         result.changed.formUnion(changed.map(\.entry.id))

@@ -34,12 +34,17 @@ extension Scheduler {
         let driver = live.driver
         if request.maxConnections != old.maxConnections { driver?.set(maxConnections: request.maxConnections) }
         if request.rateLimit != old.rateLimit { driver?.set(rateLimit: request.rateLimit) }
-        state.withLock { $0.queue.set(request.network, host: request.sources.first?.host, of: live.id) }
+        state.withLock { $0.queue.set(request.network, host: $0.host(of: request), of: live.id) }
         if request.priority != old.priority { try await rank(live, request.priority) }
         let isAnswered =
             request.sources != old.sources || request.trust != old.trust || request.headers != old.headers
             || request.connection != old.connection
         switch live.current {
+        case let state where request.notBefore != old.notBefore && (state.followsQueue || state == .downloading):
+            let (waiting, place) = firstWait(of: request)
+            try await commit([.update(live.id, [.state(waiting), .attempts(0, retryAt: nil)])])
+            rest(live.id, place)
+            live.set(state: waiting)
         case .waiting(.freshLink) where isAnswered, .waiting(.credentials) where isAnswered: try await join(live)
         default: live.publish()
         }

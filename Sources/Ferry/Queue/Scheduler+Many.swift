@@ -167,22 +167,26 @@ extension Scheduler {
         if let error = try await act(action, on: nil, session: nil).failures.values.first { throw error }
     }
 
-    /// Removes ended downloads of these kinds from the list; of one session, or with `nil` of all. Returns their number.
+    /// Removes ended downloads of these kinds from the list; of one session, or with `nil` of all. Returns the downloads
+    /// that were removed, and as failures those of them whose files stay, because they are no longer the finished ones.
     @discardableResult
     func clear(
         _ filter: ClearFilter, deletingFiles: Bool, session: String?
-    ) async throws(DownloadError) -> Int {
+    ) async throws(DownloadError) -> BulkResult {
         let kinds = filter.kinds
         var result = try await act(.remove(deletingFiles: deletingFiles, ifIn: kinds), on: nil, session: session)
         // Another file has the name; keep the file, but remove the download.
-        let replaced = result.failures.filter { $1.code == .conflict }.map(\.key)
+        let replaced = result.failures.filter { $1.code == .conflict }
+        result.failures = result.failures.filter { $1.code != .conflict }
         if !replaced.isEmpty {
-            let again = try await act(.remove(deletingFiles: false, ifIn: kinds), on: replaced, session: session)
+            let ids = Array(replaced.keys)
+            let again = try await act(.remove(deletingFiles: false, ifIn: kinds), on: ids, session: session)
             result.changed.formUnion(again.changed)
-            for id in replaced { result.failures[id] = again.failures[id] }
+            result.failures.merge(again.failures) { $1 }
         }
         if let error = result.failures.values.first { throw error }
-        return result.changed.count
+        result.failures = replaced
+        return result
     }
 }
 

@@ -21,6 +21,12 @@ package struct DownloadDetail: Sendable, Hashable {
         package var speeds: [Int64] = []
         /// Whether the download resumes by comparing samples if the server sends no validator; absent if not.
         package var resumesUnproven: Bool?
+        /// The download's own proxy, without credentials, or `none`.
+        package var proxy: String?
+        /// Whether the download trusts certificates of its own only; absent if not.
+        package var hasCertificates: Bool?
+        /// Whether any certificate is accepted; absent if not.
+        package var insecure: Bool?
     }
 
     /// A range of the file and its state.

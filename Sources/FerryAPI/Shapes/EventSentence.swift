@@ -18,7 +18,7 @@ package enum EventSentence {
         case .retrying(let attempt, let delay, _):
             let time = ByteText.duration(delay)
             texts = (
-                "Trying again in \(time), attempt \(attempt): \(reason)",
+                "Trying again in \(time), retry \(attempt): \(reason)",
                 "\(chinese(time))后进行第 \(attempt) 次重试：\(reason)"
             )
         case .restarted:

@@ -52,7 +52,7 @@ public struct ProxySettings: Sendable, Hashable {
             do {
                 return try Proxy(parsing: text)
             } catch {
-                throw TextError("\(name): \(error.message)")
+                throw TextError("\(name): \(error.reason)")
             }
         }
         return nil

@@ -14,7 +14,7 @@ extension DownloadError {
     /// Creates an error with `reason` as its message, translated if the reason is a phrase.
     package init(_ code: Code, _ reason: Reason, recovery: Recovery = .permanent) {
         switch reason {
-        case .words(let words): self.init(code, words, recovery: recovery)
+        case .words, .pattern: self.init(code, reason.description, recovery: recovery)
         case .phrase(let phrase): self.init(code, phrase, recovery: recovery)
         }
     }

@@ -16,6 +16,12 @@ public struct DownloadPlan: Sendable, Hashable, Codable {
     public var name: String
     /// The URL of the final response after redirects, its query shown as `?…`.
     public var url: String
+    /// The URLs that redirects led to, their queries shown as `?…`; the last one is ``url``.
+    public var redirects: [String]
+    /// A file that has the name already; `nil` if there is none, or a part file is resumed.
+    public var existingPath: String?
+    /// Whether that file has the size of the server's: it is compared first, and kept if it is the same.
+    public var mayBeComplete: Bool
     /// The size in bytes; `nil` when the server does not declare it.
     public var totalBytes: ByteCount?
     /// Whether the server answered a range request with that range.
@@ -37,13 +43,17 @@ public struct DownloadPlan: Sendable, Hashable, Codable {
     public var maxConnections: Int
 
     package init(
-        name: String, url: String, totalBytes: ByteCount? = nil, acceptsRanges: Bool = false,
+        name: String, url: String, redirects: [String] = [], existingPath: String? = nil,
+        mayBeComplete: Bool = false, totalBytes: ByteCount? = nil, acceptsRanges: Bool = false,
         validator: String? = nil, validatorStrength: ValidatorStrength = .none, digests: [Checksum] = [],
         contentType: String? = nil, freeBytes: ByteCount? = nil, resumability: Resumability = .no,
         reason: String = "", heldBytes: ByteCount? = nil, maxConnections: Int = 1
     ) {
         self.name = name
         self.url = url
+        self.redirects = redirects
+        self.existingPath = existingPath
+        self.mayBeComplete = mayBeComplete
         self.totalBytes = totalBytes
         self.acceptsRanges = acceptsRanges
         self.validator = validator

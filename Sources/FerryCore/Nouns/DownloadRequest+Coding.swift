@@ -11,7 +11,7 @@ extension DownloadRequest: Codable {
         case id, urls, directory, name, path, part, onConflict, headers, user, password, secretsOrigin, checksum
         case checksumList, maxConnections, rateLimit, maxBytes, maxRedirects, priority, startsPaused, notBefore, label
         case userInfo, allowsMetered, allowsConstrained, allowsPrivate, onDuplicate, strict, allowsUnprovenParts
-        case resumesUnproven, failsOnChange, allowsDowngrade, acceptsHTML, syncsToDisk
+        case resumesUnproven, failsOnChange, allowsDowngrade, acceptsHTML, syncsToDisk, usesServerTime
         case proxy, certificates, insecure, addressFamily, connectTimeout, userAgent, cookies
         case stallTimeout, maxAttempts, minFreeBytes
     }
@@ -25,7 +25,7 @@ extension DownloadRequest: Codable {
         Property(.rateLimit, \.rateLimit, changes: .atOnce),
         Property(.maxBytes, \.maxBytes), Property(.maxRedirects, \.maxRedirects),
         Property(.priority, \.priority, changes: .atOnce),
-        Property(.startsPaused, \.startsPaused), Property(.notBefore, \.notBefore),
+        Property(.startsPaused, \.startsPaused), Property(.notBefore, \.notBefore, changes: .inNewRun),
         Property(.label, \.label, changes: .atOnce), Property(.userInfo, \.userInfo, changes: .atOnce),
         Property(.allowsMetered, \.network.allowsMetered, changes: .atOnce),
         Property(.allowsConstrained, \.network.allowsConstrained, changes: .atOnce),
@@ -36,6 +36,7 @@ extension DownloadRequest: Codable {
         Property(.failsOnChange, \.trust.failsOnChange),
         Property(.allowsDowngrade, \.trust.allowsDowngrade, changes: .inNewRun),
         Property(.acceptsHTML, \.trust.acceptsHTML, changes: .inNewRun), Property(.syncsToDisk, \.syncsToDisk),
+        Property(.usesServerTime, \.usesServerTime),
         Property(.proxy, \.connection.proxy, changes: .inNewRun),
         Property(.certificates, \.connection.certificates, changes: .inNewRun),
         Property(.insecure, \.connection.insecure, changes: .inNewRun),

@@ -100,6 +100,8 @@ public struct DownloadRequest: Sendable, Hashable {
     public var minFreeBytes: ByteCount?
     /// Whether data is synced to the disk, so that a power cut loses nothing that the journal claims. Default true.
     public var syncsToDisk = true
+    /// Whether the finished file gets the modification time that the server gives. Default true.
+    public var usesServerTime = true
 
     /// The identifier of the download, at most 256 bytes of UTF-8; `nil` to have one generated.
     public var id: DownloadID?

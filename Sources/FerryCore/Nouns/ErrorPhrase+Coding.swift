@@ -32,6 +32,7 @@ extension Reason: Codable {
         switch self {
         case .words(let words): try words.encode(to: encoder)
         case .phrase(let phrase): try phrase.encode(to: encoder)
+        case .pattern: try description.encode(to: encoder)
         }
     }
 }

@@ -21,7 +21,7 @@ package struct ErrorPhrase: Sendable, Hashable {
     }
 
     /// Replaces the placeholders in one pass, so that braces inside an argument stay.
-    private static func fill(_ pattern: String, with arguments: [String]) -> String {
+    static func fill(_ pattern: String, with arguments: [String]) -> String {
         var text = ""
         var rest = pattern[...]
         // allow(bytes): patterns are Ferry's own texts.
@@ -132,6 +132,7 @@ extension ErrorPhrase {
         case tagMatched, dateMatched, samplesMatched, sameFile, weakMatched, noneMatched, readFromStart
         case ifRangeIgnored, comparingSamples, originalLink, onWithMirror, mirrorDropped, mirrorMatched
         case onWithOne, oneLeft, severalLeft, askingAgain, partFetchedAgain, connectionBroke, connectionStalled
+        case requestSent, responseReceived, redirected, connectionMade, connectionEnded
         case seconds, hostIsFull, openedAnew, memoryLost, checkpointLost, otherNameBegun, journalAlone
         case checksumKept, checksumDropped, joinedForDigest, digestRefuted
         case comparingExisting, otherContent, halfTaken, mayBeHalf, partFits, foreignHalf, wouldRestart

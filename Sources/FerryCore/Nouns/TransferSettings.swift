@@ -29,6 +29,8 @@ public struct TransferSettings: Sendable, Hashable {
     public var cookies: CookieJar
     /// The maximum number of connections per host, over all downloads, 1 or more. Default 16.
     public var connectionsPerHost: Int = 16
+    /// Whether requests, response heads, redirects and connections are reported as notes. Default false.
+    package var tracesRequests = false
 
     public init(proxy: ProxySettings = ProxySettings(), cookies: CookieJar = CookieJar()) {
         self.proxy = proxy

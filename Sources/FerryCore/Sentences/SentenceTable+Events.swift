@@ -23,6 +23,11 @@ extension SentenceTable {
         .partFetchedAgain: ("{0}; that part is fetched again", "{0}；重新下载这一部分"),
         .connectionBroke: ("a connection broke: {0}", "一个连接中断：{0}"),
         .connectionStalled: ("a connection stalled: under {0} bytes in {1}", "一个连接停滞：{1}内不到 {0} 字节"),
+        .requestSent: ("request: GET {0} ({1})", "请求：GET {0}（{1}）"),
+        .responseReceived: ("{0} from {1} ({2})", "来自 {1} 的应答 {0}（{2}）"),
+        .redirected: ("redirected from {0} to {1}", "从 {0} 重定向到 {1}"),
+        .connectionMade: ("a connection to {0} was opened", "已建立到 {0} 的连接"),
+        .connectionEnded: ("a connection to {0} was closed", "到 {0} 的连接已关闭"),
         .seconds: ("{0} seconds", "{0} 秒"),
         .hostIsFull: ("waiting: {0} has {1} connections already, the most allowed", "等待：{0} 已有 {1} 个连接，达到上限"),
         .openedAnew: (

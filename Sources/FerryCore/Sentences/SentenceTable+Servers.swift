@@ -158,7 +158,7 @@ extension SentenceTable {
         .checksumOfEarlierRun: ("was given to an earlier run", "由之前一次运行给出"),
         .checksumOfServer: ("was declared by the server", "由服务器声明"),
         .wrongDigestInStream: (
-            "what was written does not have its digest: expected {0}, got {1}", "已写出内容的摘要不符：应为 {0}，实为 {1}"
+            "checksum mismatch in what was written: expected {0}, got {1}", "已写出内容的摘要不符：应为 {0}，实为 {1}"
         ),
         .wrongMessageDigest: (
             "what the server sent does not have its Content-Digest: expected {0}, got {1}",

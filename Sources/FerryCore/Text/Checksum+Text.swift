@@ -1,5 +1,5 @@
 extension Checksum: CustomStringConvertible {
-    /// Parses `ALGORITHM:HEX` or `ALGORITHM=HEX`.
+    /// Parses `ALGORITHM:HEX` or `ALGORITHM=HEX`, or the digits alone, whose number tells the algorithm.
     ///
     /// Algorithms: `md5`, `sha1`, `sha-1`, `sha256`, `sha-256`, `sha512`, `sha-512`. Case-insensitive; surrounding
     /// blanks are ignored.
@@ -7,7 +7,11 @@ extension Checksum: CustomStringConvertible {
         let trimmed = text.trimmedText
         let utf8 = trimmed.utf8
         guard let separator = utf8.firstIndex(where: { $0 == UInt8(ascii: ":") || $0 == UInt8(ascii: "=") }) else {
-            throw TextError(ErrorPhrase(.notAChecksum, TextError.quote(trimmed)))
+            guard let algorithm = DigestAlgorithm(hexDigitCount: utf8.count), let bytes = HexText.bytes(utf8),
+                let checksum = Checksum(algorithm: algorithm, bytes: bytes)
+            else { throw TextError(ErrorPhrase(.notAChecksum, TextError.quote(trimmed))) }
+            self = checksum
+            return
         }
         let name = trimmed[..<separator]
         guard let algorithm = DigestAlgorithm(name: name) else {

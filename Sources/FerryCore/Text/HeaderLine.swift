@@ -33,7 +33,7 @@ package enum HeaderLine {
             do {
                 fields.append(try parse(String(line.text)))
             } catch {
-                throw TextError(error.message, line: line.number)
+                throw TextError(error.reason, line: line.number)
             }
         }
         return fields

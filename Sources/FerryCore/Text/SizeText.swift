@@ -13,7 +13,7 @@ package enum SizeText {
         return try parse(text, what: "rate", suffix: hasPerSecond ? String(trimmed.dropLast(2)) : trimmed)
     }
 
-    private static func parse(_ text: String, what: String, suffix number: String) throws(TextError) -> ByteCount {
+    private static func parse(_ text: String, what: Reason, suffix number: String) throws(TextError) -> ByteCount {
         let shown = TextError.quote(text.trimmedText)
         let digits = number.trimmedText.utf8.prefix { ASCII.isDigit($0) }.count
         guard let decimal = DecimalText(number) else {

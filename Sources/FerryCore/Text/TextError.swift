@@ -10,20 +10,17 @@ public struct TextError: Error, Sendable, Hashable, CustomStringConvertible {
     /// One line in English, without a full stop.
     public var message: String { reason.description }
 
-    /// Creates an error with an untranslated message.
-    package init(_ message: String, line: Int? = nil) {
-        reason = .words(message)
+    package init(_ reason: Reason, line: Int? = nil) {
+        self.reason = reason
         self.line = line
     }
 
-    /// Creates an error with a translated message.
-    package init(_ phrase: ErrorPhrase, line: Int? = nil) {
-        reason = .phrase(phrase)
-        self.line = line
-    }
+    package init(_ phrase: ErrorPhrase, line: Int? = nil) { self.init(.phrase(phrase), line: line) }
 
     /// `line 3: message`, or the message alone.
-    public var description: String { line.map { "line \($0): \(message)" } ?? message }
+    package var whole: Reason { line.map { "line \($0): \(reason)" } ?? reason }
+
+    public var description: String { whole.description }
 
     /// Returns an excerpt of the user's text in quotes: at most 60 characters, control characters replaced by `?`.
     package static func quote(_ text: some StringProtocol) -> String {

@@ -4,7 +4,7 @@ package import HTTPTypes
 ///
 /// The list arrives in pieces, and each entry is returned once it is complete, so memory does not grow with the list.
 ///
-/// Empty lines and lines beginning with `#` are skipped. Tab-separated URLs on one line are mirrors of one file. Lines
+/// Empty lines and lines beginning with `#` are skipped. URLs on one line, with tabs or blanks between them, are mirrors of one file. Lines
 /// beginning with white space are options of the preceding URL: `out=`, `dir=`, `checksum=`, `header=`. Invalid mirrors
 /// and unknown options are dropped; an option with an invalid value drops its whole entry, because a download without
 /// that option is not what the list requests.
@@ -30,10 +30,12 @@ package struct URLList: Sendable {
         /// The line, counted from 1.
         package let line: Int
         /// One line without a full stop, without secrets.
-        package let message: String
+        package let reason: Reason
+        package var message: String { reason.description }
 
         /// `line 3: message`.
-        package var description: String { "line \(line): \(message)" }
+        package var whole: Reason { "line \(line): \(reason)" }
+        package var description: String { whole.description }
     }
 
     package enum Item: Sendable, Hashable {
@@ -110,8 +112,8 @@ package struct URLList: Sendable {
         }
     }
 
-    private mutating func report(_ message: String, line: Int) {
-        found.append(.problem(Problem(line: line, message: message)))
+    private mutating func report(_ reason: Reason, line: Int) {
+        found.append(.problem(Problem(line: line, reason: reason)))
     }
 
     private mutating func flush() {
@@ -121,7 +123,7 @@ package struct URLList: Sendable {
 
     private mutating func readURLs(_ text: Substring, line: Int) {
         var urls: [DownloadURL] = []
-        let parts = text.split(at: "\t").map(\.trimmedText).filter { !$0.isEmpty }
+        let parts = text.split(at: "\t").flatMap(Self.separate)
         if parts.count > DownloadRequest.mostSources {
             report(
                 "a file has at most \(DownloadRequest.mostSources) URLs; the rest of the line is left out", line: line)
@@ -131,11 +133,25 @@ package struct URLList: Sendable {
                 let url = try DownloadURL(part)
                 if !urls.contains(url) { urls.append(url) }
             } catch {
-                report(error.message, line: line)
+                report(error.reason, line: line)
             }
         }
         isSkipping = urls.isEmpty
         current = urls.isEmpty ? nil : Entry(urls: urls, line: line)
+    }
+
+    /// Splits a text at the blanks before a scheme; other blanks belong to a URL.
+    private static func separate(_ text: Substring) -> [String] {
+        var parts: [String] = []
+        for word in text.trimmedText.split(at: " ", omittingEmptySubsequences: false) {
+            let start = String(word).asciiLowercased
+            if parts.isEmpty || start.utf8.hasPrefix("http://") || start.utf8.hasPrefix("https://") {
+                parts.append(String(word))
+            } else {
+                parts[parts.count - 1] += " " + word
+            }
+        }
+        return parts.map(\.trimmedText).filter { !$0.isEmpty }
     }
 
     private mutating func readOption(_ text: Substring, line: Int) {
@@ -152,7 +168,7 @@ package struct URLList: Sendable {
         do {
             try apply(name, value, line: line)
         } catch {
-            report(error.message, line: line)
+            report(error.reason, line: line)
             current = nil
             isSkipping = true
         }

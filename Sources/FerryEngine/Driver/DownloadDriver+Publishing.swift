@@ -134,7 +134,8 @@ extension DownloadDriver {
     private func publishOrder(directory: FilePath, name: String, total: ByteCount) -> PublishOrder {
         state.withLock { state in
             let identity = state.machine.identity
-            let time = identity.lastModified.flatMap { HTTPDate.parse($0) }.flatMap {
+            let given = request.usesServerTime ? identity.lastModified : nil
+            let time = given.flatMap { HTTPDate.parse($0) }.flatMap {
                 FileTime(secondsSince1970: $0.timeIntervalSince1970)
             }
             return PublishOrder(

@@ -201,6 +201,7 @@ extension DownloadDriver {
             of: self.request, from: original, headLimit: settings.stallTimeout)
         request.url = url
         request.fields = fields
+        request.trace = { [weak self] in self?.report(.event(.note($0))) }
         return request
     }
 }

@@ -16,8 +16,8 @@ package struct DownloadPlanner: Sendable {
 
     package func plan() async throws(DownloadError) -> DownloadPlan {
         _ = try request.destination.resolved()
-        guard let source = request.sources.first else { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
-        let (verdict, url) = try await ask(source, .whole)
+        guard let source = try await source() else { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
+        let (verdict, redirects) = try await ask(source, .whole)
         let representation: Representation
         switch verdict {
         case .whole(let found):
@@ -39,12 +39,23 @@ package struct DownloadPlanner: Sendable {
         if let total = representation.identity.totalBytes, total > 1, !representation.refusesRanges {
             if case .part = try await ask(source, .range(total - 1..<total)).0 { hasRanges = true }
         }
-        let plan = describe(representation, source: source, url: url, hasRanges: hasRanges)
+        let plan = describe(representation, source: source, redirects, hasRanges: hasRanges)
         return await environment.files.run { disk in look(for: source, plan, disk) }
     }
 
+    /// The first URL of the request, else of the journal of its part file.
+    private func source() async throws(DownloadError) -> DownloadURL? {
+        if let first = request.sources.first { return first }
+        guard case .part(let path) = request.destination else { return nil }
+        let text = try await environment.files.run { disk throws(DownloadError) in
+            try PartFiles.find(at: path, fileSystem: disk.fileSystem).record.urls.first
+        }
+        guard let text else { return nil }
+        return try DownloadURL(text)
+    }
+
     private func ask(_ source: DownloadURL, _ ask: RangeAsk) async throws(DownloadError) -> (
-        ResponseVerdict, DownloadURL
+        ResponseVerdict, redirects: [DownloadURL]
     ) {
         var outgoing = TransferRequest(of: request, from: source, headLimit: headLimit)
         if let field = ask.field { outgoing.fields[.range] = field }
@@ -53,17 +64,18 @@ package struct DownloadPlanner: Sendable {
             let verdict = ResponseVerdict.judge(response.head, asked: ask, now: environment.clock.date())
             let judged = PagePolicy(givenName: request.givenName).judge(
                 verdict, beginsAPage: false, url: source, finalURL: response.url)
-            return (judged, response.url)
+            return (judged, response.redirects)
         } catch { throw DownloadError(error) }
     }
 
     private func describe(
-        _ representation: Representation, source: DownloadURL, url: DownloadURL, hasRanges: Bool
+        _ representation: Representation, source: DownloadURL, _ redirects: [DownloadURL], hasRanges: Bool
     ) -> DownloadPlan {
         let identity = representation.identity
+        let url = redirects.last ?? source
         var plan = DownloadPlan(
             name: SafeName.make(representation.suggestedName, url: source, finalURL: url), url: url.redacted,
-            totalBytes: identity.totalBytes, acceptsRanges: hasRanges,
+            redirects: redirects.map(\.redacted), totalBytes: identity.totalBytes, acceptsRanges: hasRanges,
             validator: identity.etag ?? identity.lastModified,
             digests: representation.digests, contentType: identity.contentType)
         plan.validatorStrength = identity.strongValidator != nil ? .strong : identity.hasValidator ? .weak : .none
@@ -84,7 +96,9 @@ package struct DownloadPlanner: Sendable {
         let allowsParts =
             hasRanges
             && (plan.validatorStrength == .strong || hasDigest || request.trust.allowsUnprovenParts)
-        plan.maxConnections = allowsParts ? request.maxConnections : 1
+        // A connection is worth opening for a mebibyte and more.
+        let useful = max(1, Int(clamping: (identity.totalBytes ?? .max) >> 20))
+        plan.maxConnections = allowsParts ? min(request.maxConnections, useful) : 1
         return plan
     }
 
@@ -104,6 +118,7 @@ package struct DownloadPlanner: Sendable {
             journal = DownloadPaths(of: FilePath(path).lexicallyNormalized())?.journal
             if case .file = destination { plan.name = FilePath(path).lastComponent?.string ?? plan.name }
         }
+        if journal == nil { lookForName(in: directory, &plan, disk) }
         if let journal {
             let found = try? PartFiles.find(at: journal.string, fileSystem: disk.fileSystem)
             plan.heldBytes = found?.claimedBytes
@@ -111,5 +126,20 @@ package struct DownloadPlanner: Sendable {
         while (try? disk.fileSystem.statusIfPresent(directory)) == nil, directory.removeLastComponent() {}
         plan.freeBytes = try? disk.fileSystem.space(at: directory).freeBytes
         return plan
+    }
+
+    /// Adds the file that has the name, and under ``ConflictRule/rename`` the name that the download would get instead.
+    private func lookForName(in directory: FilePath, _ plan: inout DownloadPlan, _ disk: Disk) {
+        let wanted = plan.name
+        guard let paths = DownloadPaths(directory: directory, name: wanted) else { return }
+        if let status = try? disk.fileSystem.statusIfPresent(paths.final) {
+            plan.existingPath = paths.final.string
+            plan.mayBeComplete = status.kind == .regular && status.length == plan.totalBytes
+        }
+        guard request.onConflict == .rename, !plan.mayBeComplete else { return }
+        let taker = NameTaker(fileSystem: disk.fileSystem)
+        let free = (0...NameTaker.maxNumber).lazy.compactMap { DownloadPaths(wanted, number: $0, in: directory) }
+            .first { (try? taker.isFree($0)) ?? true }
+        plan.name = free?.name ?? wanted
     }
 }

@@ -11,6 +11,8 @@ final class HTTPExchange: Sendable {
     let target: String
     /// Whether the request may only be sent to a peer with a public address.
     let needsPublicPeer: Bool
+    /// Receives the opening and the end of its connection.
+    let trace: TransferTrace?
     private let refused = Mutex<String?>(nil)
     private let flags = Atomic<UInt8>(0)
     private let leftover = Mutex<[ByteBuffer]>([])
@@ -21,8 +23,9 @@ final class HTTPExchange: Sendable {
         static let sent: UInt8 = 4
     }
 
-    init(target: String, needsPublicPeer: Bool) {
+    init(target: String, needsPublicPeer: Bool, trace: TransferTrace? = nil) {
         self.target = target
+        self.trace = trace
         self.needsPublicPeer = needsPublicPeer
     }
 

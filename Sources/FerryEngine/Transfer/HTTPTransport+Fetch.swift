@@ -16,10 +16,15 @@ extension HTTPTransport {
         var settings = own.with(request.connection)
         settings.allowsPrivate = own.allowsPrivate && request.allowsPrivate
         var chain = FetchChain(request, settings: settings)
+        let trace = TransferTrace(request, settings)
         while true {
             let fields = chain.fields(challenges: challenges, now: Date())
-            let answer = try await hop(to: chain.url, fields: fields, headLimit: request.headLimit, settings)
-            switch try chain.received(answer.head, challenges: challenges, now: Date()) {
+            let url = chain.url
+            trace?.sends(fields, to: url)
+            let answer = try await hop(to: url, fields: fields, headLimit: request.headLimit, settings, trace)
+            let step = try chain.received(answer.head, challenges: challenges, now: Date())
+            trace?.received(answer.head, from: url, to: chain.url == url ? nil : chain.url)
+            switch step {
             case .final:
                 let body = TransferBody(of: answer, from: chain.url)
                 var response = TransferResponse(
@@ -38,7 +43,8 @@ extension HTTPTransport {
     /// server, so the request is retried at once, one time, on any connection. A malformed response on a reused
     /// connection is retried until a fresh connection confirms it.
     private func hop(
-        to url: DownloadURL, fields: HTTPHeaders, headLimit: Duration, _ settings: TransferSettings
+        to url: DownloadURL, fields: HTTPHeaders, headLimit: Duration, _ settings: TransferSettings,
+        _ trace: TransferTrace?
     ) async throws(TransferFailure) -> WireAnswer {
         let deadline = NIODeadline.now() + TimeAmount(min(max(headLimit, .milliseconds(1)), .seconds(86400)))
         let route = ProxyRoute(for: url, settings: settings.proxy)
@@ -54,7 +60,8 @@ extension HTTPTransport {
         while true {
             // Through a proxy the peer is the proxy itself, which the user configured.
             let hop = HTTPExchange(
-                target: route.target(of: url), needsPublicPeer: !settings.allowsPrivate && route.name == nil)
+                target: route.target(of: url), needsPublicPeer: !settings.allowsPrivate && route.name == nil,
+                trace: trace)
             do {
                 return try await send(
                     hop, to: url, via: route, fields: fields, client, from: settings.addressFamily.wildcard,

@@ -47,6 +47,7 @@ final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler 
                 return
             }
             hop.wentOut(onReusedConnection: hasServed)
+            if !hasServed { hop.trace?.opened(context.channel.peerName) }
             head.uri = hop.target
             current = hop
             isAnswered = false
@@ -79,6 +80,11 @@ final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler 
         context.fireChannelRead(data)
     }
 
+    func channelInactive(context: ChannelHandlerContext) {
+        current?.trace?.closed(context.channel.peerName)
+        context.fireChannelInactive()
+    }
+
     func read(context: ChannelHandlerContext) {
         isWanted = true
         context.read()
@@ -90,6 +96,10 @@ final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler 
         isWanted = false
         context.fireChannelReadComplete()
     }
+}
+
+extension Channel {
+    fileprivate var peerName: String { remoteAddress.flatMap { $0.ipAddress } ?? "?" }
 }
 
 extension SocketAddress {

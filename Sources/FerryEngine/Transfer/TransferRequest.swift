@@ -20,6 +20,8 @@ package struct TransferRequest: Sendable {
     package var allowsPrivate = true
     /// The maximum number of redirects in one chain. Default 20.
     package var maxRedirects: Int
+    /// Receives what ``TransferSettings/tracesRequests`` asks for, on any thread.
+    package var trace: (@Sendable (Reason) -> Void)?
 
     package init(
         url: DownloadURL, fields: HTTPFields = HTTPFields(), secrets: SecretScope, headLimit: Duration = .seconds(60),

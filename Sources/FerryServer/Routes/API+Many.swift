@@ -63,9 +63,10 @@ extension API {
 
     func clear(_ call: APIRequest) async throws -> Response {
         let body = try await read(ClearBody.self, of: call)
-        let count = try await manager.clear(
+        let result = try await manager.clear(
             body.which, deletingFiles: body.deleteFiles ?? false, session: call.session)
-        return try Answer.json(ActionCount(count))
+        let kept = result.failures.map { ActionFailure($0.rawValue, $1) }.sorted { $0.id < $1.id }
+        return try Answer.json(ActionCount(result.changed.count, failures: kept))
     }
 
     /// Acts on the downloads that a body selects; `action` receives their identifiers, `nil` for all, and the session

@@ -37,8 +37,11 @@ package enum CommandAdvice {
             synonyms[word].flatMap { $0.first { names($0, commands) } }
             ?? commands.map { (name: $0, distance: distance(word, $0)) }
             .filter { $0.distance <= max(1, word.utf8.count / 3) }.min { $0.distance < $1.distance }?.name
-        let guess = meant.map { ": did you mean ferry \($0)?" } ?? "; to download, write ferry get URL"
-        return UsageError("there is no command \(TextError.quote(word))\(guess)")
+        let quoted = TextError.quote(word)
+        guard let meant else {
+            return UsageError("there is no command \(quoted); to download, write ferry get URL")
+        }
+        return UsageError("there is no command \(quoted): did you mean ferry \(meant)?")
     }
 
     /// The commands, of which the first that exists is meant.

@@ -28,10 +28,10 @@ package struct FileOptions: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp(
             """
-            Expected checksum: sha256:HEX (or sha512, sha1, md5; one URL only), @URL of a checksum file, or none to drop \
-            that of an earlier run.
+            Expected checksum: sha256:HEX (or sha512, sha1, md5, or the digits alone; one URL only), @FILE or @URL of a \
+            checksum file like SHA256SUMS, or none to drop that of an earlier run.
             """,
-            valueName: "alg:hex|@url|none"))
+            valueName: "hex|@file|@url|none"))
     package var checksum: String?
 
     @Option(help: ArgumentHelp("A mirror of the file; needs exactly one URL argument.", valueName: "url"))

@@ -57,6 +57,7 @@ package struct GetPlanner: Sendable {
         settings.proxy = try proxies()
         settings.caFile = TransferSettings.caFile(in: world.environment)
         settings.connectionsPerHost = descriptors.connectionsPerHost
+        settings.tracesRequests = options.show.verbose
         return settings
     }
 
@@ -67,7 +68,7 @@ package struct GetPlanner: Sendable {
             environment = environment.filter { ["no_proxy", "NO_PROXY"].contains($0.key) }
         }
         do throws(TextError) { return try ProxySettings(environment: environment) } catch {
-            throw UsageError(error.message)
+            throw UsageError(error.reason)
         }
     }
 }

@@ -1,24 +1,47 @@
-import FerryCore
+package import FerryCore
 
 /// Names the option of Ferry for an unknown option that other downloaders have.
 package enum OptionAdvice {
     package static let onlyGET = "ferry downloads with GET: it sends no data and has no other method"
 
     /// Returns the message of the argument parser, with advice in place of its guess.
-    package static func improve(_ message: String) -> String {
-        for (start, isUnknown) in [("Unknown option '", true), ("The value '", false)] {
-            guard let rest = message.dropping(prefix: start), let end = rest.utf8.firstIndex(of: UInt8(ascii: "'"))
-            else { continue }
-            if isUnknown {
-                let option = String(rest[..<end])
-                return advice[option].map { "Unknown option '\(option)': \($0)" } ?? message
-            }
-            // The option of curl for a proxy.
-            if rest[end...].utf8.contains("for '-x "), rest[..<end].utf8.contains(UInt8(ascii: ":")) {
-                return message + "; a proxy is --proxy URL"
-            }
+    package static func improve(_ message: String) -> Reason {
+        guard let (pattern, values) = patterns.lazy.compactMap({ read(message, $0) }).first else {
+            return .words(message)
         }
-        return message
+        if pattern.utf8.hasPrefix("Unknown"), let advice = advice[values[0]] {
+            return "Unknown option '\(values[0])': \(Reason.pattern(advice, []))"
+        }
+        let text = Reason.pattern(pattern, values.map { .words($0) })
+        // The option of curl for a proxy.
+        guard pattern.utf8.hasPrefix("The value"), values[1].utf8.hasPrefix("-x "), values[0].utf8.contains(":") else {
+            return text
+        }
+        return "\(text); a proxy is --proxy URL"
+    }
+
+    /// The messages of the argument parser, the longer ones first.
+    private static let patterns = [
+        "Unknown option '{0}'. Did you mean '{1}'?", "Unknown option '{0}'", "Missing expected argument '{0}'",
+        "Missing value for '{0}'", "The value '{0}' is invalid for '{1}'", "Unexpected argument '{0}'",
+        "{0} unexpected arguments: {1}",
+    ]
+
+    /// Returns the pattern, and what fills its holes in the message; `nil` if it is another message.
+    private static func read(_ message: String, _ pattern: String) -> (pattern: String, values: [String])? {
+        var (rest, parts) = (message[...], pattern[...])
+        var values: [String] = []
+        while let hole = parts.utf8.firstRange(of: "{\(values.count)}") {
+            guard let start = rest.dropping(prefix: String(parts[..<hole.lowerBound])) else { return nil }
+            parts = parts[hole.upperBound...]
+            let next = parts.utf8.firstRange(of: "{\(values.count + 1)}")?.lowerBound ?? parts.endIndex
+            let mark = String(parts[..<next])
+            let end = mark.isEmpty ? start.endIndex : start.utf8.firstRange(of: mark)?.lowerBound
+            guard let end else { return nil }
+            values.append(String(start[..<end]))
+            rest = start[end...]
+        }
+        return rest.utf8.elementsEqual(parts.utf8) ? (pattern, values) : nil
     }
 
     private static let advice: [String: String] = {

@@ -62,9 +62,9 @@ package struct PlannedItems: Sequence, Sendable {
                     do {
                         return granted(.request(try planner.request(entry, template: items.template)))
                     } catch {
-                        return unusable(list, "line \(entry.line): \(error.message)")
+                        return unusable(list, "line \(entry.line): \(error.reason)")
                     }
-                case .problem(let problem)?: return unusable(list, problem.description)
+                case .problem(let problem)?: return unusable(list, problem.whole)
                 case nil where isRead: close()
                 case nil:
                     do {
@@ -75,7 +75,7 @@ package struct PlannedItems: Sequence, Sendable {
                         if isRead { entries.finish() }
                     } catch {
                         close()
-                        return unusable(list, "cannot be read to its end: \(error.message)")
+                        return unusable(list, "cannot be read to its end: \(error.reason)")
                     }
                 }
             }
@@ -84,8 +84,8 @@ package struct PlannedItems: Sequence, Sendable {
 
         private func granted(_ item: GetPlan.Item) -> GetPlan.Item { items.grant?.apply(to: item) ?? item }
 
-        private func unusable(_ list: ListFile, _ reason: String) -> GetPlan.Item {
-            .unusable(PrintableText.escape("\(list.name): \(reason)"))
+        private func unusable(_ list: ListFile, _ reason: Reason) -> GetPlan.Item {
+            .unusable(("\(list.name): \(reason)" as Reason).shown)
         }
 
         /// Continues with the next list.

@@ -5,18 +5,19 @@ import HTTPTypes
 /// Values of arguments. Errors name the option.
 extension PlanningWorld {
     /// Reads a text file that an argument names.
-    func read(_ path: String, what: String) throws(UsageError) -> String {
+    func read(_ path: String, what: Reason) throws(UsageError) -> String {
         try Self.naming(what, path) { () throws(UsageError) in try readText(path) }
     }
 
     /// Adds the purpose and the path of a file to an error.
     static func naming<Value>(
-        _ what: String, _ path: String, _ body: () throws(UsageError) -> Value
+        _ what: Reason, _ path: String, _ body: () throws(UsageError) -> Value
     ) throws(UsageError) -> Value {
         do {
             return try body()
         } catch {
-            throw UsageError("cannot read \(what) \(path == "-" ? "from standard input" : path): \(error.message)")
+            let place: Reason = path == "-" ? "from standard input" : .words(path)
+            throw UsageError("cannot read \(what) \(place): \(error.reason)")
         }
     }
 

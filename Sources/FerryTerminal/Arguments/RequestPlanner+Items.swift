@@ -23,18 +23,20 @@ extension RequestPlanner {
         request.trust.acceptsHTML = trust.acceptHTML
         request.trust.allowsDowngrade = options.allowDowngrade
         request.syncsToDisk = !trust.noFsync
+        request.usesServerTime = !trust.noMtime
         try applyConnection(to: &request)
         if options.noPrivate { request.network.allowsPrivate = false }
-        if let text = files.checksum {
-            if text.utf8.hasPrefix("@") {
-                request.checksumList = try url(String(text.dropFirst()))
+        if let text = files.checksum, localChecksums == nil {
+            if let list = text.dropping(prefix: "@") {
+                request.checksumList =
+                    list.utf8.contains("://") ? try url(String(list)) : try urlWithoutScheme(String(list))
             } else if text == "none" {
                 request.ignoresEarlierChecksum = true
             } else {
                 do {
                     request.checksum = try Checksum(parsing: text)
                 } catch {
-                    throw UsageError("--checksum: \(error.message)")
+                    throw UsageError("--checksum: \(error.reason)")
                 }
             }
         }
@@ -58,7 +60,7 @@ extension RequestPlanner {
             var request = template
             request.sources = try sources(url)
             request.destination = .part(path)
-            return [.request(request)]
+            return [.request(try withChecksum(request))]
         }
         var items: [GetPlan.Item] = []
         for target in targets {
@@ -66,11 +68,11 @@ extension RequestPlanner {
             switch target {
             case .url(let url):
                 request.sources = try sources(url)
-                request.destination = try destination()
-                items.append(.request(request))
+                request.destination = try destination(of: url)
+                items.append(.request(try withChecksum(request)))
             case .part(let path):
                 request.destination = .part(path)
-                items.append(.request(request))
+                items.append(.request(try withChecksum(request)))
             case .directory(let path):
                 items.append(.parts(directory: path, request))
             }
@@ -93,6 +95,26 @@ extension RequestPlanner {
             request.destination = .directory(directory)
             try prepare(directory)
         }
+        return entry.checksum == nil ? try withChecksum(request) : request
+    }
+
+    /// Returns the request with its checksum in the file of `--checksum @FILE`: that of the name in the URL, else of the
+    /// name that the user gives.
+    private func withChecksum(_ request: DownloadRequest) throws(UsageError) -> DownloadRequest {
+        guard let (path, list) = checksums else { return request }
+        var names = request.sources.prefix(1).map { SafeName.make(nil, url: $0, finalURL: nil) }
+        switch request.destination {
+        case .file(let path): names.append(Paths.name(of: path))
+        case .part(let path):
+            let name = Paths.name(of: path)
+            names.append(String(name.dropping(suffix: ".part.ferry") ?? name.dropping(suffix: ".part") ?? name[...]))
+        case .directory, .stream: break
+        }
+        guard let checksum = names.lazy.compactMap(list.checksum(for:)).first else {
+            throw UsageError("--checksum: \(path) has no checksum of \(names.joined(separator: " or "))")
+        }
+        var request = request
+        request.checksum = checksum
         return request
     }
 
@@ -108,7 +130,7 @@ extension RequestPlanner {
     /// The values of `-o` that stand for standard output.
     static let standardOutput: Set<String> = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
 
-    private mutating func destination() throws(UsageError) -> DownloadRequest.Destination {
+    private mutating func destination(of url: DownloadURL) throws(UsageError) -> DownloadRequest.Destination {
         switch files.output {
         case let output? where Self.standardOutput.contains(output): return .stream(1)
         case let output?:
@@ -118,8 +140,18 @@ extension RequestPlanner {
             return .file(try file(path))
         case nil:
             try prepare(directory)
-            return .directory(directory)
+            return .directory(directory, name: Self.dotName(of: url).map { .exact($0) } ?? .suggested)
         }
+    }
+
+    /// The name of a dot file that ends a URL on the command line, where the user sees it; `nil` for every other URL. No
+    /// server, redirect or list can choose such a name.
+    private static func dotName(of url: DownloadURL) -> String? {
+        let name = String(decoding: url.lastPathSegment, as: UTF8.self)
+        guard let rest = name.dropping(prefix: ".").map(String.init),
+            SafeName.sanitize(rest)?.utf8.elementsEqual(rest.utf8) == true
+        else { return nil }
+        return name
     }
 
     private mutating func file(_ path: String) throws(UsageError) -> String {

@@ -64,9 +64,10 @@ extension RequestPlanner {
         guard items.contains(where: { $0.request?.sources.isEmpty == true }) else {
             return try grant(items, word, to: servers, partsOf: nil)
         }
-        let things = [word == nil ? nil : "user name and password", items.template.hasSecrets ? "headers" : nil]
-        let what = things.compactMap(\.self).joined(separator: " and ")
-        guard try world.confirm("Send \(what) to \(server)?") else {
+        let both: Reason = items.template.hasSecrets ? "user name and password and headers" : "user name and password"
+        let what: Reason = word == nil ? "headers" : both
+        let question: Reason = "Send \(what) to \(server)?"
+        guard try world.confirm(question.local) else {
             throw UsageError("\(what) were not sent: write --user NAME@HOST, or give the URL")
         }
         return try grant(items, word, to: servers, partsOf: server)

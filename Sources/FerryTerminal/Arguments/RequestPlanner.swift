@@ -11,6 +11,8 @@ struct RequestPlanner: Sendable {
     /// Some of the directories already prepared, so that a list of thousands of files prepares each seldom.
     var preparedDirectories: Set<String> = []
     var netrc: Netrc?
+    /// The checksum file on this machine that `--checksum @FILE` names.
+    var checksums: (path: String, list: ChecksumList)?
 
     /// Returns the items of the command.
     ///
@@ -23,6 +25,7 @@ struct RequestPlanner: Sendable {
         try planner.checkSingles(targets)
         let template = try planner.template()
         planner.netrc = try planner.readNetrc()
+        planner.checksums = try planner.readChecksums()
         let lists = try planner.openLists()
         let arguments = try planner.items(targets, template: template)
         var items = PlannedItems(arguments: arguments, lists: lists, planner: planner, template: template)
@@ -57,7 +60,10 @@ struct RequestPlanner: Sendable {
             throw UsageError("no URL given: give a URL, a part file, a directory, or -i LIST")
         }
         var targets: [Target] = []
-        for item in files.items { targets.append(try target(item)) }
+        for item in files.items {
+            let target = try target(item)
+            if !targets.contains(target) { targets.append(target) }
+        }
         let hasPart = targets.contains { if case .part = $0 { true } else { false } }
         let hasURL = targets.contains { if case .url = $0 { true } else { false } }
         if hasPart, hasURL {
@@ -88,7 +94,7 @@ struct RequestPlanner: Sendable {
     }
 
     /// Returns the https URL for `HOST/PATH`, where the host is a name with a dot, an address or `localhost`.
-    private func urlWithoutScheme(_ text: String) throws(UsageError) -> DownloadURL {
+    func urlWithoutScheme(_ text: String) throws(UsageError) -> DownloadURL {
         let host = text.utf8.prefix { $0 != UInt8(ascii: "/") }
         let isHost = host.contains(UInt8(ascii: ".")) || host.starts(with: "localhost".utf8)
         guard isHost, host.count < text.utf8.count, let first = host.first, first != UInt8(ascii: "."),
@@ -104,7 +110,7 @@ struct RequestPlanner: Sendable {
         do {
             return try DownloadURL(text)
         } catch {
-            throw UsageError(error.message)
+            throw UsageError(error.reason)
         }
     }
 
@@ -121,10 +127,13 @@ struct RequestPlanner: Sendable {
         }
         if !files.mirror.isEmpty, !hasOneURL {
             throw UsageError(
-                "--mirror needs exactly one URL; in lists write mirrors on one line, with tabs between them")
+                "--mirror needs exactly one URL; in lists write mirrors on one line, with blanks between them")
         }
         if let checksum = files.checksum, !checksum.utf8.hasPrefix("@"), checksum != "none", !hasOneFile {
-            throw UsageError("--checksum ALG:HEX needs exactly one URL; use --checksum @URL, or checksum= in a list")
+            throw UsageError("--checksum ALG:HEX needs exactly one URL; use --checksum @FILE, or checksum= in a list")
+        }
+        if localChecksums != nil, hasDirectory(targets) {
+            throw UsageError("--checksum @FILE goes with URLs and part files, not with directories")
         }
         if files.directory != nil, targets.contains(where: { if case .url = $0 { false } else { true } }) {
             throw UsageError("-d cannot be used with part files: they stay where they are")
@@ -147,6 +156,19 @@ struct RequestPlanner: Sendable {
         } catch {
             throw UsageError("\(path): \(error)")
         }
+    }
+
+    /// The path that `--checksum @FILE` names; `nil` for a URL.
+    var localChecksums: String? {
+        guard let text = files.checksum?.dropping(prefix: "@"), !text.utf8.contains("://") else { return nil }
+        return world.kind(String(text)) == .missing ? nil : String(text)
+    }
+
+    private func readChecksums() throws(UsageError) -> (path: String, list: ChecksumList)? {
+        guard let path = localChecksums else { return nil }
+        let list = ChecksumList(try world.read(path, what: "checksum file"))
+        guard !list.entries.isEmpty else { throw UsageError("--checksum: there is no checksum in \(path)") }
+        return (path, list)
     }
 
     private func openLists() throws(UsageError) -> [ListFile] {

@@ -22,6 +22,9 @@ package struct TrustOptions: ParsableArguments, Sendable {
     @Flag(name: .customLong("accept-html"), help: "Accept an HTML page even if another type is expected.")
     package var acceptHTML = false
 
+    @Flag(help: "Let the finished file have the present time, not the server's.")
+    package var noMtime = false
+
     @Flag(help: "Skip fsync: data survives a crash of ferry, but not a power cut.")
     package var noFsync = false
 

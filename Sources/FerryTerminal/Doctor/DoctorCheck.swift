@@ -1,3 +1,5 @@
+package import FerryCore
+
 /// The result of one check of `ferry doctor`.
 package struct DoctorCheck: Sendable, Hashable, Encodable {
     package enum Level: String, Sendable, Hashable, Encodable {
@@ -11,11 +13,11 @@ package struct DoctorCheck: Sendable, Hashable, Encodable {
     package var name: String
     package var level: Level
     /// The finding.
-    package var text: String
+    package var text: Reason
     /// The suggested remedy; `nil` if none is needed.
-    package var advice: String?
+    package var advice: Reason?
 
-    package init(_ name: String, _ level: Level, _ text: String, advice: String? = nil) {
+    package init(_ name: String, _ level: Level, _ text: Reason, advice: Reason? = nil) {
         self.name = name
         self.level = level
         self.text = text
@@ -41,8 +43,8 @@ package struct DoctorReport: Sendable, Hashable, Encodable {
         let name = checks.map(\.name.count).max() ?? 0
         return checks.flatMap { check in
             let head = DisplayWidth.pad(check.level.rawValue, to: 9) + DisplayWidth.pad(check.name, to: name + 2)
-            let advice = check.advice.map { String(repeating: " ", count: name + 11) + PrintableText.escape($0) }
-            return [head + PrintableText.escape(check.text)] + (advice.map { [$0] } ?? [])
+            let advice = check.advice.map { String(repeating: " ", count: name + 11) + $0.shown }
+            return [head + check.text.shown] + (advice.map { [$0] } ?? [])
         }
     }
 }

@@ -39,11 +39,11 @@ package enum DoctorPolicy {
         guard found.isThere else {
             return DoctorCheck("downloads", .ok, "\(path) is not there yet; it is made when it is needed")
         }
-        let free = found.freeBytes.map { ", \(ByteText.size($0)) free" } ?? ""
+        let text: Reason = found.freeBytes.map { "\(path), \(ByteText.size($0)) free" } ?? .words(path)
         guard found.freeBytes ?? .max >= 1_000_000_000 else {
-            return DoctorCheck("downloads", .warning, path + free, advice: "make room: downloads wait when it is full")
+            return DoctorCheck("downloads", .warning, text, advice: "make room: downloads wait when it is full")
         }
-        return DoctorCheck("downloads", .ok, path + free)
+        return DoctorCheck("downloads", .ok, text)
     }
 
     /// Checks the directory of the daemon's catalogue.
@@ -57,7 +57,7 @@ package enum DoctorPolicy {
             return DoctorCheck(
                 "state", .problem, "others may write to \(path)", advice: "remove write access for others: chmod go-w")
         }
-        return DoctorCheck("state", .ok, path)
+        return DoctorCheck("state", .ok, .words(path))
     }
 
     /// Reports whether a daemon could start with its settings, from the file and the environment.
@@ -72,13 +72,13 @@ package enum DoctorPolicy {
             return unwritable(
                 "socket", directory, found, advice: "make it this user's, or name another socket: FERRY_SOCKET")
         }
-        return DoctorCheck("socket", .ok, found.isThere ? directory : "\(directory) is not there yet")
+        return DoctorCheck("socket", .ok, found.isThere ? .words(directory) : "\(directory) is not there yet")
     }
 
     private static func unwritable(
-        _ name: String, _ path: String, _ found: Directory, advice: String
+        _ name: String, _ path: String, _ found: Directory, advice: Reason
     ) -> DoctorCheck {
-        let text = found.isThere ? "\(path) cannot be written to" : "\(path) cannot be made"
+        let text: Reason = found.isThere ? "\(path) cannot be written to" : "\(path) cannot be made"
         return DoctorCheck(name, .problem, text, advice: advice)
     }
 
@@ -102,7 +102,7 @@ package enum DoctorPolicy {
         case .silent:
             return DoctorCheck("daemon", .ok, "does not run; ferry add starts it")
         case .failure(let error):
-            return DoctorCheck("daemon", .problem, error.message, advice: error.suggestion)
+            return DoctorCheck("daemon", .problem, error.reason, advice: error.suggestionPhrase.map { .phrase($0) })
         }
     }
 
@@ -112,17 +112,20 @@ package enum DoctorPolicy {
         guard let confinement = greeting.confinement else {
             return DoctorCheck("confinement", .ok, "none: the daemon may write wherever its user may")
         }
-        let text = "the daemon may write only below " + confinement.directories.joined(separator: ", ")
+        let text: Reason = "the daemon may write only below \(confinement.directories.joined(separator: ", "))"
         guard !confinement.gaps.isEmpty else { return DoctorCheck("confinement", .ok, text) }
         let gaps = confinement.gaps.map { gap in
-            switch gap {
-            case .truncation: "cutting files short elsewhere"
-            case .devices: "controlling devices"
-            case .signals: "sending signals to other processes"
-            }
+            let text: Reason =
+                switch gap {
+                case .truncation: "cutting files short elsewhere"
+                case .devices: "controlling devices"
+                case .signals: "sending signals to other processes"
+                }
+            return text
         }
+        let all = gaps.dropFirst().reduce(gaps[0]) { "\($0), \($1)" }
         return DoctorCheck(
-            "confinement", .warning, text + "; this kernel does not keep it from " + gaps.joined(separator: ", "),
+            "confinement", .warning, "\(text); this kernel does not keep it from \(all)",
             advice: "use Linux 6.12 or newer to have that held too")
     }
 
@@ -132,10 +135,10 @@ package enum DoctorPolicy {
     package static func proxy(_ environment: [String: String], daemon: String? = nil) -> DoctorCheck {
         do throws(TextError) {
             _ = try ProxySettings(environment: environment)
-        } catch { return DoctorCheck("proxy", .problem, error.message, advice: "correct the variable, or unset it") }
+        } catch { return DoctorCheck("proxy", .problem, error.reason, advice: "correct the variable, or unset it") }
         let names = ["http_proxy", "https_proxy", "all_proxy", "HTTP_PROXY", "HTTPS_PROXY", "ALL_PROXY"]
         let set = names.filter { !(environment[$0] ?? "").isEmpty }
-        let found = set.isEmpty ? "none" : "from " + set.joined(separator: ", ")
+        let found: Reason = set.isEmpty ? "none" : "from \(set.joined(separator: ", "))"
         return DoctorCheck("proxy", .ok, daemon.map { "\(found); of the daemon: \($0)" } ?? found)
     }
 
@@ -146,7 +149,7 @@ package enum DoctorPolicy {
 
     /// - Parameter readable: The first readable file of root certificates; `nil` for none.
     package static func certificates(_ readable: String?) -> DoctorCheck {
-        if let readable { return DoctorCheck("certificates", .ok, readable) }
+        if let readable { return DoctorCheck("certificates", .ok, .words(readable)) }
         return DoctorCheck(
             "certificates", .problem, "no file of trusted authorities: https is unavailable",
             advice: "install ca-certificates, or name a file with --ca-file")

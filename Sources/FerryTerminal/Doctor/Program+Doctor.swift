@@ -35,7 +35,7 @@ extension Program {
         let report = DoctorReport(checks.compactMap(\.self))
         let console = Console(StandardWriter())
         if json {
-            console.result(JSONShape.line(report) + "\n")
+            console.result(JSONLine.of(report).text + "\n")
         } else {
             for line in report.lines { console.result(line + "\n") }
         }

@@ -7,15 +7,17 @@ package enum ErrorText {
     ///
     /// - Parameter name: The file or URL. Omitted if the message already contains it, or if it is empty.
     package static func line(_ error: DownloadError, name: String, command: String? = nil) -> String {
-        var text = error.message
+        var text = error.message(in: .current)
         if let underlying = error.underlying, !underlying.isEmpty, !text.contains(underlying) {
             text += ": \(underlying)"
         }
         if !name.isEmpty, !isNamed(name, in: text) { text = "\(name): \(text)" }
         if let command {
-            text += "; to resume: \(command)"
-        } else if let suggestion = error.suggestion ?? suggestion(for: error), !suggestion.isEmpty {
-            text += "; \(clause(suggestion))"
+            text += separator + ("to resume: \(command)" as Reason).local
+        } else if let suggestion = error.suggestion(in: .current) ?? suggestion(for: error)?.local,
+            !suggestion.isEmpty
+        {
+            text += separator + clause(suggestion)
         }
         return PrintableText.escape(text)
     }
@@ -37,7 +39,7 @@ package enum ErrorText {
     }
 
     /// Returns a suggestion specific to the command line, for errors without one.
-    private static func suggestion(for error: DownloadError) -> String? {
+    private static func suggestion(for error: DownloadError) -> Reason? {
         switch (error.code, error.phrase?.key) {
         case (.wrongState, .cannotResume?): "ferry restart downloads it again"
         case (.wrongState, .cannotCancel?): "ferry remove takes it off the list"
@@ -51,6 +53,8 @@ package enum ErrorText {
 
     /// Returns the URL as a shell word; `nil` if its query is redacted, so that it would be a different URL.
     private static func typeable(_ url: String) -> String? { url.utf8.hasSuffix("?…") ? nil : ShellWord.quote(url) }
+
+    private static var separator: String { Language.current.text(of: ("; ", "；")) }
 
     /// Turns a sentence into a clause: no initial capital, no full stop.
     private static func clause(_ sentence: String) -> String {

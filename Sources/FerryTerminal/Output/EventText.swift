@@ -18,15 +18,17 @@ package enum EventText {
     /// ``finished(_:elapsed:)`` and ``ErrorText`` format.
     ///
     /// - Parameter name: The file's name, as far as it is known.
-    package static func line(_ event: DownloadEvent.Kind, name: String, detail: Detail) -> String? {
-        guard detail > .quiet, let text = text(event, detail: detail) else { return nil }
-        return PrintableText.escape("\(name): \(text)")
+    package static func line(
+        _ event: DownloadEvent.Kind, reason: String? = nil, name: String, detail: Detail
+    ) -> String? {
+        guard detail > .quiet, let text = text(event, reason: reason, name: name, detail: detail) else { return nil }
+        return ("\(name): \(text)" as Reason).shown
     }
 
     /// The notes that are reported without `-v` too: they change what is fetched, expected or named.
     private static let important: Set<ErrorPhrase.Key> = [
         .notOursHere, .nameTaken, .checksumKept, .checksumDropped, .mirrorDropped, .onWithMirror, .otherContent,
-        .halfTaken, .mayBeHalf, .partFits, .wouldRestart,
+        .halfTaken, .mayBeHalf, .partFits, .wouldRestart, .connectionBroke,
     ]
 
     /// Like ``line(_:name:detail:)`` for an event's kind. An ``important`` note is always reported, except with `-q`.
@@ -35,42 +37,49 @@ package enum EventText {
         if case .phrase(let phrase)? = event.reason, important.contains(phrase.key), detail == .normal {
             detail = .verbose
         }
-        return line(event.kind, name: name, detail: detail)
+        return line(event.kind, reason: event.reason(in: .current), name: name, detail: detail)
     }
 
-    private static func text(_ event: DownloadEvent.Kind, detail: Detail) -> String? {
+    /// - Parameter reason: The reason in the user's language; `nil` for the English one.
+    private static func text(
+        _ event: DownloadEvent.Kind, reason: String?, name: String, detail: Detail
+    ) -> Reason? {
         switch event {
-        case .added(let url): detail == .verbose ? (url.isEmpty ? "added" : "added, \(url)") : nil
+        case .added(let url):
+            detail == .verbose ? (url.isEmpty || url == name ? "added" : "added, \(url)") : nil
         case .started(_, let total):
-            detail == .verbose ? "the server answered, \(total.map(ByteText.size) ?? "size unknown")" : nil
-        case .resumed(let offset, let total, let reason):
-            "resuming at \(ByteText.progress(completed: offset, total: total)) (\(reason))"
-        case .retrying(let attempt, let delay, let reason):
-            attempt > 1 || detail == .verbose || delay >= .seconds(5)
-                ? "trying again in \(ByteText.duration(delay)), attempt \(attempt): \(reason)" : nil
-        case .restarted(let reason): "restarting from the beginning: \(reason)"
+            detail == .verbose
+                ? "the server answered, \(total.map { Reason.words(ByteText.size($0)) } ?? "size unknown")" : nil
+        case .resumed(let offset, let total, let english):
+            "resuming at \(ByteText.progress(completed: offset, total: total)) (\(reason ?? english))"
+        case .retrying(let attempt, let delay, let english):
+            "trying again in \(ByteText.duration(delay)), retry \(attempt): \(reason ?? english)"
+        case .restarted(let english): "restarting from the beginning: \(reason ?? english)"
         case .waiting(.slot, _), .waiting(.retry, _), .waiting(.notBefore, _): nil
-        case .waiting(_, let message): "waiting: \(message)"
-        case .note(let text): detail == .verbose ? text : nil
+        case .waiting(_, let english): "waiting: \(reason ?? english)"
+        case .note(let english): detail == .verbose ? .words(reason ?? english) : nil
         case .paused: detail == .verbose ? "paused" : nil
         case .cancelled: "cancelled"
         case .completed, .failed: nil
         }
     }
 
-    /// Returns `done, 1.0 GB in 12s, 85.3 MB/s, proof: strong`, or `already complete, 1.0 GB, proof: sampled`.
+    /// Returns `done, 1.0 GB in 12s, 85.3 MB/s, proof: strong`, or `already complete, 1.0 GB, proof: strong`.
     ///
     /// - Parameter elapsed: The duration of this run.
     package static func finished(_ file: FinishedDownload, elapsed: Duration) -> String {
-        let size = ByteText.size(file.totalBytes)
-        // Without a proof the file was only found under the wanted name.
-        if file.wasAlreadyComplete, file.proof == .none {
-            return "exists already; not changed (--on-conflict skip)"
+        let (size, proof) = (ByteText.size(file.totalBytes), file.proof.rawValue)
+        let text: Reason
+        if file.wasAlreadyComplete {
+            // Without a proof the file was only found under the wanted name.
+            text =
+                file.proof == .none
+                ? "exists already; not changed (--on-conflict skip)" : "already complete, \(size), proof: \(proof)"
+        } else {
+            let seconds = max(0.01, Seconds.of(elapsed))
+            let time = seconds < 1 ? "\((seconds * 100).rounded() / 100)s" : ByteText.duration(elapsed)
+            text = "done, \(size) in \(time), \(ByteText.rate(Double(file.receivedBytes) / seconds)), proof: \(proof)"
         }
-        if file.wasAlreadyComplete { return "already complete, \(size), proof: \(file.proof.rawValue)" }
-        var text = "done, \(size) in \(ByteText.duration(elapsed))"
-        let seconds = Seconds.of(elapsed)
-        if seconds >= 0.1 { text += ", \(ByteText.rate(Double(file.receivedBytes) / seconds))" }
-        return text + ", proof: \(file.proof.rawValue)"
+        return text.local
     }
 }

@@ -5,7 +5,7 @@ package import struct Foundation.Date
 /// Formats the result of `ferry plan` as JSON or text.
 package enum PlanRecord {
     /// Returns one JSON object; its members are the second table in docs/cli.md.
-    package static func line(_ plan: DownloadPlan, date: Date) -> EventRecord { .plan(plan, date: date) }
+    package static func line(_ plan: DownloadPlan, date: Date) -> JSONLine { .plan(plan, date: date) }
 
     /// Returns one fact per line, as name and value.
     package static func text(_ plan: DownloadPlan) -> [String] {
@@ -19,9 +19,15 @@ package enum PlanRecord {
         let validator = plan.validator.map { "\($0) (\(plan.validatorStrength.rawValue))" } ?? "none"
         let size = plan.totalBytes.map { "\(ByteText.size($0)) (\($0) bytes)" }
         let connections = "\(plan.maxConnections)"
+        let existing = plan.existingPath.map { path in
+            if plan.mayBeComplete { return "\(path), of the same size: it is compared, and kept if it is the same" }
+            return Paths.name(of: path) == plan.name ? "\(path): --on-conflict decides" : "\(path): the name is taken"
+        }
         let facts: [(name: String, value: String)] = [
             ("name", plan.name),
+            ("exists", existing ?? "no"),
             ("url", plan.url),
+            ("redirects", plan.redirects.isEmpty ? "none" : plan.redirects.joined(separator: " → ")),
             ("size", size ?? "unknown"),
             ("ranges", plan.acceptsRanges ? "yes" : "no"),
             ("validator", validator),

@@ -1,3 +1,4 @@
+import FerryCore
 import Foundation
 
 /// A yes-or-no question on the terminal.

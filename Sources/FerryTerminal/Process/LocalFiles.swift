@@ -107,7 +107,7 @@ enum LocalFiles {
     /// Opens a device or FIFO for writing; for a FIFO, waits for its reader.
     static func openStream(_ path: String) throws(UsageError) -> Int32 {
         let descriptor = open(path, O_WRONLY | O_CLOEXEC | O_NOCTTY)
-        guard descriptor >= 0 else { throw UsageError("cannot write to \(path): \(UsageError.system.message)") }
+        guard descriptor >= 0 else { throw UsageError("cannot write to \(path): \(UsageError.system.reason)") }
         return descriptor
     }
 
@@ -145,5 +145,5 @@ enum LocalFiles {
 
 extension UsageError {
     /// The system's last error.
-    fileprivate static var system: UsageError { UsageError(String(cString: strerror(errno))) }
+    fileprivate static var system: UsageError { UsageError(.words(String(cString: strerror(errno)))) }
 }

@@ -1,3 +1,4 @@
+package import FerryCore
 import Foundation
 
 /// The limit of open files and sockets of this process.
@@ -13,7 +14,7 @@ package enum OpenFileLimit {
     private static let least = 16
 
     /// Returns the message for a limit too low for any run; `nil` if it suffices.
-    package static func shortage(_ limit: Int?) -> String? {
+    package static func shortage(_ limit: Int?) -> Reason? {
         guard let limit, limit < least else { return nil }
         return "only \(limit) files may be open at once (ulimit -n), and \(least) are needed at least"
     }

@@ -1,3 +1,4 @@
+import FerryCore
 import Foundation
 
 /// A password prompt on the terminal, without echo.

@@ -1,4 +1,5 @@
 package import Ferry
+import FerryCore
 package import struct Foundation.Date
 
 /// The content of one frame of bars.
@@ -29,6 +30,8 @@ package struct WholeProgress: Sendable, Hashable {
     package var totalBytes: ByteCount?
     package var bytesPerSecond: Double
     package var connections: Int
+    /// The sum of the fractions of running files.
+    package var openFraction = 0.0
 
     package init(
         fileCount: Int = 0, finishedCount: Int = 0, failedCount: Int = 0, completedBytes: ByteCount = 0,
@@ -48,7 +51,7 @@ package struct WholeProgress: Sendable, Hashable {
     /// The fraction by bytes if all sizes are known, else by files; `nil` without files.
     package var fraction: Double? {
         if let totalBytes, totalBytes > 0 { return min(1, Double(completedBytes) / Double(totalBytes)) }
-        return fileCount > 0 ? min(1, Double(endedCount) / Double(fileCount)) : nil
+        return fileCount > 0 ? min(1, (Double(endedCount) + openFraction) / Double(fileCount)) : nil
     }
 
     /// The remaining time at the current speed; `nil` if size or speed is unknown, or beyond a thousand days.
@@ -62,7 +65,12 @@ package struct WholeProgress: Sendable, Hashable {
 
     /// `3 of 12 files, 1 failed`.
     package var label: String {
-        let files = "\(finishedCount) of \(fileCount) file\(fileCount == 1 ? "" : "s")"
-        return failedCount == 0 ? files : "\(files), \(failedCount) failed"
+        let text: Reason =
+            switch (fileCount, failedCount) {
+            case (1, 0): "\(finishedCount) of 1 file"
+            case (_, 0): "\(finishedCount) of \(fileCount) files"
+            default: "\(finishedCount) of \(fileCount) files, \(failedCount) failed"
+            }
+        return text.local
     }
 }

@@ -1,4 +1,5 @@
 import Ferry
+import FerryCore
 import struct Foundation.Date
 
 /// Draws progress bars: one line per running file and one for the total. Pure.
@@ -30,7 +31,8 @@ package struct BarRenderer: Sendable {
         let layout = BarLayout(rows: rows, columns: width - 1)
         var lines = rows.map { line($0, layout) }
         if !fits {
-            let more = DisplayWidth.fit("... and \(board.running.count - visible.count) more", to: width - 1)
+            let more = DisplayWidth.fit(
+                ("... and \(board.running.count - visible.count) more" as Reason).local, to: width - 1)
             lines.insert(more, at: visible.count)
         }
         return Array(lines.suffix(height - 1))
@@ -45,19 +47,23 @@ package struct BarRenderer: Sendable {
             size: ByteText.progress(completed: progress.completedBytes, total: progress.totalBytes),
             speed: ByteText.rate(progress.bytesPerSecond), timeLeft: ByteText.duration(progress.timeRemaining),
             connections: "\(progress.connections)x")
-        switch status.state {
-        case .verifying: row.remark = "verifying"
-        case .paused: row.remark = "paused"
-        case .waiting(.retry(let date)):
-            let seconds = date.timeIntervalSince(now)
-            let delay = Duration.seconds(seconds.isFinite ? min(1e6, max(0, seconds)) : 0)
-            row.remark = "next attempt in \(ByteText.duration(delay))"
-        case .waiting(.network): row.remark = "waiting for the network"
-        case .waiting(.diskSpace): row.remark = "waiting for disk space"
-        case .waiting: row.remark = "waiting"
-        case .downloading, .failed, .completed, .cancelled: break
-        }
+        let remark: Reason? =
+            switch status.state {
+            case .verifying: "verifying"
+            case .paused: "paused"
+            case .waiting(.retry(let date)): "next attempt in \(ByteText.duration(Self.delay(until: date, from: now)))"
+            case .waiting(.network): "waiting for the network"
+            case .waiting(.diskSpace): "waiting for disk space"
+            case .waiting: "waiting"
+            case .downloading, .failed, .completed, .cancelled: nil
+            }
+        row.remark = remark?.local
         return row
+    }
+
+    private static func delay(until date: Date, from now: Date) -> Duration {
+        let seconds = date.timeIntervalSince(now)
+        return .seconds(seconds.isFinite ? min(1e6, max(0, seconds)) : 0)
     }
 
     private func row(_ whole: WholeProgress) -> BarRow {

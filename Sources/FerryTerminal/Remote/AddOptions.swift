@@ -8,7 +8,8 @@ package struct AddOptions: ParsableArguments, Sendable {
     package var paused = false
 
     @Option(
-        help: ArgumentHelp("Start time: 22:30, 2026-12-24 22:30, 2026-12-24T22:30:00Z, +2h.", valueName: "time"))
+        help: ArgumentHelp(
+            "Start time: 22:30, 10pm, tomorrow 8:00, 2026-12-24 22:30, 2026-12-24T22:30:00Z, +2h.", valueName: "time"))
     package var at: String?
 
     @Option(help: ArgumentHelp("Priority: low, normal, high or a number.", valueName: "priority"))

@@ -55,7 +55,7 @@ package enum AddPlanner {
 
     /// Returns the message for a download whose URL was already listed.
     package static func listedAlready(_ status: DownloadStatus) -> String {
-        PrintableText.escape(
-            "ferry: already listed: \(status.name) (\(DownloadTable.state(status.state))); --again adds another")
+        let text: Reason = "already listed: \(status.name) (\(DownloadTable.state(status.state))); --again adds another"
+        return "ferry: " + text.shown
     }
 }

@@ -1,3 +1,4 @@
+import Ferry
 package import FerryAPI
 import FerryCore
 
@@ -16,7 +17,7 @@ package enum DownloadFacts {
             facts += [
                 ("speed", ByteText.rate(progress.bytesPerSecond)),
                 ("time left", ByteText.duration(progress.timeRemaining)),
-                ("connections", "\(progress.connections) of up to \(download.maxConnections)"),
+                ("connections", ("\(progress.connections) of up to \(download.maxConnections)" as Reason).local),
             ]
         }
         facts += [
@@ -29,37 +30,52 @@ package enum DownloadFacts {
             ("type", detail.response.type),
             ("validator", download.validator),
             ("checksum", download.checksum?.description),
+            ("proxy", detail.proxy),
+            (
+                "trust",
+                detail.insecure == true
+                    ? ("any certificate" as Reason).local
+                    : detail.hasCertificates == true ? ("certificates of its own" as Reason).local : nil
+            ),
+            ("unproven", detail.resumesUnproven == true ? ("resumed by comparing samples" as Reason).local : nil),
             ("headers", detail.headers.isEmpty ? nil : detail.headers.joined(separator: ", ")),
             ("limit", download.rateLimit.map { ByteText.size($0) + "/s" }),
             ("priority", download.priority == .normal ? nil : priority(download.priority)),
-            ("metered", download.network.allowsMetered.map { $0 ? "allowed" : "not allowed" }),
+            (
+                "metered",
+                download.network.allowsMetered.map { Reason.pattern($0 ? "allowed" : "not allowed", []).local }
+            ),
             ("label", download.label),
             ("session", download.session == FerryAPI.defaultSession ? nil : download.session),
             ("added", LocalTime.text(download.addedAt)),
             ("ended", download.endedAt.map { LocalTime.text($0) }),
         ]
         var lines = facts.compactMap { fact in
-            fact.value.map { DisplayWidth.pad(fact.name + ":", to: 13) + PrintableText.escape($0) }
+            fact.value.map {
+                DisplayWidth.pad(Reason.pattern(fact.name, []).local + ":", to: 13) + PrintableText.escape($0)
+            }
         }
         if !events.isEmpty { lines.append("") }
         lines += events.map { body in
             LocalTime.text(body.event.date) + "  "
-                + PrintableText.escape(EventSentence.text(body.event, in: .english))
+                + PrintableText.escape(EventSentence.text(body.event, in: .current))
         }
         return lines
     }
 
     private static func state(_ download: ListedDownload) -> String {
-        switch download.status.state {
-        case .failed(let error): "failed: " + ErrorText.line(error, name: "")
-        case .completed(let proof): "completed, proof: \(proof.rawValue)"
-        case .waiting(.retry(let date)): DownloadTable.state(download) + ", until " + LocalTime.text(date)
-        case .waiting(.notBefore(let date)): DownloadTable.state(download) + " for " + LocalTime.text(date)
-        case .paused: "paused" + (download.status.pauseReason.map { ": " + $0.phrase.text(in: .english) } ?? "")
-        case .waiting(.credentials):
-            DownloadTable.state(download) + "; to resume: " + DownloadTable.setting(download, "--user USER")
-        default: DownloadTable.state(download)
-        }
+        let state = DownloadTable.state(download)
+        let text: Reason =
+            switch download.status.state {
+            case .failed(let error): "failed: \(ErrorText.line(error, name: ""))"
+            case .completed(let proof): "completed, proof: \(proof.rawValue)"
+            case .waiting(.retry(let date)): "\(state), until \(LocalTime.text(date))"
+            case .waiting(.notBefore(let date)): "\(state) for \(LocalTime.text(date))"
+            case .paused: download.status.pauseReason.map { "paused: \($0.phrase)" } ?? .words(state)
+            case .waiting(.credentials): "\(state); to resume: \(DownloadTable.setting(download, "--user USER"))"
+            default: .words(state)
+            }
+        return text.local
     }
 
     static func priority(_ priority: DownloadPriority) -> String {

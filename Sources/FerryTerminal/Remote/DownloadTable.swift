@@ -1,3 +1,4 @@
+import Ferry
 package import FerryAPI
 import FerryCore
 
@@ -32,7 +33,9 @@ package struct DownloadTable: Sendable {
         var columns = Self.columns(identifiers, showsSessions: showsSessions)
         func widths() -> [Int] {
             columns.map { column in
-                max(column.title.count, downloads.map { DisplayWidth.columns(of: column.text($0)) }.max() ?? 0)
+                max(
+                    DisplayWidth.columns(of: column.title),
+                    downloads.map { DisplayWidth.columns(of: column.text($0)) }.max() ?? 0)
             }
         }
         var taken = widths()
@@ -72,14 +75,16 @@ package struct DownloadTable: Sendable {
 
     /// Why the download has failed, or until when it waits, or what it waits for; `nil` if the state says all.
     static func reason(_ download: ListedDownload) -> String? {
-        switch download.status.state {
-        case .failed(let error): ErrorText.line(error, name: "")
-        case .waiting(.retry(let date)): "next attempt at " + LocalTime.text(date)
-        case .waiting(.notBefore(let date)): "starts at " + LocalTime.text(date)
-        case .waiting(.credentials): "go on with: " + setting(download, "--user USER")
-        case .waiting(.freshLink): "go on with: " + setting(download, "url=NEWURL")
-        default: nil
-        }
+        let reason: Reason? =
+            switch download.status.state {
+            case .failed(let error): .words(ErrorText.line(error, name: ""))
+            case .waiting(.retry(let date)): "next attempt at \(LocalTime.text(date))"
+            case .waiting(.notBefore(let date)): "starts at \(LocalTime.text(date))"
+            case .waiting(.credentials): "go on with: \(setting(download, "--user USER"))"
+            case .waiting(.freshLink): "go on with: \(setting(download, "url=NEWURL"))"
+            default: nil
+            }
+        return reason?.local
     }
 
     /// Returns the command that changes a download.
@@ -111,18 +116,20 @@ package struct DownloadTable: Sendable {
             let session = Column(title: "SESSION", leaves: 3) { PrintableText.escape($0.session) }
             columns.insert(session, at: columns.count - 1)
         }
+        for index in columns.indices { columns[index].title = Reason.pattern(columns[index].title, []).local }
         return columns
     }
 
     /// Returns the state, with the reason if the download waits or was paused by the system.
     static func state(_ download: ListedDownload) -> String {
         switch download.status.pauseReason {
-        case .crashes?: "paused: crashes"
+        case .crashes?: ("paused: crashes" as Reason).local
         case nil: state(download.status.state)
         }
     }
 
     static func state(_ state: DownloadState) -> String {
+        if Language.current == .simplifiedChinese { return state.text(in: .simplifiedChinese) }
         guard case .waiting(let reason) = state else { return state.kind.rawValue }
         return switch reason {
         case .slot: "queued"

@@ -24,8 +24,7 @@ extension Program {
                     DaemonLink(mayStart: starts), session: session, console: console, json: json, width: width,
                     confirm: isatty(0) == 1 && !json ? ConfirmationPrompt.isConfirmed : nil))
         } catch let error as UsageError {
-            if json { console.result(failure(DownloadError(error.code, error.message, recovery: .needsUser))) }
-            code = usage(error.message, command: command)
+            code = usage(error, command: command, json: json)
         } catch let error as DownloadError {
             if json { console.result(failure(error)) }
             console.message("ferry: " + ErrorText.line(error, name: ""))
@@ -39,17 +38,8 @@ extension Program {
         return code
     }
 
-    /// Like ``usage(_:command:)``, with the failure also as a line of JSON on standard output.
-    package static func usageInJSON(_ message: String, command: String) -> ExitCode {
-        let error = DownloadError(.invalidRequest, message, recovery: .needsUser)
-        _ = StandardStreams.write(Array(failure(error).utf8), to: 1)
-        return usage(message, command: command)
-    }
-
     /// Returns a failure as a line of JSON.
-    static func failure(_ error: DownloadError) -> String {
-        JSONShape.line(Failure(error: error)) + "\n"
+    static func failure(_ error: DownloadError, id: DownloadID? = nil) -> String {
+        JSONLine.failed(error, id: id, date: Date()).text + "\n"
     }
-
-    private struct Failure: Encodable { var error: DownloadError }
 }

@@ -58,7 +58,7 @@ extension RemoteRun {
         if words == ["all"] {
             let counts = try await link.ask(.statistics, query: sessionQuery, as: StatisticsBody.self)
             bytes = counts.partBytes + (deletingFiles ? counts.finishedBytes : 0)
-            what = "all downloads"
+            what = ("all downloads" as Reason).local
         } else {
             let downloads = try await find(words)
             for one in downloads {
@@ -70,7 +70,10 @@ extension RemoteRun {
             }
             what = downloads.count == 1 ? downloads[0].status.name : Self.number(downloads.count)
         }
-        return bytes < Self.much || confirm("\(verb) \(what) and delete \(ByteText.size(bytes))?")
+        let size = ByteText.size(bytes)
+        let question: Reason =
+            verb == "cancel" ? "cancel \(what) and delete \(size)?" : "remove \(what) and delete \(size)?"
+        return bytes < Self.much || confirm(question.local)
     }
 
     private struct KeptPart: Encodable {
@@ -90,10 +93,11 @@ extension RemoteRun {
                     say(KeptPart(id: one.id, name: one.status.name, path: path))
                 } else {
                     let name = PrintableText.escape(one.status.name)
-                    say("off the list: \(name); to resume: ferry get \(PrintableText.escape(ShellWord.quote(path)))")
+                    let text: Reason = "off the list: \(name); to resume: ferry get \(ShellWord.quote(path))"
+                    say(text.shown)
                 }
             } catch {
-                if json { console.result(Program.failure(error)) }
+                if json { console.result(Program.failure(error, id: one.id)) }
                 codes.insert(fail(error, one.status.name))
             }
         }
@@ -108,27 +112,33 @@ extension RemoteRun {
         var codes: Set<ExitCode> = []
         guard let downloads = count.downloads else {
             // An action on all: their number.
-            if json { say(count) } else { say("\(done): \(Self.number(count.changed))") }
-            for failure in count.failures ?? [] { codes.insert(fail(failure.error, "")) }
+            if json { say(count) } else { say("\(Reason.pattern(done, []).local): \(Self.number(count.changed))") }
+            for failure in count.failures ?? [] {
+                if json { console.result(Program.failure(failure.error, id: DownloadID(rawValue: failure.id))) }
+                codes.insert(fail(failure.error, ""))
+            }
             return ExitCode.combine(codes)
         }
         let unchanged = Set(count.unchanged ?? [])
         for one in downloads {
             if let error = failures[one.id] {
-                if json { console.result(Program.failure(error)) }
+                if json { console.result(Program.failure(error, id: one.id)) }
                 codes.insert(fail(error, one.status.name))
             } else if json {
                 say(one)
             } else {
                 let name = PrintableText.escape(one.status.name)
                 let isUnchanged = unchanged.contains(one.id.rawValue)
-                say(isUnchanged ? "unchanged: \(name) (\(DownloadTable.state(one)))" : "\(done): \(name)")
+                let text: Reason = "unchanged: \(name) (\(DownloadTable.state(one)))"
+                say(isUnchanged ? text.local : "\(Reason.pattern(done, []).local): \(name)")
             }
         }
         return ExitCode.combine(codes)
     }
 
-    private static func number(_ count: Int) -> String { "\(count) download\(count == 1 ? "" : "s")" }
+    private static func number(_ count: Int) -> String {
+        (count == 1 ? "\(count) download" : "\(count) downloads" as Reason).local
+    }
 
     /// Reports the failure of one of several downloads. Returns its exit code.
     private func fail(_ error: DownloadError, _ name: String) -> ExitCode {
@@ -143,7 +153,9 @@ extension RemoteRun {
             throw UsageError("\(which) cannot be cleared; there are \(known)")
         }
         let count = try await link.ask(.clear, json: ClearBody(which, deleteFiles: deletingFiles), as: ActionCount.self)
-        if json { say(count) } else { say("removed: \(Self.number(count.changed))") }
+        if json { say(count) } else { say("\(Reason.pattern("removed", []).local): \(Self.number(count.changed))") }
+        // These files stay, as they were changed since.
+        for kept in count.failures ?? [] { console.message("ferry: " + kept.error.reason.shown) }
         return .done
     }
 
@@ -161,7 +173,7 @@ extension RemoteRun {
         if json {
             say(moved)
         } else {
-            say(PrintableText.escape("moved to: \(moved.status.path ?? moved.directory ?? directory)"))
+            say(("moved to: \(moved.status.path ?? moved.directory ?? directory)" as Reason).shown)
         }
         return .done
     }

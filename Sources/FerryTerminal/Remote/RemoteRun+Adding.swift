@@ -36,9 +36,8 @@ extension RemoteRun {
         let new = Set(batch.map(\.id))
         let places = Set(added.compactMap(\.directory)).sorted()
         if width != nil, !json, !places.isEmpty {
-            console.message(
-                PrintableText.escape(
-                    "ferry: saved to \(places.joined(separator: ", ")); ferry watch shows the progress"))
+            let text: Reason = "saved to \(places.joined(separator: ", ")); ferry watch shows the progress"
+            console.message("ferry: " + text.shown)
         }
         for one in added {
             if !new.contains(one.id) { console.message(AddPlanner.listedAlready(one.status)) }

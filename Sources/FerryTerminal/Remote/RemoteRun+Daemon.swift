@@ -35,7 +35,7 @@ extension RemoteRun {
     ) async throws -> ExitCode {
         let greeting = try? await link.greet()
         guard let process = greeting?.pid ?? holder else {
-            if json { say(Stopped()) } else { say("no daemon runs") }
+            if json { say(Stopped()) } else { say(("no daemon runs" as Reason).local) }
             return .done
         }
         let counts = greeting == nil ? nil : try? await statistics()
@@ -45,17 +45,18 @@ extension RemoteRun {
         if json {
             say(Stopped(pid: process, unfinished: unfinished))
         } else {
-            say("stopped (process \(process))")
+            say(("stopped (process \(process))" as Reason).local)
             if let unfinished, unfinished > 0 {
-                say(
+                let text: Reason =
                     unfinished == 1
-                        ? "1 download goes on at the next start: ferry add, ferry resume or ferry serve"
-                        : "\(unfinished) downloads go on at the next start: ferry add, ferry resume or ferry serve")
+                    ? "1 download goes on at the next start: ferry add, ferry resume or ferry serve"
+                    : "\(unfinished) downloads go on at the next start: ferry add, ferry resume or ferry serve"
+                say(text.local)
             }
         }
         if wasService {
-            console.message(
-                "ferry: systemd starts it again at the next login; ferry service uninstall ends that")
+            let text: Reason = "systemd starts it again at the next login; ferry service uninstall ends that"
+            console.message("ferry: " + text.local)
         }
         return .done
     }
@@ -72,7 +73,9 @@ extension RemoteRun {
             if json {
                 say(DaemonStatus(running: false, socket: link.socket))
             } else {
-                say("not running, so nothing is being downloaded; ferry add starts it, as does ferry serve")
+                let text: Reason =
+                    "not running, so nothing is being downloaded; ferry add starts it, as does ferry serve"
+                say(text.local)
             }
             return .daemon
         }
@@ -108,7 +111,8 @@ extension RemoteRun {
         isService: (Int) -> Bool, read: ((String) -> Void) async throws -> Void
     ) async throws -> ExitCode {
         if let process = try? await link.greet().pid, isService(process) {
-            console.message("ferry: systemd runs the daemon and keeps its log; show it with: \(Self.journal)")
+            let text: Reason = "systemd runs the daemon and keeps its log; show it with: \(Self.journal)"
+            console.message("ferry: " + text.local)
             return .done
         }
         try await read { say(PrintableText.escape($0)) }

@@ -18,7 +18,7 @@ extension RemoteRun {
         } else if let file = made.file, open(file) {
             // Sandboxed browsers may be unable to read the file. The address may be shown, as a terminal is private
             // to its user.
-            if width != nil { say("If the page does not open, go to \(url) within a minute.") }
+            if width != nil { say(("If the page does not open, go to \(url) within a minute." as Reason).local) }
         } else {
             say(url)
         }
@@ -50,7 +50,7 @@ extension RemoteRun {
         }
         for item in items where chosen.contains(item.id) {
             _ = try await link.ask(.withdraw, id: item.id, as: Nothing.self)
-            if json { say(item) } else { say(PrintableText.escape("signed out: \(item.id)  \(item.name)")) }
+            if json { say(item) } else { say(("signed out: \(item.id + "  " + item.name)" as Reason).shown) }
         }
         return .done
     }

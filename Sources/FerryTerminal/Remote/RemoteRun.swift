@@ -29,7 +29,7 @@ package struct RemoteRun: Sendable {
 
     func say(_ line: String) { console.result(line + "\n") }
 
-    func say(_ shape: some Encodable) { say(JSONShape.line(shape)) }
+    func say(_ object: some Encodable & Sendable) { say(JSONLine.of(object).text) }
 
     // MARK: Listing
 

@@ -1,5 +1,6 @@
 package import FerryAPI
 package import FerryCore
+package import Foundation
 import HTTPTypes
 
 /// Parses the arguments of `ferry set`. Pure except for its ``PlanningWorld``.
@@ -21,6 +22,7 @@ package enum SetPlanner {
     ///   - absolute: Resolves a path against the working directory.
     package static func plan(
         _ words: [String], headers: [String] = [], user: String? = nil, world: PlanningWorld = .system,
+        now: Date = Date(), calendar: Calendar = .current,
         absolute: (String) -> String = OwnProgram.absolute
     ) throws(UsageError) -> Plan {
         let givesAccess = !headers.isEmpty || user != nil
@@ -44,7 +46,11 @@ package enum SetPlanner {
             return .daemon(change)
         }
         var change = RequestChange()
-        for pair in pairs { try apply(pair, to: &change, world) }
+        for pair in pairs where pair.name != "at" { try apply(pair, to: &change, world) }
+        if let at = pairs.last(where: { $0.name == "at" })?.value {
+            let date = at == "none" ? nil : try TimeWord.parse(at, now: now, calendar: calendar)
+            change.set(.notBefore, \.notBefore, date)
+        }
         if !headers.isEmpty { change.set(.headers, \.headers, try world.headers(headers)) }
         if let user { change.set(try world.credentials(of: UserWord(user))) }
         return .downloads(names, change)
@@ -120,6 +126,7 @@ package enum SetPlanner {
             change.set(.allowsConstrained, \.network.allowsConstrained, pair.value == "auto" ? nil : try flag(pair))
         case "label": change.set(.label, \.label, pair.value.isEmpty ? nil : pair.value)
         case "accept-html": change.set(.acceptsHTML, \.trust.acceptsHTML, try flag(pair))
+        case "resume-unproven": change.set(.resumesUnproven, \.trust.resumesUnproven, try flag(pair))
         case "url": try setURL(pair.value, in: &change)
         case "checksum":
             let checksum =
@@ -155,7 +162,7 @@ package enum SetPlanner {
     private static func setURL(_ text: String, in change: inout RequestChange) throws(UsageError) {
         let url: DownloadURL
         do throws(DownloadError) { url = try DownloadURL(text) } catch {
-            throw UsageError("url=: \(error.message)")
+            throw UsageError("url=: \(error.reason)")
         }
         change.set(.urls, \.sources, [url.with(nil)])
         if let credentials = url.credentials { change.set(credentials) }
@@ -172,8 +179,9 @@ package enum SetPlanner {
     }
 
     package static let downloadNames = [
-        "limit", "connections", "priority", "metered", "constrained", "label", "url", "checksum", "accept-html",
-        "proxy", "ca-file", "load-cookies", "insecure", "allow-downgrade", "user-agent", "ip", "connect-timeout",
+        "limit", "connections", "priority", "at", "metered", "constrained", "label", "url", "checksum", "accept-html",
+        "resume-unproven", "proxy", "ca-file", "load-cookies", "insecure", "allow-downgrade", "user-agent", "ip",
+        "connect-timeout",
         "stall-timeout", "retries", "min-free",
     ]
 
@@ -206,8 +214,10 @@ package enum SetPlanner {
         _ pair: (name: String, value: String), atMost most: Int = .max
     ) throws(UsageError) -> Int {
         guard let number = Int(pair.value), number >= 1, number <= most else {
-            let range = most == .max ? "of 1 or more" : "from 1 to \(most)"
-            throw UsageError("\(pair.name)=\(pair.value): write a number \(range)")
+            throw UsageError(
+                most == .max
+                    ? "\(pair.name)=\(pair.value): write a number of 1 or more"
+                    : "\(pair.name)=\(pair.value): write a number from 1 to \(most)")
         }
         return number
     }
@@ -222,7 +232,7 @@ package enum SetPlanner {
         _ pair: (name: String, value: String), _ parse: (String) throws(TextError) -> Value
     ) throws(UsageError) -> Value {
         do throws(TextError) { return try parse(pair.value) } catch {
-            throw UsageError("\(pair.name)=: \(error.message)")
+            throw UsageError("\(pair.name)=: \(error.reason)")
         }
     }
 }

@@ -3,22 +3,55 @@ package import Foundation
 
 /// Parses times on the command line. Pure: the current time and the calendar are arguments.
 package enum TimeWord {
-    /// Parses `22:30` (today, or tomorrow if that has passed), `2026-12-24 22:30`, `2026-12-24T22:30:00Z` or with an
-    /// offset such as `+01:00`, and `+2h`, which is relative to now.
+    /// Parses `22:30` or `10pm` (today, or tomorrow if that has passed), `tomorrow 8:00`, `2026-12-24 22:30`,
+    /// `2026-12-24T22:30:00Z` or with an offset such as `+01:00`, and `+2h`, which is relative to now. Throws for a time
+    /// in the past.
     package static func parse(_ text: String, now: Date, calendar: Calendar) throws(UsageError) -> Date {
         if text.utf8.hasPrefix("+") {
             do throws(TextError) {
                 return now.addingTimeInterval(Seconds.of(try DurationText.parse(String(text.dropFirst()))))
-            } catch { throw UsageError(error.message) }
+            } catch { throw UsageError(error.reason) }
         }
-        if let date = clock(text, now: now, calendar: calendar) ?? day(text, calendar: calendar) { return date }
-        throw UsageError("\(text) is no time: write it like 22:30, 2026-12-24 22:30, 2026-12-24T22:30:00Z or +2h")
+        if let wanted = clock(text[...]) {
+            // A day without that hour has the next one.
+            if let date = calendar.nextDate(after: now, matching: wanted, matchingPolicy: .nextTime) { return date }
+        }
+        if let rest = text.dropping(prefix: "tomorrow "), let wanted = clock(rest),
+            let tomorrow = calendar.date(byAdding: .day, value: 1, to: calendar.startOfDay(for: now)),
+            let date = calendar.nextDate(
+                after: tomorrow.addingTimeInterval(-1), matching: wanted, matchingPolicy: .nextTime)
+        {
+            return date
+        }
+        guard let date = day(text, calendar: calendar) else {
+            throw UsageError(
+                "\(text) is no time: write it like 22:30, 10pm, tomorrow 8:00, 2026-12-24 22:30, 2026-12-24T22:30:00Z or +2h"
+            )
+        }
+        guard date > now else { throw UsageError("\(text) has passed") }
+        return date
     }
 
-    private static func clock(_ text: String, now: Date, calendar: Calendar) -> Date? {
-        guard let parts = numbers(text, ":", digits: [1...2, 2...2]), parts[0] < 24, parts[1] < 60 else { return nil }
-        let wanted = DateComponents(hour: parts[0], minute: parts[1], second: 0)
-        return calendar.nextDate(after: now, matching: wanted, matchingPolicy: .nextTime)
+    /// Parses `22:30`, `10pm` and `10:30 pm`.
+    private static func clock(_ text: Substring) -> DateComponents? {
+        var text = text.trimmingCharacters(in: .whitespaces).lowercased()
+        var half: Int?
+        for (suffix, hours) in [("am", 0), ("pm", 12)] {
+            guard let rest = text.dropping(suffix: suffix) else { continue }
+            (text, half) = (rest.trimmingCharacters(in: .whitespaces), hours)
+        }
+        // `10pm` has no minutes, `10` alone is no time.
+        guard
+            let parts = numbers(
+                half == nil || text.utf8.contains(":") ? text : text + ":00", ":", digits: [1...2, 2...2])
+        else { return nil }
+        var hour = parts[0]
+        guard parts[1] < 60 else { return nil }
+        if let half {
+            guard 1...12 ~= hour else { return nil }
+            hour = hour % 12 + half
+        }
+        return hour < 24 ? DateComponents(hour: hour, minute: parts[1], second: 0) : nil
     }
 
     private static func day(_ text: String, calendar: Calendar) -> Date? {

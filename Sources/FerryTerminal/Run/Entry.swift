@@ -10,6 +10,8 @@ package struct Entry: Sendable {
     package var download: Download
     /// The name from the server's response.
     package var name: String?
+    /// The bytes that were there before this run.
+    package var offset: ByteCount = 0
     /// When the server responded, or until then, when the manager received the request. Monotonic, since the start of
     /// the run.
     package var startedAt: Duration

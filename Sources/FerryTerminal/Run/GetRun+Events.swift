@@ -40,10 +40,16 @@ extension GetRun {
                 }
             }
             reporter.happened(event, name: name)
-        case .resumed:
+        case .resumed(let offset, _, _):
             // The name is in the journal, before any server has responded.
             let name = entry.name ?? entry.download.status.name
-            if !name.isEmpty { ledger.withLock { $0.change(event.id) { $0.name = name } } }
+            ledger.withLock { ledger in
+                ledger.change(event.id) { entry in
+                    // Later ones are of bytes of this run.
+                    if entry.name == nil { entry.offset = offset }
+                    if !name.isEmpty { entry.name = name }
+                }
+            }
             reporter.happened(event, name: name.isEmpty ? entry.shownName : name)
         case .added, .retrying, .restarted, .waiting, .note, .paused:
             reporter.happened(event, name: entry.shownName)

@@ -163,9 +163,9 @@ package final class GetRun: Sendable {
     private func list(_ directory: String) async {
         do {
             let (parts, others) = try await manager.allPartFiles(in: directory)
-            for other in others { reporter.message(PrintableText.escape(other.text(in: .english))) }
+            for other in others { reporter.message(PrintableText.escape(other.text(in: .current))) }
             if parts.isEmpty, others.isEmpty {
-                reporter.message(PrintableText.escape("\(directory): no part files in it"))
+                reporter.message(("\(directory): no part files in it" as Reason).shown)
             }
             ledger.withLock { $0.expectedCount += parts.count }
             window.withLock { $0.parts = parts[...] }
@@ -192,9 +192,19 @@ package final class GetRun: Sendable {
 
     private func report() async {
         guard let interval = reporter.interval else { return }
+        // Files that begin and end between two reports count too.
+        var meter = SpeedMeter(startingAt: .zero)
+        var received: ByteCount = 0
         while (try? await Task.sleep(for: interval)) != nil {
-            let open = ledger.withLock { $0.entries }.map(\.download.status)
-            let whole = ledger.withLock { $0.whole(open) }
+            let (entries, ended) = ledger.withLock { ($0.entries, $0.receivedBytes) }
+            let open = entries.map(\.download.status)
+            let now = zip(entries, open).reduce(ended) { sum, one in
+                sum.adding(max(0, one.1.progress.completedBytes - one.0.offset))
+            }
+            meter.record(max(0, now - received), at: elapsed)
+            received = max(received, now)
+            var whole = ledger.withLock { $0.whole(open) }
+            whole.bytesPerSecond = meter.bytesPerSecond(at: elapsed)
             reporter.tick(open, whole: whole, elapsed: elapsed, date: Date())
         }
     }
@@ -215,7 +225,8 @@ package final class GetRun: Sendable {
         willLeave(code)
         reporter.clear()
         let isStream = plan.output.result == .body
-        reporter.message(isStream ? "stopped" : "stopping; run the same command again to resume")
+        let text: Reason = isStream ? "stopped" : "stopping; run the same command again to resume"
+        reporter.message(text.shown)
         await manager.shutdown()
         endNow.finish()
     }

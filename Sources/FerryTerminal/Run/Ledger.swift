@@ -94,6 +94,7 @@ package struct Ledger: Sendable {
             if let sum = whole.totalBytes { whole.totalBytes = progress.totalBytes.map { sum.adding(max(0, $0)) } }
             whole.bytesPerSecond += progress.bytesPerSecond
             whole.connections += progress.connections
+            whole.openFraction += min(1, max(0, progress.fraction ?? 0))
         }
         return whole
     }

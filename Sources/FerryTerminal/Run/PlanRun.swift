@@ -17,6 +17,7 @@ package struct PlanRun: Sendable {
 
     package func run() async -> ExitCode {
         var codes: [ExitCode] = []
+        var isFirst = true
         for item in plan.items {
             if case .unusable(let line) = item {
                 reporter.error(line)
@@ -28,7 +29,9 @@ package struct PlanRun: Sendable {
                 if plan.output.result == .json {
                     console.result(PlanRecord.line(answer, date: Date()).text + "\n")
                 } else {
-                    console.result(PlanRecord.text(answer).joined(separator: "\n") + "\n")
+                    let gap = isFirst ? "" : "\n"
+                    console.result(gap + PlanRecord.text(answer).joined(separator: "\n") + "\n")
+                    isFirst = false
                 }
             } catch {
                 let (url, part) = Entry.origin(of: request)

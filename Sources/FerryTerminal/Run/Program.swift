@@ -1,4 +1,5 @@
 import Ferry
+import FerryCore
 import Foundation
 
 /// The entry points of the commands, after argument parsing.
@@ -17,12 +18,14 @@ package enum Program {
     /// Runs `ferry get`.
     package static func get(_ options: GetOptions) async -> ExitCode {
         let world = PlanningWorld.system
-        if let shortage = OpenFileLimit.shortage(world.openFileLimit) { return usage(shortage, command: "get") }
+        if let shortage = OpenFileLimit.shortage(world.openFileLimit) {
+            return usage(UsageError(shortage), command: "get", json: options.show.json)
+        }
         let plan: GetPlan
         do {
             plan = try GetPlanner.plan(options, world: world)
         } catch {
-            return usage(error.message, command: "get")
+            return usage(error, command: "get", json: options.show.json)
         }
         let console = Console(StandardWriter())
         let reporter = reporter(plan, console, world)
@@ -42,15 +45,18 @@ package enum Program {
         world.prepareDirectory = { _ in }
         // Opening a FIFO would wait for its reader. Nothing is written to the descriptor.
         world.openStream = { _ in 1 }
-        if let shortage = OpenFileLimit.shortage(world.openFileLimit) { return usage(shortage, command: "plan") }
+        if let shortage = OpenFileLimit.shortage(world.openFileLimit) {
+            return usage(UsageError(shortage), command: "plan", json: options.show.json)
+        }
         let plan: GetPlan
         do {
             plan = try GetPlanner.plan(options, world: world)
         } catch {
-            return usage(error.message, command: "plan")
+            return usage(error, command: "plan", json: options.show.json)
         }
         if plan.items.hasDirectories {
-            return usage("ferry plan takes URLs and part files, no directories", command: "plan")
+            let error = UsageError("ferry plan takes URLs and part files, no directories")
+            return usage(error, command: "plan", json: options.show.json)
         }
         let console = Console(StandardWriter())
         let run = PlanRun(
@@ -61,12 +67,14 @@ package enum Program {
         return code
     }
 
-    /// Prints a usage error on one line. Returns the exit code.
-    package static func usage(_ message: String, command: String) -> ExitCode {
-        let name = command.isEmpty ? "ferry" : "ferry \(command)"
-        let text = "ferry: \(PrintableText.escape(message)) (see \(name) --help)\n"
+    /// Prints a usage error on one line, with `json` also as a line of JSON on standard output. Returns the exit code.
+    package static func usage(_ error: UsageError, command: String, json: Bool) -> ExitCode {
+        let failure = DownloadError(error.code, error.message, recovery: .needsUser)
+        if json { _ = StandardStreams.write(Array(Self.failure(failure).utf8), to: 1) }
+        let hint: Reason = command.isEmpty ? " (see ferry --help)" : " (see ferry \(command) --help)"
+        let text = "ferry: \(error.reason.shown)\(hint.shown)\n"
         _ = StandardStreams.write(Array(text.utf8), to: 2)
-        return .usage
+        return ExitCode.of(failure)
     }
 
     private static func reporter(_ plan: GetPlan, _ console: Console, _ world: PlanningWorld) -> Reporter {

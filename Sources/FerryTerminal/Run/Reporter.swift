@@ -36,15 +36,18 @@ package final class Reporter: Sendable {
 
     /// Reports an event that does not end the file.
     package func happened(_ event: DownloadEvent, name: String) {
+        // After a break the reason of the break says enough.
+        var goesOn = false
         switch event.kind {
         case .started, .resumed:
             state.withLock { state in
-                if state.live[event.id] == nil { state.live.updateValue(nil, forKey: event.id) }
+                goesOn = state.live[event.id] != nil
+                if !goesOn { state.live.updateValue(nil, forKey: event.id) }
             }
         default: break
         }
-        if style == .json { console.result(EventRecord.line(event).text + "\n") }
-        if style != .json || options.detail == .verbose,
+        if style == .json { console.result(JSONLine.line(event).text + "\n") }
+        if options.detail == .verbose || style != .json && !goesOn,
             let line = EventText.line(event, name: name, detail: options.detail)
         {
             console.message(line)
@@ -62,7 +65,7 @@ package final class Reporter: Sendable {
             console.message(PrintableText.escape("\(name): ") + EventText.finished(file, elapsed: elapsed))
         }
         switch options.result {
-        case .json: console.result(EventRecord.line(event).text + "\n")
+        case .json: console.result(JSONLine.line(event).text + "\n")
         case .paths where file.path.isEmpty: break
         case .paths(let end): console.result(file.path + String(UnicodeScalar(end)))
         case .body: break
@@ -75,7 +78,7 @@ package final class Reporter: Sendable {
     package func failed(_ error: DownloadError, id: DownloadID?, name: String, command: String?, date: Date) {
         if let id { forget(id) }
         if options.result == .json {
-            console.result(EventRecord.failed(error, id: id, date: date, command: command).text + "\n")
+            console.result(JSONLine.failed(error, id: id, date: date, command: command).text + "\n")
         }
         self.error(ErrorText.line(error, name: name, command: command))
     }
@@ -117,7 +120,7 @@ package final class Reporter: Sendable {
                     guard let last = state.live[status.id], !status.state.isFinal else { continue }
                     if let last, elapsed - last < Self.progressInterval { continue }
                     state.live[status.id] = .some(elapsed)
-                    console.passing(EventRecord.progress(status, date: date).text + "\n")
+                    console.passing(JSONLine.progress(status, date: date).text + "\n")
                 }
             }
         }

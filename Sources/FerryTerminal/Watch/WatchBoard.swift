@@ -9,6 +9,7 @@ package struct WatchBoard: Sendable {
         case pause(DownloadID)
         case resume(DownloadID)
         case cancel(DownloadID)
+        case remove(DownloadID)
         case limit(ByteCount?)
         case quit
     }
@@ -19,8 +20,14 @@ package struct WatchBoard: Sendable {
     private var order: [DownloadID] = []
     /// The download that keys apply to.
     package private(set) var selected: DownloadID?
-    /// The download whose cancellation awaits confirmation.
-    package private(set) var asksAbout: DownloadID?
+    /// The key that deletes data and must be pressed again, and its download.
+    package struct Question: Sendable, Hashable {
+        package let key: WatchKey
+        package let id: DownloadID
+    }
+    package private(set) var question: Question?
+    /// Only downloads with this text in their names are shown.
+    package private(set) var search = ""
     /// The daemon's rate limit in bytes per second.
     package private(set) var limit: ByteCount?
     package var network = NetworkStatus(isOnline: true, isMetered: false, isConstrained: false)
@@ -75,7 +82,7 @@ package struct WatchBoard: Sendable {
         let rows = rows
         if let selected, rows.contains(where: { $0.id == selected }) { return }
         selected = rows.first?.id
-        asksAbout = nil
+        question = nil
     }
 
     // MARK: Display
@@ -87,10 +94,14 @@ package struct WatchBoard: Sendable {
         order.compactMap { id in only?.contains(id) ?? true ? downloads[id] : nil }
     }
 
-    /// The downloads that are not completed or cancelled: running, waiting, paused, then failed ones, each in the
+    /// The downloads that are searched for and not completed or cancelled: running, waiting, paused, then failed ones, each in the
     /// order of the list.
     package var rows: [ListedDownload] {
-        let open = all.compactMap { one in Self.rank(one.status.state).map { (one, $0) } }
+        let wanted = search.lowercased()
+        let open = all.compactMap { one in
+            wanted.isEmpty || one.status.name.lowercased().contains(wanted)
+                ? Self.rank(one.status.state).map { (one, $0) } : nil
+        }
         return (0..<4).flatMap { rank in open.filter { $0.1 == rank }.map(\.0) }
     }
 
@@ -113,9 +124,7 @@ package struct WatchBoard: Sendable {
 
     /// The number of downloads by state, without zeros: `2 running, 1 waiting`.
     package var counts: String {
-        var counts: [(String, Int)] = [
-            ("running", 0), ("waiting", 0), ("paused", 0), ("failed", 0), ("completed", 0), ("cancelled", 0),
-        ]
+        var counts = Array(repeating: 0, count: 6)
         for one in all {
             let index =
                 switch one.status.state {
@@ -126,28 +135,40 @@ package struct WatchBoard: Sendable {
                 case .completed: 4
                 case .cancelled: 5
                 }
-            counts[index].1 += 1
+            counts[index] += 1
         }
-        let words = counts.filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
-        return words.isEmpty ? "no downloads" : words.joined(separator: ", ")
+        let texts: [Reason] = [
+            "\(counts[0]) running", "\(counts[1]) waiting", "\(counts[2]) paused", "\(counts[3]) failed",
+            "\(counts[4]) completed", "\(counts[5]) cancelled",
+        ]
+        let words = zip(counts, texts).filter { $0.0 > 0 }.map(\.1.local)
+        return words.isEmpty ? ("no downloads" as Reason).local : words.joined(separator: ", ")
     }
 
     // MARK: Keys
 
     /// Handles a key. Returns the resulting order; `nil` if none is to be sent.
     package mutating func press(_ key: WatchKey) -> Order? {
-        let question = asksAbout
-        asksAbout = nil
+        let asked = question
+        question = nil
         switch key {
         case .up: step(-1)
         case .down: step(1)
+        case .pageUp: step(-Self.page)
+        case .pageDown: step(Self.page)
+        case .first: step(-order.count)
+        case .last: step(order.count)
+        case .search(let text):
+            search = text
+            settle()
         case .pause: return chosen(.pause).map { .pause($0) }
         case .resume: return chosen(.resume).map { .resume($0) }
-        case .cancel:
-            guard let id = chosen(.cancel) else { return nil }
-            // Cancelling deletes the partial file, so it needs a second press.
-            if question == id { return .cancel(id) }
-            asksAbout = id
+        case .cancel, .remove:
+            // Both delete the partial file, so they need a second press.
+            guard let id = chosen(key == .cancel ? .cancel : .remove) else { return nil }
+            let now = Question(key: key, id: id)
+            if asked == now { return key == .cancel ? .cancel(id) : .remove(id) }
+            question = now
         case .faster:
             guard limit != nil else { return nil }
             limit = LimitSteps.faster(than: limit)
@@ -160,6 +181,9 @@ package struct WatchBoard: Sendable {
         }
         return nil
     }
+
+    /// The rows of a page key.
+    private static let page = 10
 
     private func chosen(_ action: DownloadAction) -> DownloadID? {
         guard let selected, let one = downloads[selected], one.status.state.actions.contains(action) else { return nil }

@@ -1,5 +1,6 @@
 import Ferry
 import FerryAPI
+import FerryCore
 package import struct Foundation.Date
 
 /// Draws `ferry watch`: a line for each unfinished download, the counts, and the keys.
@@ -21,14 +22,20 @@ package struct WatchRenderer: Sendable {
     package func lines(_ board: WatchBoard, now: Date, hasKeys: Bool) -> [String] {
         let bars = BarRenderer(width: width - 2, height: height, usesColor: usesColor)
         let all = board.rows
-        let room = max(1, height - 1 - 1 - (hasKeys ? 1 : 0))
+        // A download is worth more than the lines below it.
+        let hasHelp = hasKeys && height > 3
+        let room = max(1, height - 2 - (hasHelp ? 1 : 0))
         let selected = all.firstIndex { $0.id == board.selected } ?? 0
         let first = max(0, min(selected - room / 2, all.count - room))
         let shown = all[first..<min(all.count, first + room)]
         let rows = shown.map { one in
             var row = bars.row(one.status, now: now)
-            if case .failed(let error) = one.status.state { row.remark = PrintableText.escape(error.message) }
-            if case .waiting = one.status.state, row.remark == "waiting" { row.remark = DownloadTable.state(one) }
+            if case .failed(let error) = one.status.state {
+                row.remark = PrintableText.escape(error.message(in: .current))
+            }
+            if case .waiting = one.status.state, row.remark == ("waiting" as Reason).local {
+                row.remark = DownloadTable.state(one)
+            }
             return row
         }
         let layout = BarLayout(rows: rows, columns: width - 3)
@@ -36,26 +43,32 @@ package struct WatchRenderer: Sendable {
             (hasKeys && one.id == board.selected ? "> " : "  ") + bars.line(row, layout)
         }
         lines.append(DisplayWidth.fit(summary(board), to: width - 1))
-        if hasKeys { lines.append(DisplayWidth.fit(help(board), to: width - 1)) }
-        return Array(lines.suffix(height - 1))
+        if hasHelp { lines.append(DisplayWidth.fit(help(board), to: width - 1)) }
+        return lines
     }
 
     private func summary(_ board: WatchBoard) -> String {
-        if board.isLost { return "the daemon does not answer; trying again" }
+        if board.isLost { return ("the daemon does not answer; trying again" as Reason).local }
         var parts = [board.counts, ByteText.rate(board.speed)]
-        if let limit = board.limit { parts.append("limit \(ByteText.size(limit))/s") }
+        if let limit = board.limit { parts.append(("limit \(ByteText.size(limit))/s" as Reason).local) }
+        if !board.search.isEmpty { parts.append("/" + PrintableText.escape(board.search)) }
         if !board.network.isOnline {
-            parts.append("offline")
+            parts.append(("offline" as Reason).local)
         } else if board.network.isMetered {
-            parts.append("metered network")
+            parts.append(("metered network" as Reason).local)
         }
         return parts.joined(separator: "  ")
     }
 
     private func help(_ board: WatchBoard) -> String {
-        if let id = board.asksAbout, let one = board.download(id) {
-            return PrintableText.escape("press c again to cancel \(one.status.name) and delete its partial data")
+        if let question = board.question, let name = board.download(question.id)?.status.name {
+            let text: Reason =
+                question.key == .cancel
+                ? "press c again to cancel \(name) and delete its partial data"
+                : "press d again to remove \(name) from the list and delete its partial data"
+            return text.shown
         }
-        return "up/down select  p pause  r resume  c cancel  +/- limit  q quit"
+        let keys: Reason = "up/down select  p pause  r resume  c cancel  d remove  / search  +/- limit  q quit"
+        return keys.local
     }
 }

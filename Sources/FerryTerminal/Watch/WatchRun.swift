@@ -95,7 +95,7 @@ package final class WatchRun: Sendable {
     private func take(_ event: StreamEvent, _ sent: ServerSentEvent) async {
         if style == .json {
             let isPassing = if case .progress = event { true } else { false }
-            let line = "{\"event\":\"\(event.name.rawValue)\",\"data\":\(JSONShape.safe(sent.data))}\n"
+            let line = (JSONLine.streamed(event.name.rawValue, data: sent.data)?.text ?? "") + "\n"
             if isPassing { console.passing(line) } else { console.result(line) }
         }
         let isStale = state.withLock { state in
@@ -119,10 +119,14 @@ package final class WatchRun: Sendable {
         guard style == .lines else { return }
         let name = state.withLock { $0.board.download(event.id)?.status.name } ?? event.id.rawValue
         switch event.kind {
-        case .completed(let file): console.message(PrintableText.escape("\(name): done, \(file.path)"))
+        case .completed(let file): console.message(("\(name): done, \(file.path)" as Reason).shown)
         case .failed(let error): console.message("ferry: " + ErrorText.line(error, name: name))
         default:
-            if let line = EventText.line(event.kind, name: name, detail: .verbose) { console.message(line) }
+            if let line = EventText.line(
+                event.kind, reason: event.reason(in: .current), name: name, detail: .verbose)
+            {
+                console.message(line)
+            }
         }
         state.withLock { state in
             guard event.kind.isEnd else { return }
@@ -149,7 +153,7 @@ package final class WatchRun: Sendable {
         for id in untold.prefix(Self.mostNamed) {
             guard let one = board.download(id) else { continue }
             switch one.status.state {
-            case .completed: console.message(PrintableText.escape("\(one.status.name): done, \(one.status.path ?? "")"))
+            case .completed: console.message(("\(one.status.name): done, \(one.status.path ?? "")" as Reason).shown)
             case .failed(let error): console.message("ferry: " + ErrorText.line(error, name: one.status.name))
             default: console.message(PrintableText.escape("\(one.status.name): \(DownloadTable.state(one))"))
             }
@@ -227,6 +231,8 @@ package final class WatchRun: Sendable {
             case .pause(let id): try await act(.pause, on: id)
             case .resume(let id): try await act(.resume, on: id)
             case .cancel(let id): try await act(.cancel, on: id)
+            case .remove(let id):
+                _ = try await link.ask(.removeMany, json: RemovalBody([id.rawValue]), as: ActionCount.self)
             case .limit(let limit):
                 var change = SettingsChange()
                 change.rateLimit = .set(limit)
@@ -283,7 +289,9 @@ extension WatchRun: EventFollower {
             return (false, !state.board.isLost)
         }
         if isOver { endNow.finish() }
-        if isNew, style == .lines { console.message("ferry: the daemon does not answer; trying again") }
+        if isNew, style == .lines {
+            console.message("ferry: " + ("the daemon does not answer; trying again" as Reason).local)
+        }
         return !isOver
     }
 

@@ -15,6 +15,8 @@ struct ChecksumTextTests {
             ("SHA256:\(sha256.uppercased())", "sha-256=\(sha256)"), (" Sha-256 : \(sha256)\n", "sha-256=\(sha256)"),
             ("sha1:\(sha1)", "sha-1=\(sha1)"), ("sha-1=\(sha1)", "sha-1=\(sha1)"), ("md5:\(md5)", "md5=\(md5)"),
             ("sha512:\(sha512)", "sha-512=\(sha512)"), ("SHA-512=\(sha512)", "sha-512=\(sha512)"),
+            (" \(sha256.uppercased())", "sha-256=\(sha256)"), (sha512, "sha-512=\(sha512)"), (sha1, "sha-1=\(sha1)"),
+            (md5, "md5=\(md5)"),
         ])
     func spellings(_ text: String, _ expected: String) throws {
         let checksum = try Checksum(parsing: text)
@@ -26,7 +28,8 @@ struct ChecksumTextTests {
     @Test(
         "Checksum: a malformed text is refused with its reason",
         arguments: [
-            ("", "ALGORITHM:HEX"), (sha256, "ALGORITHM:HEX"), ("sha256", "ALGORITHM:HEX"),
+            ("", "ALGORITHM:HEX"), (sha256 + "0", "ALGORITHM:HEX"), ("sha256", "ALGORITHM:HEX"),
+            ("z" + sha256.dropFirst(), "ALGORITHM:HEX"),
             ("crc32:00000000", "unknown checksum algorithm \"crc32\""), (":00", "unknown checksum algorithm"),
             ("sha256:", "64 hexadecimal digits, this one has 0"), ("sha256:abc", "this one has 3"),
             ("md5:\(sha256)", "a md5 checksum has 32"), ("sha256:\(sha256)0", "this one has 65"),

@@ -40,6 +40,16 @@ struct URLListTests {
         #expect(list.problems.isEmpty)
     }
 
+    /// Such a line was one URL with `%20` in it.
+    @Test("URLList: blanks before a scheme separate mirrors too, other blanks belong to the URL") func blanks() {
+        let list = WholeList("http://a/x  HTTPS://b/x http://c/my file.iso\n http://a/y http://b/y \n")
+        #expect(
+            texts(list) == [
+                ["http://a/x", "https://b/x", "http://c/my%20file.iso"], ["http://a/y", "http://b/y"],
+            ])
+        #expect(list.problems.isEmpty)
+    }
+
     @Test("URLList: tabs separate mirrors, and indented lines are options") func aria2() throws {
         let list = WholeList(
             """

@@ -62,7 +62,7 @@ import Testing
         greeting.confinement?.gaps = [.truncation, .devices, .signals]
         let check = try #require(DoctorPolicy.confinement(.answers(greeting)))
         #expect(check.level == .warning)
-        #expect(check.text.contains("cutting files short elsewhere, controlling devices, sending signals"))
+        #expect(check.text.description.contains("cutting files short elsewhere, controlling devices, sending signals"))
         #expect(check.advice != nil)
     }
 

@@ -1,6 +1,7 @@
 import Ferry
 import FerryAPI
 import FerryTerminal
+import Foundation
 import HTTPTypes
 import Testing
 
@@ -43,6 +44,22 @@ import Testing
         #expect(
             try SetPlanner.plan(["a", "b", "limit=1K", "priority=high", "metered=auto", "label=a=b", "connections=4"])
                 == .downloads(["a", "b"], change))
+    }
+
+    @Test("SetPlanner: at= sets the start time of a download, at=none takes it away")
+    func start() throws {
+        let now = Date(timeIntervalSince1970: 1_700_000_000)
+        var change = RequestChange()
+        change.set(.notBefore, \.notBefore, now.addingTimeInterval(7200))
+        change.set(.resumesUnproven, \.trust.resumesUnproven, true)
+        #expect(
+            try SetPlanner.plan(["a", "at=+2h", "resume-unproven=on"], now: now) == .downloads(["a"], change))
+        change = RequestChange()
+        change.set(.notBefore, \.notBefore, nil)
+        #expect(try SetPlanner.plan(["a", "at=none"]) == .downloads(["a"], change))
+        #expect(throws: UsageError("2020-01-01 10:00 has passed")) {
+            try SetPlanner.plan(["a", "at=2020-01-01 10:00"], now: now)
+        }
     }
 
     @Test("SetPlanner: how a download connects is changed by the names of the options, auto restores the daemon's")
@@ -92,7 +109,7 @@ import Testing
             ("connections-per-host=5000", "connections-per-host=5000: write a number from 1 to 1000"),
         ])
     func range(word: String, message: String) {
-        #expect(throws: UsageError(message)) { try SetPlanner.plan([word]) }
+        #expect(throws: UsageError(.words(message))) { try SetPlanner.plan([word]) }
     }
 
     @Test("SetPlanner: headers, a user and a URL with user info become the change of a download")

@@ -71,16 +71,37 @@ import Testing
         // A running download cannot be resumed.
         #expect(board.press(.resume) == nil)
         #expect(board.press(.cancel) == nil)
-        #expect(board.asksAbout == r)
+        #expect(board.question?.id == r)
         #expect(board.press(.other) == nil)
-        #expect(board.asksAbout == nil)
+        #expect(board.question == nil)
+        #expect(board.press(.remove) == nil)
         #expect(board.press(.cancel) == nil)
         #expect(board.press(.cancel) == .cancel(r))
+        #expect(board.press(.remove) == nil)
+        #expect(board.press(.remove) == .remove(r))
         for _ in 0..<5 { #expect(board.press(.down) == nil) }
         #expect(board.press(.resume) == .resume(DownloadID(rawValue: "p")))
         for _ in 0..<5 { #expect(board.press(.up) == nil) }
         #expect(board.selected == r)
         #expect(board.press(.quit) == .quit)
+    }
+
+    @Test("WatchBoard: long lists are paged through and searched")
+    func longList() {
+        var board = Self.board((10..<60).map { .sample("\($0)", name: "File \($0)") })
+        func selected(after keys: WatchKey...) -> String? {
+            for key in keys { _ = board.press(key) }
+            return board.selected?.rawValue
+        }
+        #expect(selected(after: .pageDown, .pageDown, .down) == "31")
+        #expect(selected(after: .pageUp) == "21")
+        #expect(selected(after: .last) == "59")
+        #expect(selected(after: .first) == "10")
+        #expect(selected(after: .search("file 4")) == "40")
+        #expect(board.rows.count == 10)
+        #expect(selected(after: .last) == "49")
+        #expect(selected(after: .search("none")) == nil)
+        #expect(selected(after: .search("")) == "10")
     }
 
     @Test("WatchBoard: plus and minus step through the limits, from the current speed to none")
@@ -110,7 +131,7 @@ import Testing
             #expect(DisplayWidth.columns(of: line) < width)
             #expect(!line.contains("\u{1B}"))
         }
-        if height > 3 { #expect(lines.contains { $0.hasPrefix("> ") }) }
+        #expect(lines.contains { $0.hasPrefix("> ") })
     }
 
     @Test("WatchRenderer: it shows running downloads, total speed, limit, question and a lost connection")
@@ -148,7 +169,17 @@ import Testing
             ("p", [WatchKey.pause]), ("\u{1B}[A\u{1B}[B", [.up, .down]), ("\u{1B}OA", [.up]),
             ("jkx", [.down, .up, .other]),
             ("\u{1B}[1;5Aq", [.up, .quit]), ("+=-rc", [.faster, .faster, .slower, .resume, .cancel]),
-            ("\u{1B}[15~p", [.other, .pause]), ("\u{1B}p", [.pause]),
+            ("\u{1B}[15~p", [.other, .pause]), ("\u{1B}p", [.pause]), ("\u{1B}[H\u{1B}OF", [.first, .last]),
+            ("\u{1B}[1~\u{1B}[4~\u{1B}[5~\u{1B}[6~", [.first, .last, .pageUp, .pageDown]),
+            ("gGd", [.first, .last, .remove]),
+            (
+                "/p中\u{7F}\np",
+                [
+                    .search(""), .search("p"), .search("p\u{FFFD}"), .search("p\u{FFFD}"), .search("p中"), .search("p"),
+                    .pause,
+                ]
+            ),
+            ("/a\u{1B}q", [.search(""), .search("a"), .search(""), .quit]),
         ])
     func bytes(text: String, keys: [WatchKey]) {
         var parser = KeyParser()

@@ -43,6 +43,34 @@ struct NetworkRuleTests {
         }
     }
 
+    @Test("Network: without a way out, a download runs if its proxy is near", arguments: [false, true])
+    func proxy(isOwn: Bool) async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"])
+            let network = ManualNetworkMonitor()
+            network.set(online: false)
+            let near = "http://127.0.0.1:3128"
+            let choice = try ProxyChoice(parsing: near)
+            // The transport of this engine connects directly.
+            let settings = try ProxySettings(explicit: isOwn ? "none" : near, noProxy: "127.0.0.1")
+            func manager() -> DownloadManager {
+                shop.kept(engine: .far(), monitor: network) { $0.transfer.proxy = settings }
+            }
+            let first = manager()
+            let paused = try await first.download(
+                try shop.far("/a") {
+                    $0.startsPaused = true
+                    if isOwn { $0.connection.proxy = choice }
+                })
+            await first.shutdown()
+            let second = manager()
+            let again = try #require(try await second.downloads().first { $0.id == paused.id })
+            try await again.resume()
+            try await shop.expectAll([again], are: resource)
+            await second.shutdown()
+        }
+    }
+
     /// The keys of the sentences that told why a download waited for a network.
     private func waits(of download: Download, in manager: DownloadManager) async throws -> [ErrorPhrase.Key] {
         try await manager.history(of: download.id).compactMap { event in

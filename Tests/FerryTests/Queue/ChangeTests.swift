@@ -56,6 +56,35 @@ struct ChangeTests {
         }
     }
 
+    @Test("Change: another start date stops a running download, and none lets a scheduled one run at its place")
+    func startDate() async throws {
+        try await Workshop.run { shop in
+            let clock = SteppedClock()
+            let gate = Gate()
+            let resource = shop.serve(["/a"], [.hold(gate)])
+            shop.serve(["/b", "/c"])
+            let manager = shop.kept(engine: shop.engine(clock: clock)) {
+                $0.maxConcurrentDownloads = 1
+                $0.stallTimeout = .seconds(9000)
+            }
+            let all = try await manager.download(["/a", "/b", "/c"].map { try shop.single($0) })
+            await gate.arrived()
+            let date = clock.date().addingTimeInterval(3600)
+            try await all[1].change { $0.notBefore = date }
+            try await all[2].change { $0.notBefore = date }
+            #expect(all[1].status.state == .waiting(.notBefore(date)))
+            try await all[0].change { $0.notBefore = date }
+            #expect(all[0].status.state == .waiting(.notBefore(date)))
+            gate.open()
+            try await all[2].change { $0.notBefore = nil }
+            try await shop.expectAll([all[2]], are: resource)
+            clock.jump(.seconds(3601))
+            try await shop.expectAll([all[0], all[1]], are: resource)
+            #expect(shop.asked == ["/a", "/c", "/a", "/b"])
+            await manager.shutdown()
+        }
+    }
+
     @Test("Change: a new URL of a waiting or paused download keeps its position and state")
     func waiting() async throws {
         try await Workshop.run { shop in

@@ -196,7 +196,7 @@ private struct RandomQueueRun {
             }
         }
         if queue.entries.count != model.items.count { problems.append("\(queue.entries.count) are listed") }
-        if Set(queue.runs.map { ObjectIdentifier($0.run) }).count != queue.occupiedCount {
+        if Set(queue.runs.map { ObjectIdentifier($0.run) }).count != model.items.values.count(where: \.hasRun) {
             problems.append("two downloads have the same run")
         }
         return decision.start
@@ -215,7 +215,10 @@ private struct NaiveQueue {
         var isEnding = false
         var isHeld = false
         var isLeaving = false
+        /// It is held since its run, and is to run again.
+        var keepsSlot = false
         var isRunning: Bool { hasRun && !isEnding }
+        var takesSlot: Bool { hasRun || keepsSlot }
     }
 
     var limit: Int
@@ -249,6 +252,7 @@ private struct NaiveQueue {
             (item.hasRun, item.isEnding) = (false, false)
         case .hold:
             if item.isLeaving { return }
+            item.keepsSlot = item.keepsSlot || item.isRunning
             item.isHeld = true
             item.isEnding = item.hasRun
         case .settle: item.isHeld = false
@@ -259,6 +263,7 @@ private struct NaiveQueue {
             }
             (item.isLeaving, item.isEnding, item.isHeld) = (true, true, false)
         }
+        if !item.isHeld || item.rest != .queued { item.keepsSlot = false }
         items[id] = item
     }
 
@@ -268,6 +273,7 @@ private struct NaiveQueue {
             items[id]?.hasRun = false
             items[id]?.isEnding = false
             items[id]?.isHeld = false
+            items[id]?.keepsSlot = false
         }
     }
 
@@ -286,7 +292,7 @@ private struct NaiveQueue {
         }
         let order = Dictionary(uniqueKeysWithValues: inOrder.enumerated().map { ($0.element.0, $0.offset) })
         decision.stop.sort { order[$0.id, default: 0] < order[$1.id, default: 0] }
-        while items.values.count(where: \.hasRun) < limit,
+        while items.values.count(where: \.takesSlot) < limit,
             let first = inOrder.first(where: {
                 !$0.1.hasRun && !$0.1.isHeld && $0.1.rest == .queued && network.permits($0.1.needs)
             })

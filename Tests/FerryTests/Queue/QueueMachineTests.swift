@@ -90,6 +90,26 @@ struct QueueMachineTests {
         #expect(queue.decide(at: .zero) == .init(start: ids("a")))
     }
 
+    @Test("QueueMachine: a download that is changed during its run keeps its slot until the change is over")
+    func changing() {
+        var queue = QueueMachine(limit: 1)
+        for name in ["a", "b", "c"] { queue.join(id(name)) }
+        #expect(queue.decide(at: .zero).start == ids("a"))
+        _ = queue.hold(id("a"))
+        _ = queue.hold(id("b"))
+        queue.stopped(id("a"))
+        #expect(queue.decide(at: .zero) == .init())
+        queue.take(.settle, of: id("a"))
+        #expect(queue.decide(at: .zero).start == ids("a"))
+        // A change that pauses gives the slot away.
+        _ = queue.hold(id("a"))
+        queue.stopped(id("a"))
+        queue.leave(id("a"))
+        #expect(queue.decide(at: .zero).start == ids("c"))
+        // A queued download that is changed has no slot.
+        #expect(queue.occupiedCount == 1)
+    }
+
     @Test("QueueMachine: downloads that the network forbids stop, and start again in order when it allows them")
     func network() {
         var queue = QueueMachine(limit: 2)

@@ -3,7 +3,7 @@ import FerryTerminal
 import Foundation
 import Testing
 
-@Suite("JSON lines") struct EventRecordTests {
+@Suite("JSON lines") struct JSONLineTests {
     private static let id = DownloadID(rawValue: "00ff")
     private static let date = Date(timeIntervalSince1970: 1_738_314_300.25)
 
@@ -17,15 +17,15 @@ import Testing
         .failed(DownloadError(.checksum, "wrong")), .cancelled,
     ]
 
-    static var lines: [EventRecord] {
+    static var lines: [JSONLine] {
         let progress = DownloadProgress(
             completedBytes: 5, totalBytes: 10, bytesPerSecond: 2.9, timeRemaining: .seconds(2.5), connections: 3)
         let status = DownloadStatus(id: id, state: .downloading, progress: progress, name: "f")
-        return events.map { EventRecord.line(DownloadEvent(id: id, date: date, kind: $0)) }
-            + [EventRecord.progress(status, date: date)]
+        return events.map { JSONLine.line(DownloadEvent(id: id, date: date, kind: $0)) }
+            + [JSONLine.progress(status, date: date)]
     }
 
-    @Test("EventRecord: each event gives exactly its JSON line")
+    @Test("JSONLine: each event gives exactly its JSON line")
     func golden() {
         func line(_ members: String) -> String {
             let all =
@@ -53,7 +53,7 @@ import Testing
                     #""kind":"progress";"completedBytes":5;"totalBytes":10;"bytesPerSecond":2.9;"timeRemaining":2.5;"#
                         + #""connections":3"#),
             ])
-        let failed = EventRecord.failed(
+        let failed = JSONLine.failed(
             DownloadError(.disk, "m", suggestion: "s", underlying: "u\u{1B}"), id: nil, date: Self.date, command: "c")
         #expect(
             failed.text == #"{"command":"c","date":"2025-01-31T09:05:00.250Z","error":{"code":"disk","message":"m","#
@@ -61,15 +61,15 @@ import Testing
                 + #""underlying":"u\u001b"},"exitCode":8,"kind":"failed","v":1}"#)
     }
 
-    @Test("EventRecord: a part file without a URL has null as its URL")
+    @Test("JSONLine: a part file without a URL has null as its URL")
     func noURL() {
-        let line = EventRecord.line(DownloadEvent(id: Self.id, date: Self.date, kind: .added(url: ""))).text
+        let line = JSONLine.line(DownloadEvent(id: Self.id, date: Self.date, kind: .added(url: ""))).text
         #expect(line.contains(#""url":"""#))
         #expect(EventText.line(.added(url: ""), name: "f.part", detail: .verbose) == "f.part: added")
     }
 
     /// The members of a line, those of objects in it as `name.member`.
-    private static func members(_ record: EventRecord) throws -> [String: Any] {
+    private static func members(_ record: JSONLine) throws -> [String: Any] {
         let object = try JSONSerialization.jsonObject(with: Data(record.text.utf8))
         var members: [String: Any] = [:]
         for (name, value) in try #require(object as? [String: Any]) {
@@ -97,10 +97,10 @@ import Testing
         let kinds: [DownloadEvent.Kind] = [
             .started(name: "f", totalBytes: 5), .completed(file), .waiting(.retry(at: Self.date), message: "m"),
         ]
-        var full = kinds.map { EventRecord.line(DownloadEvent(id: Self.id, date: Self.date, kind: $0, number: 1)) }
-        full.append(EventRecord.failed(error, id: Self.id, date: Self.date, command: "c"))
+        var full = kinds.map { JSONLine.line(DownloadEvent(id: Self.id, date: Self.date, kind: $0, number: 1)) }
+        full.append(JSONLine.failed(error, id: Self.id, date: Self.date, command: "c"))
         let restarted = LocalizedEvent.restarted(reason: Reason(.tagChanged, "a", "b"))
-        full.append(EventRecord.line(DownloadEvent(id: Self.id, date: Self.date, restarted)))
+        full.append(JSONLine.line(DownloadEvent(id: Self.id, date: Self.date, restarted)))
         var written: [String: Set<String>] = [:]
         for record in Self.lines + full {
             let members = try Self.members(record)
@@ -115,6 +115,7 @@ import Testing
         var plan = DownloadPlan.sample
         plan.contentType = "t"
         plan.heldBytes = 1
+        plan.existingPath = "/d/f"
         let documented = try Self.table(after: "| member | type |").map { $0[0] }
         #expect(Set(documented) == Set(try Self.members(.plan(plan, date: Self.date)).keys))
     }

@@ -1,0 +1,85 @@
+import FerryAPI
+package import Ferry
+import FerryCore
+package import Foundation
+
+/// A line of `--json` of every command: its version, and the members of an event, a failure, a download's progress, a
+/// plan, or an object of the API, sorted by name. A test compares them with the tables in docs/cli.md.
+package struct JSONLine: Encodable, Sendable {
+    /// The format version, member `v`. Additional members and kinds do not change it.
+    package static let version = 1
+
+    private var kind: String?
+    private var id: DownloadID?
+    private var date: Date?
+    private var exitCode: Int32?
+    private var command: String?
+    /// Its members are those of the line.
+    private let content: any Encodable & Sendable
+
+    /// Returns the line of an event.
+    package static func line(_ event: DownloadEvent) -> JSONLine {
+        var record = JSONLine(content: event)
+        if case .failed(let error) = event.kind { record.exitCode = ExitCode.of(error).rawValue }
+        return record
+    }
+
+    /// Returns the line of a failure.
+    ///
+    /// - Parameters:
+    ///   - id: `nil` for a file that was never listed because its destination was unusable.
+    ///   - command: The command to continue with; see ``ErrorText``.
+    package static func failed(
+        _ error: DownloadError, id: DownloadID?, date: Date, command: String? = nil
+    ) -> JSONLine {
+        JSONLine(
+            kind: "failed", id: id, date: date, exitCode: ExitCode.of(error).rawValue, command: command,
+            content: ["error": error])
+    }
+
+    /// Returns the line for a download's progress.
+    package static func progress(_ status: DownloadStatus, date: Date) -> JSONLine {
+        JSONLine(kind: "progress", id: status.id, date: date, content: status.progress)
+    }
+
+    /// Returns the line of a plan.
+    package static func plan(_ plan: DownloadPlan, date: Date) -> JSONLine {
+        JSONLine(kind: "plan", date: date, content: plan)
+    }
+
+    /// Returns the line of an object of the API.
+    package static func of(_ object: some Encodable & Sendable) -> JSONLine { JSONLine(content: object) }
+
+    /// Returns the line of an event of the daemon's stream, from its data; `nil` if they are no JSON.
+    package static func streamed(_ name: String, data: String) -> JSONLine? {
+        guard let value = try? JSONValue(Data(data.utf8)) else { return nil }
+        return JSONLine(kind: name, content: ["data": value])
+    }
+
+    /// The line without a line feed, with terminal control characters escaped. Empty if the content cannot be encoded,
+    /// which is a defect.
+    package var text: String {
+        guard let data = try? APICoding.encode(self, sortsKeys: true) else { return "" }
+        let text = String(decoding: data, as: UTF8.self)
+        guard text.unicodeScalars.contains(where: PrintableText.isUnsafe) else { return text }
+        // Such characters only occur within strings, where an escape sequence is equivalent (RFC 8259 §7).
+        return text.unicodeScalars.map { scalar in
+            guard PrintableText.isUnsafe(scalar) else { return String(scalar) }
+            return String(scalar).utf16.map { "\\u" + String(String(Int($0) + 0x10000, radix: 16).dropFirst()) }
+                .joined()
+        }.joined()
+    }
+
+    private enum CodingKeys: String, CodingKey { case v, kind, id, date, exitCode, command }
+
+    package func encode(to encoder: any Encoder) throws {
+        try content.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(Self.version, forKey: .v)
+        try container.encodeIfPresent(kind, forKey: .kind)
+        try container.encodeIfPresent(id, forKey: .id)
+        try container.encodeIfPresent(date, forKey: .date)
+        try container.encodeIfPresent(exitCode, forKey: .exitCode)
+        try container.encodeIfPresent(command, forKey: .command)
+    }
+}
