@@ -35,7 +35,8 @@ struct TransferTraceTests {
         let notes = try await Self.trace(isOn: true, .redirectChain(1, status: 302))
         let text = notes.joined(separator: "\n")
         #expect(
-            notes.count { $0.hasPrefix("request: GET http://") && $0.lowercased().contains("range: bytes=0-4") } == 2, "\(text)")
+            notes.count { $0.hasPrefix("request: GET http://") && $0.lowercased().contains("range: bytes=0-4") } == 2,
+            "\(text)")
         #expect(notes.contains { $0.hasPrefix("302 from ") })
         #expect(notes.contains { $0.hasPrefix("206 from ") && $0.lowercased().contains("content-range: bytes 0-4/10") })
         #expect(notes.contains { $0.hasPrefix("redirected from ") && $0.contains("/f?… to http://") }, "\(text)")

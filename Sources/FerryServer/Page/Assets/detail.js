@@ -233,8 +233,8 @@ export class Detail {
     setAttribute(this.element, 'data-state', download.state);
     setText(nodes.state, stateText(download));
     const reason = download.state === 'failed'
-      // Where the form below has what to do, it says so itself.
-      ? [errorText(download.error), ChangeForm.need(download) === null && suggestionText(download.error)].filter(Boolean).join(' · ')
+      // A failed checksum is explained by the form below.
+      ? [errorText(download.error), failedChecksum(download) ? '' : suggestionText(download.error)].filter(Boolean).join(' · ')
       : download.state === 'completed' && download.path ? t('file.saved', { path: download.path }) : reasonText(download);
     setText(nodes.reason, reason);
     nodes.reason.hidden = reason === '';
