@@ -1,6 +1,7 @@
 import FerryCore
 import FerryEngine
 import Foundation
+import Synchronization
 
 /// The implementation behind a manager: the ``Scheduler`` of this process, or a session of the daemon.
 ///
@@ -102,4 +103,12 @@ extension DownloadBackend {
         event.kind = .completed(live.located(told))
         return event
     }
+}
+
+/// A counter of download changes, over all managers of a process, from 1.
+enum Revision {
+    private static let last = Atomic<UInt64>(0)
+
+    /// A number larger than all before.
+    static func next() -> UInt64 { last.add(1, ordering: .relaxed).newValue }
 }

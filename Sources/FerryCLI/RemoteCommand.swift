@@ -9,3 +9,20 @@ protocol RemoteCommand: ParsableCommand {
 extension RemoteCommand {
     static var word: String { configuration.commandName ?? "" }
 }
+
+/// Flags of all commands that use the daemon.
+struct RemoteFlags: ParsableArguments {
+    @Flag(help: "Write results as lines of JSON.")
+    var json = false
+}
+
+/// The session whose downloads a command uses.
+struct SessionOption: ParsableArguments {
+    @Option(help: ArgumentHelp("Use the downloads of this app's session, or all.", valueName: "session|all"))
+    var session: String?
+}
+
+extension CompletionKind {
+    /// The names of the listed downloads.
+    static var downloads: CompletionKind { .shellCommand("ferry list --names 2>/dev/null") }
+}

@@ -1,3 +1,4 @@
+import FerryCore
 package import FerryEngine
 package import struct Foundation.Date
 
@@ -87,4 +88,106 @@ package struct CatalogueRow: Sendable, Hashable {
             wakeAt: IndexEntry.wakeAt(StateKind(state), notBefore: request.notBefore, retryAt: retryAt),
             leavesJournal: StateKind(state) == .completed && (part != nil || announced != nil))
     }
+}
+
+extension CatalogueRow {
+    /// Sets a field, and the fields that depend on it.
+    mutating func set(_ field: RowField) {
+        switch field {
+        case .state(let new):
+            state = new
+            pauseReason = nil
+            waitError = nil
+            guard !new.isFinal else { return }
+            endedAt = nil
+            finished = nil
+        case .paused(let reason):
+            set(.state(.paused))
+            pauseReason = reason
+        case .waiting(let reason, let error):
+            set(.state(.waiting(reason)))
+            waitError = error
+        case .name(let new, let newPath):
+            name = new
+            path = newPath
+        case .progress(let completed, let total):
+            completedBytes = completed
+            totalBytes = total
+        case .request(let new, let has):
+            request = new
+            hasSecrets = has
+        case .label(let new): label = new
+        case .userInfo(let new): userInfo = new
+        case .attempts(let count, let date):
+            attempts = count
+            retryAt = date
+        case .part(let new): part = new
+        case .announced(let new): announced = new
+        case .published(let new): published = new
+        case .file(let new, let file):
+            finished = new
+            published = file
+            announced = nil
+            take(pathOf: new)
+        }
+    }
+
+    /// Applies the end of a run.
+    mutating func end(_ ending: Ending) {
+        state = ending.state
+        pauseReason = nil
+        waitError = nil
+        endedAt = ending.date
+        finished = nil
+        announced = nil
+        retryAt = nil
+        switch ending.outcome {
+        case .completed(let new, let file):
+            finished = new
+            published = file
+            if !ending.leavesJournal { part = nil }
+            attempts = 0
+            completedBytes = new.totalBytes
+            totalBytes = new.totalBytes
+            take(pathOf: new)
+        case .cancelled:
+            part = nil
+            attempts = 0
+        case .failed: break
+        }
+    }
+
+    private mutating func take(pathOf file: FinishedDownload) {
+        guard !file.path.isEmpty else { return }
+        path = file.path
+        name = Paths.name(of: file.path)
+    }
+}
+
+/// A field of a row with its new value.
+package enum RowField: Sendable, Hashable {
+    /// A final state has its own change, ``StoreChange/end(_:_:)``. Any other state clears ``CatalogueRow/endedAt``
+    /// and `finished`; every state clears `pauseReason` and `waitError`.
+    case state(DownloadState)
+    /// Paused for this reason, not by the user.
+    case paused(PauseReason)
+    /// Waiting for the user or for disk space after this error.
+    case waiting(WaitReason, after: DownloadError)
+    /// The name, and the path of the finished file once the name is reserved.
+    case name(String, path: String?)
+    case progress(completedBytes: ByteCount, totalBytes: ByteCount?)
+    /// Sources, limits, rules; as ``FerryCore/DownloadRequest/stored``.
+    case request(DownloadRequest, hasSecrets: Bool)
+    case label(String?)
+    case userInfo([String: String])
+    /// Consecutive attempts without progress, and when the next one may start.
+    case attempts(Int, retryAt: Date?)
+    /// The part file to resume.
+    case part(String?)
+    /// A file that is about to get its final name, or a new one by a move.
+    case announced(PublishedFile?)
+    /// The published file that the next run may replace.
+    case published(PublishedFile?)
+    /// The finished file has been moved; also updates name, path, announcement and unacknowledged events.
+    case file(FinishedDownload, PublishedFile?)
 }

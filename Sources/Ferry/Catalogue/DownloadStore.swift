@@ -99,3 +99,63 @@ extension DownloadStore {
     /// Removes an event that the app has handled; durable on return.
     package func acknowledge(_ number: Int64) async throws(DownloadError) { try await commit([.acknowledge(number)]) }
 }
+
+/// One change of a store.
+package enum StoreChange: Sendable, Hashable {
+    /// Lists rows: all, or none if an identifier is listed already.
+    case insert([CatalogueRow])
+    /// Sets fields of one download.
+    case update(DownloadID, [RowField])
+    /// Sets positions in the list.
+    case keys([KeyChange])
+    /// Ends a run: state, date, file and the numbered event.
+    case end(DownloadID, Ending)
+    /// Appends to the download's history.
+    case record(DownloadEvent)
+    /// Removes downloads and their histories from the list; numbered events stay until they are acknowledged.
+    case remove([DownloadID])
+    /// Removes a numbered event that the app has handled.
+    case acknowledge(Int64)
+    /// Marks the list as complete: it is not rebuilt from journals at the next opening.
+    case complete
+
+    /// Maximum number of events in a download's history.
+    package static let maxHistory = 50
+
+    /// A download and its new position.
+    package struct KeyChange: Sendable, Hashable {
+        package var id: DownloadID
+        package var key: QueueKey
+
+        package init(_ id: DownloadID, _ key: QueueKey) {
+            self.id = id
+            self.key = key
+        }
+    }
+}
+
+/// The number of listed downloads and their bytes, by state; states without downloads are omitted.
+package struct StoreTotals: Sendable, Hashable {
+    package var counts: [StateKind: Int]
+    /// The sums of ``CatalogueRow/completedBytes``.
+    package var bytes: [StateKind: ByteCount]
+
+    package init(counts: [StateKind: Int] = [:], bytes: [StateKind: ByteCount] = [:]) {
+        self.counts = counts
+        self.bytes = bytes
+    }
+}
+
+/// An event that ended a download, kept until the app has acknowledged it.
+package struct NumberedEvent: Sendable, Hashable {
+    /// Ascending in the order of the ends, never reused.
+    package var number: Int64
+    package var session: String
+    package var event: DownloadEvent
+
+    package init(number: Int64, session: String, event: DownloadEvent) {
+        self.number = number
+        self.session = session
+        self.event = event
+    }
+}

@@ -1,3 +1,6 @@
+package import FerryAPI
+import GRDB
+
 /// A filter of rows; by default all match.
 package struct RowFilter: Sendable, Hashable {
     /// Match only these states; `nil` for any.
@@ -39,6 +42,109 @@ package struct RowFilter: Sendable, Hashable {
     }
 
     /// Folds ASCII case, as LIKE of SQLite does, which compares byte by byte.
+    private static func plain(_ text: String) -> [UInt8] {
+        text.utf8.map { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") ? $0 | 0x20 : $0 }
+    }
+}
+
+extension RowFilter {
+    /// `WHERE …`; empty for all rows.
+    var clause: String {
+        var terms: [String] = []
+        if let kinds {
+            // Fixed words, sorted so that few distinct statements are prepared.
+            let list = kinds.map { "'\($0.rawValue)'" }.sorted().joined(separator: ", ")
+            terms.append("state IN (\(list))")
+        }
+        if ids != nil { terms.append("id IN (SELECT value FROM json_each(?))") }
+        if hasPath { terms.append("path IS NOT NULL") }
+        if session != nil { terms.append("session = ?") }
+        if pattern != nil {
+            terms.append(#"(name LIKE ? ESCAPE '\' OR url LIKE ? ESCAPE '\' OR label LIKE ? ESCAPE '\')"#)
+        }
+        return terms.isEmpty ? "" : " WHERE " + terms.joined(separator: " AND ")
+    }
+
+    var arguments: StatementArguments {
+        get throws {
+            var arguments: StatementArguments = []
+            if let ids { arguments += [try StoredText.text(ids.map(\.rawValue))] }
+            if let session { arguments += [session] }
+            if let pattern { arguments += [pattern, pattern, pattern] }
+            return arguments
+        }
+    }
+
+    /// The search text as pattern of LIKE.
+    private var pattern: String? {
+        guard let search, !search.isEmpty else { return nil }
+        var pattern = "%"
+        for scalar in search.unicodeScalars {
+            // Stored texts contain no NUL, at which the pattern would end.
+            if scalar == "\0" { return "" }
+            if scalar == "%" || scalar == "_" || scalar == "\\" { pattern += "\\" }
+            pattern.unicodeScalars.append(scalar)
+        }
+        return pattern + "%"
+    }
+}
+
+extension RowOrder {
+    /// `ORDER BY …`.
+    var clause: String {
+        let direction = isDescending ? " DESC" : ""
+        let first =
+            switch column {
+            case .queue:
+                isDescending ? "priority, position DESC, id DESC" : nil as String?
+            case .added: "createdAt\(direction)"
+            case .name: "name COLLATE NOCASE\(direction)"
+            case .size: "total IS NULL, total\(direction)"
+            case .state: "state\(direction)"
+            }
+        return "ORDER BY " + (first.map { $0 + ", " } ?? "") + "priority DESC, position, id"
+    }
+}
+
+/// An order of rows; rows that compare equal are in list order, in both directions.
+package struct RowOrder: Sendable, Hashable {
+    /// Names compare by bytes, ignoring ASCII case; states by the raw value of ``StateKind``; unknown sizes come last in both
+    /// directions.
+    package typealias Column = ListQuery.Sort
+
+    package var column: Column
+    package var isDescending: Bool
+
+    package init(_ column: Column, isDescending: Bool = false) {
+        self.column = column
+        self.isDescending = isDescending
+    }
+
+    /// List order.
+    package static let queue = RowOrder(.queue)
+
+    /// Whether a row precedes another in this order alone; `nil` if they compare equal.
+    func isBefore(_ left: CatalogueRow, _ right: CatalogueRow) -> Bool? {
+        switch column {
+        case .queue: return nil
+        case .added: return order(left.createdAt.storedSeconds, right.createdAt.storedSeconds)
+        case .name: return order(Self.plain(left.name), Self.plain(right.name)) { $0.lexicographicallyPrecedes($1) }
+        case .size:
+            guard let one = left.totalBytes, let other = right.totalBytes else {
+                return (left.totalBytes == nil) == (right.totalBytes == nil) ? nil : left.totalBytes != nil
+            }
+            return order(one, other)
+        case .state: return order(StateKind(left.state).rawValue, StateKind(right.state).rawValue)
+        }
+    }
+
+    private func order<Value: Comparable>(_ one: Value, _ other: Value) -> Bool? { order(one, other) { $0 < $1 } }
+
+    private func order<Value: Equatable>(_ one: Value, _ other: Value, by less: (Value, Value) -> Bool) -> Bool? {
+        if one == other { return nil }
+        return less(one, other) != isDescending
+    }
+
     private static func plain(_ text: String) -> [UInt8] {
         text.utf8.map { $0 >= UInt8(ascii: "A") && $0 <= UInt8(ascii: "Z") ? $0 | 0x20 : $0 }
     }

@@ -1,7 +1,8 @@
-import FerryCore
 import Dispatch
+import FerryCore
 package import FerryEngine
 import Foundation
+import Synchronization
 import SystemPackage
 
 /// Keeps secrets on disk, one file of mode 0600 for each download in a directory of mode 0700.
@@ -114,5 +115,94 @@ package final class SecretStore: SecretVault {
                 underlying: "the file is damaged, or a newer version of Ferry wrote it", recovery: .needsUser)
         }
         return DownloadError(error.kind == .noSpace ? .diskFull : .disk, message, underlying: error.message)
+    }
+}
+
+/// The storage of secrets while their downloads need them: ``SecretMemory`` or, on disk, ``SecretStore``.
+package protocol SecretVault: Sendable {
+    /// Stores secrets, durable on return; empty secrets are removed.
+    func keep(_ secrets: [DownloadID: Secrets]) async throws(DownloadError)
+
+    /// The secrets of a download; `nil` if there are none.
+    func secrets(of id: DownloadID) async throws(DownloadError) -> Secrets?
+
+    /// Removes secrets; missing ones are no error.
+    func remove(_ ids: [DownloadID]) async
+
+    /// Removes all secrets except those of `ids`, such as those left by a crash.
+    func sweep(keeping ids: Set<DownloadID>) async
+}
+
+/// Keeps secrets for the lifetime of the manager.
+package final class SecretMemory: SecretVault {
+    private let secrets = Mutex<[DownloadID: Secrets]>([:])
+
+    package init() {}
+
+    package func keep(_ new: [DownloadID: Secrets]) async throws(DownloadError) {
+        secrets.withLock { secrets in
+            for (id, value) in new { secrets[id] = value.isEmpty ? nil : value }
+        }
+    }
+
+    package func secrets(of id: DownloadID) async throws(DownloadError) -> Secrets? { secrets.withLock { $0[id] } }
+
+    package func remove(_ ids: [DownloadID]) async {
+        secrets.withLock { secrets in
+            for id in ids { secrets[id] = nil }
+        }
+    }
+
+    package func sweep(keeping ids: Set<DownloadID>) async {
+        secrets.withLock { secrets in secrets = secrets.filter { ids.contains($0.key) } }
+    }
+}
+
+/// The name of the file with a download's secrets.
+enum SecretFileName {
+    /// The suffix of a file that is being written.
+    static let draftSuffix = ".new"
+
+    /// A name that is valid and unique on every file system, also on case-insensitive ones: keeps lower-case letters,
+    /// digits, `-` and `_`, and encodes other bytes as `%xx`. An empty or too long name becomes `~` and a hash.
+    static func make(_ id: DownloadID) -> String {
+        var name: [UInt8] = []
+        for byte in id.rawValue.utf8 {
+            if isPlain(byte) {
+                name.append(byte)
+            } else {
+                name += [UInt8(ascii: "%"), digit(byte >> 4), digit(byte & 15)]
+            }
+        }
+        guard !name.isEmpty, name.count <= 200 else {
+            return "~" + hash(id, 0xcbf2_9ce4_8422_2325) + hash(id, 0x9ae1_6a3b_2f90_404f)
+        }
+        return String(decoding: name, as: UTF8.self)
+    }
+
+    /// Whether the name has the form of ``make(_:)`` or of a draft of it.
+    static func isOurs(_ name: String) -> Bool {
+        let stem = name.dropping(suffix: draftSuffix) ?? name[...]
+        return !stem.isEmpty
+            && stem.utf8.allSatisfy { isPlain($0) || $0 == UInt8(ascii: "%") || $0 == UInt8(ascii: "~") }
+    }
+
+    private static func isPlain(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "0")...UInt8(ascii: "9"), UInt8(ascii: "-"),
+            UInt8(ascii: "_"):
+            true
+        default: false
+        }
+    }
+
+    private static func digit(_ value: UInt8) -> UInt8 { Array("0123456789abcdef".utf8)[Int(value)] }
+
+    /// FNV-1a, 64 bits, as 16 hexadecimal digits.
+    private static func hash(_ id: DownloadID, _ seed: UInt64) -> String {
+        var value = seed
+        for byte in id.rawValue.utf8 { value = (value ^ UInt64(byte)) &* 0x100_0000_01b3 }
+        let text = String(value, radix: 16)
+        return String(repeating: "0", count: 16 - text.count) + text
     }
 }

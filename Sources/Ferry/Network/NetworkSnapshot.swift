@@ -37,3 +37,99 @@ extension NetworkRoute {
     /// The order of preference, lowest first: the main table, then the metric.
     var rank: (Int, Int) { (table == Self.mainTable ? 0 : 1, metric) }
 }
+
+extension NetworkSnapshot {
+    /// Whether a host, in the form of `DownloadURL.host`, is reachable without the default route: it is never offline
+    /// and never metered.
+    ///
+    /// True for loopback names (`localhost` and its subdomains, RFC 6761 §6.3) and for the addresses of
+    /// ``isLocal(_:)-(NetworkAddress)``. False for any other name, since names are not resolved here.
+    package func isLocal(_ host: String) -> Bool {
+        if Self.isLoopbackName(host) { return true }
+        return NetworkAddress(host).map(isLocal) ?? false
+    }
+
+    /// True for loopback, for addresses of this machine, and for destinations whose best route is no default route:
+    /// on-link ones, and those behind a gateway on another interface than the default route's, unless that interface is
+    /// a mobile network. False for routes through point-to-point interfaces.
+    package func isLocal(_ address: NetworkAddress) -> Bool {
+        if address.isLoopback || interfaces.contains(where: { $0.isUp && $0.addresses.contains(address) }) {
+            return true
+        }
+        guard let route = route(to: address), !route.isDefault,
+            let interface = interfaces.first(where: { $0.name == route.interface }), !interface.isPointToPoint
+        else { return false }
+        return route.gateway == nil || !interface.isMobile && route.interface != defaultInterface
+    }
+
+    /// The route with the longest prefix, then the lowest metric.
+    func route(to address: NetworkAddress) -> NetworkRoute? {
+        routes.lazy.filter { $0.destination.contains(address) }
+            .max { ($0.destination.length, -$0.metric) < ($1.destination.length, -$1.metric) }
+    }
+
+    static func isLoopbackName(_ host: String) -> Bool {
+        let name = host.dropping(suffix: ".") ?? host[...]
+        return name == "localhost" || name.utf8.hasSuffix(".localhost")
+    }
+}
+
+/// A route to a range of addresses.
+package struct NetworkRoute: Sendable, Hashable {
+    package var destination: NetworkPrefix
+    /// The name of the outgoing interface.
+    package var interface: String
+    /// The gateway; `nil` if the destination is on-link.
+    package var gateway: NetworkAddress?
+    /// The routing table; 254, the main table, takes precedence.
+    package var table: Int
+    /// The metric; the lowest one is chosen.
+    package var metric: Int
+
+    package init(
+        _ destination: NetworkPrefix, interface: String, gateway: NetworkAddress? = nil, table: Int = mainTable,
+        metric: Int = 0
+    ) {
+        self.destination = destination
+        self.interface = interface
+        self.gateway = gateway
+        self.table = table
+        self.metric = metric
+    }
+
+    /// Linux's main routing table.
+    package static let mainTable = 254
+
+    /// Whether the route is a default route, or one of the halves (for IPv6 also 2000::/3) that override a default
+    /// route without replacing it.
+    package var isDefault: Bool { destination.length <= (destination.address.isIPv6 ? 3 : 1) }
+}
+
+/// A network interface of this machine.
+package struct NetworkInterface: Sendable, Hashable {
+    package var name: String
+    /// Whether the interface is up and has a carrier.
+    package var isUp: Bool
+    package var isLoopback: Bool
+    /// Whether there is only one peer (tunnels, PPP); the interface's prefixes then do not mean a local network.
+    package var isPointToPoint: Bool
+    /// Whether packets travel through another interface.
+    package var isTunnel: Bool
+    /// Addresses usable as source: neither tentative nor deprecated.
+    package var addresses: [NetworkAddress]
+
+    package init(
+        name: String, isUp: Bool = true, isLoopback: Bool = false, isPointToPoint: Bool = false,
+        isTunnel: Bool = false, addresses: [NetworkAddress] = []
+    ) {
+        self.name = name
+        self.isUp = isUp
+        self.isLoopback = isLoopback
+        self.isPointToPoint = isPointToPoint
+        self.isTunnel = isTunnel
+        self.addresses = addresses
+    }
+
+    /// Whether Linux names the interface as a mobile network.
+    package var isMobile: Bool { name.utf8.hasPrefix("wwan") }
+}

@@ -1,3 +1,5 @@
+import Foundation
+
 /// The environment variables that a started program inherits: a fixed list. The daemon outlives the app that started
 /// it and starts programs of other apps, to which one app's tokens and passwords must not leak.
 ///
@@ -41,4 +43,15 @@ package enum ChildEnvironment {
 
     /// Variables that describe a download to a command; a daemon started by that command must not inherit them.
     private static let announcements: Set<String> = ["FERRY_SESSION", "FERRY_ID", "FERRY_PATH", "FERRY_PROOF"]
+}
+
+/// The working directory of this process.
+package enum WorkingDirectory {
+    /// The absolute path; empty if the directory has been deleted, so that relative paths stay relative and fail.
+    package static var path: String {
+        guard let bytes = getcwd(nil, 0) else { return "" }
+        defer { free(bytes) }
+        // The kernel marks a directory outside of this process's root.
+        return bytes.pointee == UInt8(ascii: "/") ? String(cString: bytes) : ""
+    }
 }

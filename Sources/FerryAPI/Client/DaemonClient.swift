@@ -1,5 +1,6 @@
 import AsyncHTTPClient
-import FerryCore
+package import FerryCore
+import Foundation
 import struct Foundation.Data
 import struct Foundation.Date
 import struct Foundation.URL
@@ -110,6 +111,69 @@ package struct DaemonClient: Sendable {
             let wish = response.headers.first(name: "Retry-After").flatMap { RetryAfter.delay($0, now: Date()) }
             if let wish { error.recovery = .transient(retryAfter: wish) }
             return .refused(error)
+        }
+    }
+}
+
+/// A request to the daemon: route, identifier, query and body.
+package struct DaemonCall: Sendable {
+    package var route: Route
+    /// The identifier in the path, of a download, token or session.
+    package var id: String
+    /// Names and values of the query, not encoded.
+    package var query: [(name: String, value: String)]
+    /// The body; `nil` for `{}`.
+    package var json: (any Encodable & Sendable)?
+
+    package init(
+        _ route: Route, id: String = "", query: [(name: String, value: String)] = [],
+        json: (any Encodable & Sendable)? = nil
+    ) {
+        self.route = route
+        self.id = id
+        self.query = query
+        self.json = json
+    }
+
+    /// The downloads that match a filter. One response has all of them, since rows that move between two pages would
+    /// be missed or repeated.
+    package static func list(
+        _ filter: [(name: String, value: String)] = [], offset: Int = 0, limit: Int = .max
+    ) -> DaemonCall {
+        let page = [("offset", min(offset, ListQuery.most)), ("limit", min(limit, ListQuery.most))]
+        return DaemonCall(.list, query: filter + page.map { ($0, "\($1)") })
+    }
+
+    /// Returns path and query as in the request line.
+    func target(session: String) -> String {
+        let pairs = query.map { Route.encoded($0.name) + "=" + Route.encoded($0.value) }
+        return route.path(id: id, session: session) + (pairs.isEmpty ? "" : "?" + pairs.joined(separator: "&"))
+    }
+}
+
+/// Why a request to the daemon returned no usable response.
+package enum DaemonFailure: Error, Sendable, Hashable {
+    /// The connection failed or was lost; whether the request was executed is unknown. `isAbsent`: nothing listens at
+    /// the socket, so it was not.
+    case unreachable(String, isAbsent: Bool = false)
+    /// The daemon responded with an error.
+    case refused(DownloadError)
+    /// The daemon has another version of the API.
+    case otherVersion(String)
+    /// The response cannot be decoded, perhaps because the daemon is newer.
+    case unreadable(String)
+}
+
+extension DaemonFailure {
+    /// Wraps an error of the connection.
+    static func unreachable(by error: any Error) -> DaemonFailure {
+        switch error {
+        case let error as IOError:
+            .unreachable(
+                String(cString: strerror(error.errnoCode)),
+                isAbsent: [ENOENT, ECONNREFUSED].contains(error.errnoCode))
+        case let error as HTTPClientError: .unreachable(error.shortDescription)
+        default: .unreachable("\(error)")
         }
     }
 }

@@ -59,3 +59,36 @@ package enum APICoding {
         return true
     }
 }
+
+/// Durations in the API, in seconds.
+package enum APISeconds {
+    /// Returns seconds rounded to milliseconds, clamped to ±10^12.
+    package static func number(_ duration: Duration) -> Double {
+        let parts = duration.components
+        let seconds = Double(parts.seconds) + Double(parts.attoseconds) * 1e-18
+        return min(1e12, max(-1e12, (seconds * 1000).rounded() / 1000))
+    }
+
+    /// Returns `nil` for values that are not finite, negative or above 10^12.
+    package static func duration(_ seconds: Double) -> Duration? {
+        guard seconds.isFinite, seconds >= 0, seconds <= 1e12 else { return nil }
+        return .seconds(Int64(seconds))
+            + .nanoseconds(Int64((seconds.truncatingRemainder(dividingBy: 1) * 1e9).rounded()))
+    }
+}
+
+/// Quoting of foreign text in messages.
+package enum APIText {
+    /// Returns the text in quotation marks, shortened, without control characters.
+    package static func quote(_ text: some StringProtocol) -> String {
+        var shown = "“"
+        for (index, scalar) in text.unicodeScalars.enumerated() {
+            if index == 80 {
+                shown += "…"
+                break
+            }
+            shown.unicodeScalars.append(scalar.properties.generalCategory == .control ? "\u{FFFD}" : scalar)
+        }
+        return shown + "”"
+    }
+}

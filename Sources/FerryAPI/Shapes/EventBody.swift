@@ -33,3 +33,68 @@ package struct EventItems: Codable, Sendable, Hashable {
     package var items: [EventBody]
     package init(_ items: [EventBody]) { self.items = items }
 }
+
+/// The event as a sentence for users; URLs in it are without query.
+package enum EventSentence {
+    package static func text(_ event: DownloadEvent, in language: Language) -> String {
+        let reason = event.reason(in: language) ?? ""
+        let texts: Language.Texts
+        switch event.kind {
+        case .added(let url):
+            texts = url.isEmpty ? ("Added", "已添加") : ("Added: \(url)", "已添加：\(url)")
+        case .started(let name, let total?):
+            texts = ("Started: \(name), \(ByteText.size(total))", "已开始：\(name)，\(ByteText.size(total))")
+        case .started(let name, nil):
+            texts = ("Started: \(name), size unknown", "已开始：\(name)，大小未知")
+        case .resumed(let offset, let total, _):
+            let progress = ByteText.progress(completed: offset, total: total)
+            texts = ("Resumed at \(progress): \(reason)", "从 \(progress) 处继续：\(reason)")
+        case .retrying(let attempt, let delay, _):
+            let time = ByteText.duration(delay)
+            texts = (
+                "Trying again in \(time), retry \(attempt): \(reason)",
+                "\(chinese(time))后进行第 \(attempt) 次重试：\(reason)"
+            )
+        case .restarted:
+            texts = ("Beginning again from zero: \(reason)", "从头重新下载：\(reason)")
+        case .waiting(let wait, let message):
+            // Without a translation the message is left out in Chinese.
+            let state = DownloadState.waiting(wait).text(in: language)
+            texts = (
+                message.isEmpty ? state : "Waiting: \(reason)", event.reason == nil ? state : "\(state)：\(reason)"
+            )
+        case .note: return reason
+        case .paused: return DownloadState.paused.text(in: language)
+        case .completed(let file):
+            let size = ByteText.size(file.totalBytes)
+            texts = ("Completed: \(size), proof: \(file.proof.rawValue)", "下载完成：\(size)，校验依据：\(chinese(file.proof))")
+        case .failed: texts = ("Failed: \(reason)", "下载失败：\(reason)")
+        case .cancelled: return DownloadState.cancelled.text(in: language)
+        }
+        return language.text(of: texts)
+    }
+
+    private static func chinese(_ proof: Proof) -> String {
+        switch proof {
+        case .digest: "校验和"
+        case .single: "单次完整响应"
+        case .strong: "强验证标识"
+        case .sampled: "抽样比对"
+        case .weak: "弱验证标识"
+        case .none: "无"
+        }
+    }
+
+    /// A time as `ByteText` prints it, `1m 05s`, in Chinese.
+    private static func chinese(_ time: String) -> String {
+        time.map { character in
+            switch character {
+            case "d": " 天"
+            case "h": " 小时"
+            case "m": " 分"
+            case "s": " 秒"
+            default: String(character)
+            }
+        }.joined()
+    }
+}

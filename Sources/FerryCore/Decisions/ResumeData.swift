@@ -1,4 +1,7 @@
+public import struct Foundation.Data
 public import struct Foundation.Date
+// allow(imports): JSONDecoder is a class, and pure: a text in, a value out.
+public import class Foundation.JSONDecoder
 
 /// The data with which an app can resume a cancelled download later: the path of the part file and the file's identity.
 ///
@@ -81,4 +84,150 @@ extension DownloadURL {
     package var withoutCredentials: DownloadURL {
         DownloadURL(scheme: scheme, host: host, port: port, path: path, query: query, credentials: nil)
     }
+}
+
+// One JSON object. `seal` is the CRC-32 of the canonical text (RFC 8785) of all other members: it detects damage and is
+// unaffected by order and white space. Unknown members are covered by the seal, then ignored.
+
+extension ResumeData {
+    private static let format = "ferry-resume-data"
+    private static let mostBytes = 1 << 20
+
+    /// The encoded form: UTF-8 JSON, at most a few KiB.
+    public var data: Data { Data(sealed.text.utf8) }
+
+    /// Decodes ``data``; throws `notResumable` if the bytes are damaged, foreign, or of a newer version.
+    public init(_ data: Data) throws(DownloadError) {
+        guard !data.isEmpty else { throw DownloadError(.notResumable, ErrorPhrase(.resumeDataEmpty)) }
+        guard data.count <= Self.mostBytes else { throw Self.foreign(Reason(.hasBytes, "\(data.count)")) }
+        let json: PlainJSON
+        do {
+            json = try JSONDecoder().decode(PlainJSON.self, from: data)
+        } catch {
+            if String(decoding: data, as: UTF8.self).contains(Self.format) {
+                throw Self.damaged(Reason(.noWholeNumbers))
+            }
+            throw Self.foreign(
+                data.starts(with: Array("bplist".utf8)) || data.starts(with: Array("<?xml".utf8))
+                    ? Reason(.propertyList) : Reason(.noJSON))
+        }
+        try self.init(json)
+    }
+
+    init(_ json: PlainJSON) throws(DownloadError) {
+        guard case .object(var object) = json else { throw Self.foreign(Reason(.noObject)) }
+        guard object["format"] == .text(Self.format) else { throw Self.foreign(Reason(.otherFormat)) }
+        guard case .number(let version) = object["version"], version >= 1 else {
+            throw Self.damaged(Reason(.noVersion))
+        }
+        guard version <= Self.currentVersion else {
+            throw DownloadError(
+                .notResumable, ErrorPhrase(.resumeDataNewer, "\(version)", "\(Self.currentVersion)"),
+                suggestion: ErrorPhrase(.updateFerry), recovery: .needsUser)
+        }
+        let seal = object.removeValue(forKey: "seal")
+        guard seal == .text(Self.seal(of: object)) else { throw Self.damaged(Reason(.otherSeal)) }
+        try self.init(fields: Fields(object: object))
+    }
+
+    private init(fields: Fields) throws(DownloadError) {
+        var sources: [DownloadURL] = []
+        for url in try fields.texts("urls").prefix(DownloadRequest.mostSources) {
+            let source: DownloadURL
+            do { source = try DownloadURL(url) } catch { throw Self.damaged(error.reason) }
+            guard source.credentials == nil else { throw Self.damaged(Reason(.hasCredentials)) }
+            sources.append(source)
+        }
+        var checksum: Checksum?
+        if let text = try fields.text("checksum") {
+            do { checksum = try Checksum(parsing: text) } catch { throw Self.damaged(error.reason) }
+        }
+        try self.init(
+            id: DownloadID(rawValue: fields.text("id") ?? ""), sources: sources,
+            partPath: fields.text("partPath") ?? "",
+            totalBytes: fields.number("totalBytes"), completedBytes: fields.number("completedBytes") ?? -1,
+            etag: fields.text("etag"), lastModified: fields.text("lastModified"), checksum: checksum,
+            created: Date(timeIntervalSince1970: Double(fields.number("created") ?? 0)))
+    }
+
+    var sealed: PlainJSON {
+        var object: [String: PlainJSON] = [
+            "format": .text(Self.format),
+            "version": .number(Int64(version)),
+            "id": .text(id.rawValue),
+            "urls": .list(sources.map { .text($0.text) }),
+            "partPath": .text(partPath),
+            "completedBytes": .number(completedBytes),
+            "created": .number(Int64(created.timeIntervalSince1970)),
+        ]
+        object["totalBytes"] = totalBytes.map { .number($0) }
+        object["etag"] = etag.map { .text($0) }
+        object["lastModified"] = lastModified.map { .text($0) }
+        object["checksum"] = checksum.map { .text($0.description) }
+        object["seal"] = .text(Self.seal(of: object))
+        return .object(object)
+    }
+
+    /// The CRC-32 as eight hexadecimal digits.
+    private static func seal(of object: [String: PlainJSON]) -> String {
+        let checksum = CRC32.checksum(PlainJSON.object(object).text.utf8)
+        return HexText.string((0..<4).map { UInt8(truncatingIfNeeded: checksum >> (24 - 8 * UInt32($0))) })
+    }
+
+    static func damaged(_ detail: Reason) -> DownloadError {
+        DownloadError(
+            .notResumable, ErrorPhrase(.resumeDataDamaged, detail), suggestion: ErrorPhrase(.startAnew))
+    }
+
+    private static func foreign(_ detail: Reason) -> DownloadError {
+        DownloadError(
+            .notResumable, ErrorPhrase(.resumeDataForeign, detail), suggestion: ErrorPhrase(.startAnew))
+    }
+}
+
+/// Reads optional members; throws when a member is of another type.
+private struct Fields {
+    let object: [String: PlainJSON]
+
+    func text(_ key: String) throws(DownloadError) -> String? {
+        switch object[key] {
+        case .text(let text): return text
+        case nil, .null: return nil
+        default: throw ResumeData.damaged(Reason(.noText, key))
+        }
+    }
+
+    func number(_ key: String) throws(DownloadError) -> Int64? {
+        switch object[key] {
+        case .number(let number): return number
+        case nil, .null: return nil
+        default: throw ResumeData.damaged(Reason(.noNumber, key))
+        }
+    }
+
+    func texts(_ key: String) throws(DownloadError) -> [String] {
+        guard case .list(let list) = object[key] else { throw ResumeData.damaged(Reason(.noList, key)) }
+        var texts: [String] = []
+        for element in list {
+            guard case .text(let text) = element else { throw ResumeData.damaged(Reason(.noTexts, key)) }
+            texts.append(text)
+        }
+        return texts
+    }
+}
+
+/// Coded as the same JSON object as ``data``, including its seal.
+extension ResumeData: Codable {
+    public init(from decoder: any Decoder) throws {
+        do throws(DownloadError) {
+            let json: PlainJSON
+            do { json = try PlainJSON(from: decoder) } catch { throw Self.damaged(Reason(.noWholeNumbers)) }
+            try self.init(json)
+        } catch {
+            throw DecodingError.dataCorrupted(
+                .init(codingPath: decoder.codingPath, debugDescription: error.message, underlyingError: error))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws { try sealed.encode(to: encoder) }
 }

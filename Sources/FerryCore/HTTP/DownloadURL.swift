@@ -96,3 +96,115 @@ extension DownloadURL: Codable {
         try container.encode(text)
     }
 }
+
+extension DownloadURL {
+    /// Returns the text for an error message: quoted, shortened, without user info, query and fragment.
+    ///
+    /// Since the text may not be a URL, more than necessary is removed: everything up to the last `@`.
+    static func quoted(_ text: String) -> String { "\"\(excerpt(Array(text.utf8.prefix(4096))[...]))\"" }
+
+    static func excerpt(_ bytes: ArraySlice<UInt8>) -> String {
+        let cut = bytes.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? bytes.endIndex
+        let tail = cut == bytes.endIndex ? "" : bytes[cut] == UInt8(ascii: "?") ? "?…" : "#…"
+        guard let at = bytes.lastIndex(of: UInt8(ascii: "@")) else { return shown(bytes[..<cut]) + tail }
+        let scheme = splitScheme(bytes).flatMap { Scheme(rawValue: $0.name) }.map { "\($0.rawValue)://" } ?? ""
+        // An `@` after a `?` may end a password with a raw `?`, or be part of the query: both stay hidden.
+        guard at < cut else { return scheme + "…" }
+        return scheme + "…@" + shown(bytes[(at + 1)..<cut]) + tail
+    }
+
+    /// Returns at most 200 characters, trimmed, with invisible ones replaced.
+    private static func shown(_ bytes: ArraySlice<UInt8>) -> String {
+        var visible = ""
+        for scalar in String(decoding: bytes, as: UTF8.self).unicodeScalars {
+            switch scalar.properties.generalCategory {
+            case .control, .format, .lineSeparator, .paragraphSeparator, .privateUse, .surrogate, .unassigned:
+                let isBlank = scalar.value < 0x80 && ASCII.isWhiteSpace(UInt8(scalar.value))
+                visible.append(isBlank ? " " : "\u{FFFD}")
+            default: visible.unicodeScalars.append(scalar)
+            }
+        }
+        guard let first = visible.firstIndex(where: { $0 != " " }), let last = visible.lastIndex(where: { $0 != " " })
+        else { return "" }
+        let text = visible[first...last]
+        return text.count > 200 ? text.prefix(200) + "…" : String(text)
+    }
+}
+
+extension DownloadURL {
+    /// Resolves a reference, such as a Location field, against this URL (RFC 3986 §5.3).
+    ///
+    /// The result has no credentials, neither of the reference nor of this URL: senders decide by ``origin``. An empty
+    /// reference is this URL. A scheme other than http and https is an error.
+    package func resolving(_ reference: String) throws(DownloadError) -> DownloadURL {
+        do {
+            let resolved = try target(of: Self.trimmed(reference)).checkingLength()
+            return DownloadURL(
+                scheme: resolved.scheme, host: resolved.host, port: resolved.port, path: resolved.path,
+                query: resolved.query, credentials: nil)
+        } catch {
+            throw DownloadError(.invalidRequest, ErrorPhrase(.urlProblem, Self.quoted(reference), error.phrase))
+        }
+    }
+
+    private func target(of bytes: ArraySlice<UInt8>) throws(Defect) -> DownloadURL {
+        let slashes = [UInt8(ascii: "/"), UInt8(ascii: "/")]
+        if bytes.starts(with: slashes) { return try Self.parse(afterSlashes: bytes.dropFirst(2), scheme: scheme) }
+        if Self.splitScheme(bytes) != nil { return try Self.parse(bytes) }
+        let (referencePath, referenceQuery) = Self.splitPath(bytes)
+        let encoded = PercentEncoding.encode(referencePath, allowsQuestionMark: false)
+        let newQuery = referenceQuery.map { PercentEncoding.encode($0, allowsQuestionMark: true) }
+        if encoded.isEmpty {
+            return DownloadURL(
+                scheme: scheme, host: host, port: port, path: path, query: newQuery ?? query, credentials: nil)
+        }
+        let bytesOfPath = path.utf8
+        let folderEnd = bytesOfPath.lastIndex(of: UInt8(ascii: "/")).map(bytesOfPath.index(after:))
+        let merged =
+            encoded.utf8.first == UInt8(ascii: "/")
+            ? encoded : String(path[..<(folderEnd ?? path.endIndex)]) + encoded
+        return DownloadURL(
+            scheme: scheme, host: host, port: port, path: Self.removingDotSegments(merged), query: newQuery,
+            credentials: nil)
+    }
+
+    /// Removes dot segments (RFC 3986 §5.2.4); the result starts with `/`.
+    static func removingDotSegments(_ path: String) -> String {
+        let bytes = Array(path.utf8)
+        var segments: [ArraySlice<UInt8>] = []
+        var endsInFolder = true
+        let rest = bytes.first == UInt8(ascii: "/") ? bytes.dropFirst() : bytes[...]
+        for segment in rest.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false) {
+            let isDot = segment.elementsEqual(".".utf8)
+            let isDoubleDot = segment.elementsEqual("..".utf8)
+            if isDoubleDot { segments.removeLast(segments.isEmpty ? 0 : 1) }
+            endsInFolder = isDot || isDoubleDot
+            if !endsInFolder { segments.append(segment) }
+        }
+        if endsInFolder { segments.append([]) }
+        return "/" + String(decoding: Array(segments.joined(separator: [UInt8(ascii: "/")])), as: UTF8.self)
+    }
+}
+
+extension DownloadURL {
+    /// The whole URL with user info, for the Unix socket alone.
+    var textWithUserInfo: String {
+        guard let credentials else { return text }
+        let start = text.index(text.startIndex, offsetBy: scheme.rawValue.count + 3)
+        let user = Self.encoded(credentials.user) + ":" + Self.encoded(credentials.password)
+        return text[..<start] + user + "@" + text[start...]
+    }
+
+    private static func encoded(_ text: String) -> String {
+        var encoded = ""
+        for byte in text.utf8 {
+            switch byte {
+            case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"),
+                UInt8(ascii: "0")...UInt8(ascii: "9"):
+                encoded.unicodeScalars.append(Unicode.Scalar(byte))
+            default: encoded += "%" + String(UInt16(byte) + 0x100, radix: 16, uppercase: true).dropFirst()
+            }
+        }
+        return encoded
+    }
+}

@@ -33,3 +33,29 @@ extension DownloadRequest.Destination {
         return .file(Paths.join(path, name))
     }
 }
+
+/// Lexical checks of paths below a permitted directory. Symbolic links are left to the file system layer.
+package enum PlaceBelow {
+    /// Splits a relative path into directory names; `nil` when one of them is empty, begins with a dot (hidden or
+    /// `..`), or contains a backslash or NUL.
+    package static func names(in path: String) -> [Substring]? {
+        let names = path.split(at: "/", omittingEmptySubsequences: false)
+        let isPlain = names.allSatisfy { name in
+            !name.isEmpty && name.utf8.first != UInt8(ascii: ".")
+                && !name.utf8.contains { $0 == 0 || $0 == UInt8(ascii: "\\") }
+        }
+        return isPlain ? names : nil
+    }
+
+    /// Returns the first of these directories that lexically equals or contains `place`, and the names that lead from
+    /// there to it; `nil` when there is none, or when ``names(in:)`` rejects the rest. All paths are absolute.
+    package static func root(of place: String, among allowed: [String]) -> (root: String, names: [Substring])? {
+        for root in allowed where Paths.isPlace(place, in: root) {
+            let rest = (place.dropping(prefix: root) ?? "").split(at: "/").joined(separator: "/")
+            if rest.isEmpty { return (root, []) }
+            // Another root may lie deeper, behind a name that is hidden from this one.
+            if let names = names(in: rest) { return (root, names) }
+        }
+        return nil
+    }
+}

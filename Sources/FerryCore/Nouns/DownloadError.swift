@@ -92,3 +92,170 @@ public struct DownloadError: Error, Sendable, Hashable {
 extension DownloadError: CustomStringConvertible {
     public var description: String { underlying.map { "\(message): \($0)" } ?? message }
 }
+
+/// Coded as `{"code", "message", "suggestion"?, "underlying"?, "recovery"}`, in English, and the sentences of every language
+/// in `messages` and `suggestions`, which are not decoded.
+///
+/// Unknown codes are preserved; `recovery` is omitted when it is `permanent`. `phrase` and `suggestionPhrase` carry the
+/// translatable form (``ErrorPhrase``); phrases of another version, which are unknown or have another English text, are
+/// ignored.
+extension DownloadError: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case code, message, suggestion, underlying, recovery, phrase, suggestionPhrase, messages, suggestions
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            Code(rawValue: try container.decode(String.self, forKey: .code)),
+            try container.decode(String.self, forKey: .message),
+            suggestion: try container.decodeIfPresent(String.self, forKey: .suggestion),
+            underlying: try container.decodeIfPresent(String.self, forKey: .underlying),
+            recovery: try container.decodeIfPresent(Recovery.self, forKey: .recovery) ?? .permanent)
+        phrase = Self.phrase(in: container, forKey: .phrase, of: message)
+        suggestionPhrase = Self.phrase(in: container, forKey: .suggestionPhrase, of: suggestion)
+    }
+
+    /// The phrase under `key`; `nil` where it is of a newer version or its English text is no longer `text`.
+    private static func phrase(
+        in container: KeyedDecodingContainer<CodingKeys>, forKey key: CodingKeys, of text: String?
+    ) -> ErrorPhrase? {
+        let phrase = try? container.decode(ErrorPhrase.self, forKey: key)
+        return phrase?.text(in: .english) == text ? phrase : nil
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(code.rawValue, forKey: .code)
+        try container.encode(message, forKey: .message)
+        try container.encodeIfPresent(suggestion, forKey: .suggestion)
+        try container.encodeIfPresent(underlying, forKey: .underlying)
+        if recovery != .permanent { try container.encode(recovery, forKey: .recovery) }
+        try container.encodeIfPresent(phrase, forKey: .phrase)
+        try container.encodeIfPresent(suggestionPhrase, forKey: .suggestionPhrase)
+        try container.encode(Translations { message(in: $0) }, forKey: .messages)
+        if suggestion != nil { try container.encode(Translations { suggestion(in: $0) ?? "" }, forKey: .suggestions) }
+    }
+}
+
+/// Coded as `{"kind": …}`; `transient` may have `retryAfter`, in seconds.
+extension DownloadError.Recovery: Codable {
+    private enum CodingKeys: String, CodingKey { case kind, retryAfter }
+    private enum Kind: String { case transient, permanent, needsUser }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        switch try container.decodeKind(Kind.self, of: "recovery", forKey: .kind) {
+        case .transient:
+            let isTold = try container.contains(.retryAfter) && !container.decodeNil(forKey: .retryAfter)
+            self = .transient(retryAfter: isTold ? try container.decodeSeconds(forKey: .retryAfter) : nil)
+        case .permanent: self = .permanent
+        case .needsUser: self = .needsUser
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        switch self {
+        case .transient(let retryAfter):
+            try container.encode(Kind.transient.rawValue, forKey: .kind)
+            if let retryAfter { try container.encode(seconds: retryAfter, forKey: .retryAfter) }
+        case .permanent: try container.encode(Kind.permanent.rawValue, forKey: .kind)
+        case .needsUser: try container.encode(Kind.needsUser.rawValue, forKey: .kind)
+        }
+    }
+}
+
+extension DownloadError.Code {
+    /// The codes that this version produces. Newer versions may add others.
+    package static let known: [DownloadError.Code] = [
+        .invalidRequest, .network, .refused, .freshLink, .credentials, .remoteChanged, .checksum, .unproven, .disk,
+        .diskFull, .conflict, .duplicate, .catalogue, .notResumable, .notFound, .wrongState, .certificate, .tooLarge,
+        .cancelled, .shutDown, .daemonUnavailable, .internal,
+    ]
+
+    /// Returns a general sentence for this code in `language`; for an unknown code, that something failed.
+    package func sentence(in language: Language) -> String {
+        language.text(of: Self.sentences[self] ?? ("something failed", "出错了"))
+    }
+
+    static let sentences: [DownloadError.Code: Language.Texts] = [
+        .invalidRequest: ("the request is invalid", "请求无效"),
+        .network: ("the network failed", "网络出错"),
+        .refused: ("the server's answer cannot be used", "服务器拒绝请求或响应无法使用"),
+        .freshLink: ("the link no longer works", "链接已失效，需要新链接"),
+        .credentials: ("the server asks for credentials", "服务器要求提供凭据"),
+        .remoteChanged: ("the file on the server changed", "服务器上的文件已改变"),
+        .checksum: ("the file does not match its digest", "文件校验失败"),
+        .unproven: ("the required integrity check is not available", "无法取得所要求的证明"),
+        .disk: ("the disk failed", "磁盘读写出错"),
+        .diskFull: ("there is not enough space", "磁盘空间不足"),
+        .conflict: ("the file name is already in use", "名称或下载已被占用"),
+        .duplicate: ("the same download is listed already", "相同的下载已在列表中"),
+        .catalogue: ("the catalogue cannot be used", "下载目录库无法使用"),
+        .notResumable: ("the download cannot be resumed", "无法续传"),
+        .notFound: ("there is no such download", "没有这个下载"),
+        .wrongState: ("that cannot be done in this state", "当前状态下不能这样做"),
+        .certificate: ("the server's certificate is not trusted", "无法验证服务器的证书"),
+        .tooLarge: ("the file is larger than allowed", "文件超过允许的大小"),
+        .cancelled: ("the download was cancelled", "已取消"),
+        .shutDown: ("Ferry was shut down", "Ferry 已关闭"),
+        .daemonUnavailable: ("the daemon cannot be reached", "无法连接后台服务"),
+        .internal: ("an internal error in Ferry", "Ferry 内部错误"),
+    ]
+}
+
+extension DownloadError {
+    /// Creates an error with a message and suggestion that are translated into every language.
+    package init(
+        _ code: Code, _ phrase: ErrorPhrase, suggestion: ErrorPhrase? = nil, underlying: String? = nil,
+        recovery: Recovery = .permanent
+    ) {
+        self.init(
+            code, phrase.text(in: .english), suggestion: suggestion?.text(in: .english), underlying: underlying,
+            recovery: recovery)
+        self.phrase = phrase
+        suggestionPhrase = suggestion
+    }
+
+    /// Creates an error with `reason` as its message, translated if the reason is a phrase.
+    package init(_ code: Code, _ reason: Reason, recovery: Recovery = .permanent) {
+        switch reason {
+        case .words, .pattern: self.init(code, reason.description, recovery: recovery)
+        case .phrase(let phrase): self.init(code, phrase, recovery: recovery)
+        }
+    }
+
+    /// Returns the message in `language`; ``message`` is the English one.
+    ///
+    /// A message without a translation is the code's general sentence followed by the English text.
+    public func message(in language: Language) -> String {
+        if let phrase { return phrase.text(in: language) }
+        if message.isEmpty { return code.sentence(in: language) }
+        return language == .english ? message : "\(code.sentence(in: language))：\(message)"
+    }
+
+    /// The message as a reason: a phrase if it has translations.
+    package var reason: Reason { phrase.map { .phrase($0) } ?? .words(message) }
+
+    /// Returns the suggestion in `language`, or in English if it has no translation.
+    public func suggestion(in language: Language) -> String? {
+        suggestionPhrase?.text(in: language) ?? suggestion
+    }
+}
+
+/// Errors are equal when their codes, English texts and recoveries are equal; translations do not count.
+extension DownloadError {
+    public static func == (left: DownloadError, right: DownloadError) -> Bool {
+        left.code == right.code && left.message == right.message && left.suggestion == right.suggestion
+            && left.underlying == right.underlying && left.recovery == right.recovery
+    }
+
+    public func hash(into hasher: inout Hasher) {
+        hasher.combine(code)
+        hasher.combine(message)
+        hasher.combine(suggestion)
+        hasher.combine(underlying)
+        hasher.combine(recovery)
+    }
+}

@@ -98,3 +98,110 @@ extension DownloadAction {
         }
     }
 }
+
+extension DownloadState {
+    /// The state without its payload; the raw value is its name in every format.
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        case waiting, downloading, verifying, paused, failed, completed, cancelled
+    }
+
+    package var kind: Kind {
+        switch self {
+        case .waiting: .waiting
+        case .downloading: .downloading
+        case .verifying: .verifying
+        case .paused: .paused
+        case .failed: .failed
+        case .completed: .completed
+        case .cancelled: .cancelled
+        }
+    }
+}
+
+/// Coded as `{"state": …}`; `waiting` has the members of its reason, `failed` has `error`, `completed` has `proof`.
+extension DownloadState: Codable {
+    private enum CodingKeys: String, CodingKey { case state, error, proof }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        switch try container.decodeKind(Kind.self, of: "state", forKey: .state) {
+        case .waiting: self = .waiting(try WaitReason(from: decoder))
+        case .downloading: self = .downloading
+        case .verifying: self = .verifying
+        case .paused: self = .paused
+        case .failed: self = .failed(try container.decode(DownloadError.self, forKey: .error))
+        case .completed: self = .completed(try container.decodeKind(Proof.self, of: "proof", forKey: .proof))
+        case .cancelled: self = .cancelled
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(kind.rawValue, forKey: .state)
+        switch self {
+        case .waiting(let reason): try reason.encode(to: encoder)
+        case .failed(let error): try container.encode(error, forKey: .error)
+        case .completed(let proof): try container.encode(proof.rawValue, forKey: .proof)
+        case .downloading, .verifying, .paused, .cancelled: break
+        }
+    }
+}
+
+extension WaitReason {
+    /// The reason without its time; the raw value is its name in every format.
+    package enum Kind: String, Sendable, Hashable, CaseIterable {
+        case slot, network, retry, diskSpace, freshLink, credentials, notBefore
+    }
+
+    package var kind: Kind {
+        switch self {
+        case .slot: .slot
+        case .network: .network
+        case .retry: .retry
+        case .diskSpace: .diskSpace
+        case .freshLink: .freshLink
+        case .credentials: .credentials
+        case .notBefore: .notBefore
+        }
+    }
+}
+
+/// Coded as `{"waitReason": …}`; `retry` and `notBefore` have `until`.
+extension WaitReason: Codable {
+    private enum CodingKeys: String, CodingKey { case waitReason, until }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        switch try container.decodeKind(Kind.self, of: "wait reason", forKey: .waitReason) {
+        case .slot: self = .slot
+        case .network: self = .network
+        case .retry: self = .retry(at: try container.decodeTime(forKey: .until))
+        case .diskSpace: self = .diskSpace
+        case .freshLink: self = .freshLink
+        case .credentials: self = .credentials
+        case .notBefore: self = .notBefore(try container.decodeTime(forKey: .until))
+        }
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(kind.rawValue, forKey: .waitReason)
+        switch self {
+        case .retry(let date), .notBefore(let date): try container.encode(time: date, forKey: .until)
+        case .slot, .network, .diskSpace, .freshLink, .credentials: break
+        }
+    }
+}
+
+/// The reason for a pause that the user did not request.
+public enum PauseReason: String, Sendable, Hashable, Codable, CaseIterable {
+    /// The process crashed three times in a row while it ran this download. Resuming it starts another attempt.
+    case crashes
+
+    /// The translatable text of the reason.
+    package var phrase: ErrorPhrase {
+        switch self {
+        case .crashes: ErrorPhrase(.pausedForCrashes)
+        }
+    }
+}

@@ -163,3 +163,143 @@ extension ErrorPhrase {
         case nameSessions, nameDownloads, noShell, choosePlaceBelow, giveInURLs, runByItself, startUserSession
     }
 }
+
+/// Coded as a list: the key, then the arguments, each a text or, where it is a sentence itself, such a list.
+extension ErrorPhrase: Codable {
+    package init(from decoder: any Decoder) throws {
+        var container = try decoder.unkeyedContainer()
+        let word = try container.decode(String.self)
+        guard let key = Key(rawValue: word) else {
+            throw DecodingError.dataCorruptedError(
+                in: container, debugDescription: "unknown phrase: perhaps of a newer version of Ferry")
+        }
+        var arguments: [Reason] = []
+        while !container.isAtEnd { arguments.append(try container.decode(Reason.self)) }
+        self.init(key: key, reasons: arguments)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.unkeyedContainer()
+        try container.encode(key.rawValue)
+        for argument in arguments { try container.encode(argument) }
+    }
+}
+
+extension Reason: Codable {
+    package init(from decoder: any Decoder) throws {
+        if let words = try? decoder.singleValueContainer().decode(String.self) {
+            self = .words(words)
+        } else {
+            self = .phrase(try ErrorPhrase(from: decoder))
+        }
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        switch self {
+        case .words(let words): try words.encode(to: encoder)
+        case .phrase(let phrase): try phrase.encode(to: encoder)
+        case .pattern: try description.encode(to: encoder)
+        }
+    }
+}
+
+/// The reason of an event, or another text for users: a sentence that is available in every language, or a text that is
+/// not translated.
+package enum Reason: Sendable, ExpressibleByStringInterpolation, CustomStringConvertible {
+    /// A name, path or number, or a text of a system, a library or a server.
+    case words(String)
+    case phrase(ErrorPhrase)
+    /// A text of the command line: in English with holes, and what fills them. ``SentenceTable/chinesePatterns`` has its
+    /// Chinese form.
+    case pattern(String, [Reason])
+
+    /// A sentence.
+    package init(_ key: ErrorPhrase.Key, _ arguments: any ReasonConvertible...) {
+        self = .phrase(ErrorPhrase(key: key, reasons: arguments.map(\.reason)))
+    }
+
+    package init(stringLiteral pattern: String) { self = .pattern(pattern, []) }
+
+    package func text(in language: Language) -> String {
+        switch self {
+        case .words(let words): words
+        case .phrase(let phrase): phrase.text(in: language)
+        case .pattern(let pattern, let arguments):
+            ErrorPhrase.fill(
+                language == .english ? pattern : SentenceTable.chinesePatterns[pattern] ?? pattern,
+                with: arguments.map { $0.text(in: language) })
+        }
+    }
+
+    /// The English text.
+    package var description: String { text(in: .english) }
+}
+
+/// Two reasons are equal if their English texts are equal.
+extension Reason: Hashable {
+    package static func == (left: Reason, right: Reason) -> Bool { left.description == right.description }
+    package func hash(into hasher: inout Hasher) { hasher.combine(description) }
+}
+
+/// An argument of a sentence.
+package protocol ReasonConvertible: Sendable {
+    var reason: Reason { get }
+}
+
+extension Reason: ReasonConvertible { package var reason: Reason { self } }
+extension String: ReasonConvertible { package var reason: Reason { .words(self) } }
+extension ErrorPhrase: ReasonConvertible { package var reason: Reason { .phrase(self) } }
+
+extension Reason {
+    /// Collects the pattern of an interpolated text.
+    package struct StringInterpolation: StringInterpolationProtocol {
+        fileprivate var pattern = ""
+        fileprivate var arguments: [Reason] = []
+
+        package init(literalCapacity: Int, interpolationCount: Int) {}
+
+        package mutating func appendLiteral(_ literal: String) { pattern += literal }
+
+        package mutating func appendInterpolation(_ reason: Reason) {
+            pattern += "{\(arguments.count)}"
+            arguments.append(reason)
+        }
+        package mutating func appendInterpolation(_ phrase: ErrorPhrase) { appendInterpolation(Reason.phrase(phrase)) }
+        package mutating func appendInterpolation(_ text: String) { appendInterpolation(Reason.words(text)) }
+        package mutating func appendInterpolation(_ error: TextError) { appendInterpolation(error.whole) }
+        package mutating func appendInterpolation(_ value: some CustomStringConvertible) {
+            appendInterpolation(Reason.words(value.description))
+        }
+    }
+
+    package init(stringInterpolation text: StringInterpolation) { self = .pattern(text.pattern, text.arguments) }
+
+    /// The second text after the first, as one pattern.
+    package static func + (left: Reason, right: Reason) -> Reason {
+        let (first, second) = (left.parts, right.parts)
+        let holes = second.arguments.indices.map { "{\($0 + first.arguments.count)}" }
+        return .pattern(
+            first.pattern + ErrorPhrase.fill(second.pattern, with: holes), first.arguments + second.arguments)
+    }
+
+    private var parts: (pattern: String, arguments: [Reason]) {
+        switch self {
+        case .words(let words): (words, [])
+        case .phrase: ("{0}", [self])
+        case .pattern(let pattern, let arguments): (pattern, arguments)
+        }
+    }
+}
+
+/// A sentence in every language.
+package struct Translations: Codable, Sendable, Hashable {
+    package var en: String
+    package var zh: String
+
+    package init(en: String, zh: String) {
+        self.en = en
+        self.zh = zh
+    }
+
+    package init(_ text: (Language) -> String) { self.init(en: text(.english), zh: text(.simplifiedChinese)) }
+}

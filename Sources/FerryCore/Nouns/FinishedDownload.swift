@@ -34,3 +34,72 @@ public struct FinishedDownload: Sendable, Hashable {
         self.lastModified = lastModified
     }
 }
+
+/// Coded as `{"path", "totalBytes", "proof", "finalURL", "contentType"?, "wasAlreadyComplete", "receivedBytes",
+/// "etag"?, "lastModified"?}`.
+extension FinishedDownload: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case path, totalBytes, proof, finalURL, contentType, wasAlreadyComplete, receivedBytes, etag, lastModified
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            path: try container.decode(String.self, forKey: .path),
+            totalBytes: try container.decodeBytes(forKey: .totalBytes),
+            proof: try container.decodeKind(Proof.self, of: "proof", forKey: .proof),
+            wasAlreadyComplete: try container.decodeIfPresent(Bool.self, forKey: .wasAlreadyComplete) ?? false,
+            finalURL: try container.decodeIfPresent(String.self, forKey: .finalURL) ?? "",
+            contentType: try container.decodeIfPresent(String.self, forKey: .contentType),
+            receivedBytes: try container.decodeBytesIfPresent(forKey: .receivedBytes) ?? 0,
+            etag: try container.decodeIfPresent(String.self, forKey: .etag),
+            lastModified: try container.decodeIfPresent(String.self, forKey: .lastModified))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(path, forKey: .path)
+        try container.encode(totalBytes, forKey: .totalBytes)
+        try container.encode(proof.rawValue, forKey: .proof)
+        try container.encode(finalURL, forKey: .finalURL)
+        try container.encodeIfPresent(contentType, forKey: .contentType)
+        try container.encode(wasAlreadyComplete, forKey: .wasAlreadyComplete)
+        try container.encode(receivedBytes, forKey: .receivedBytes)
+        try container.encodeIfPresent(etag, forKey: .etag)
+        try container.encodeIfPresent(lastModified, forKey: .lastModified)
+    }
+}
+
+/// The strength of the evidence that a finished file is intact and of one version.
+///
+/// Ordered from the weakest (`none`) to the strictest (`digest`).
+public enum Proof: String, Sendable, Hashable, Codable, Comparable, CaseIterable {
+    /// Parts joined without any validator, or a body without a length that ended with the connection.
+    case none
+    /// Parts joined under one weak validator, without comparing samples.
+    case weak
+    /// Parts joined after samples of the partial content matched the server's bytes.
+    case sampled
+    /// Parts joined under one strong validator (RFC 9110 §8.8.1).
+    case strong
+    /// One uninterrupted response, read to its declared end.
+    case single
+    /// The whole file matched a digest that the user gave or the server declared.
+    case digest
+
+    public static func < (lhs: Proof, rhs: Proof) -> Bool { lhs.rank < rhs.rank }
+
+    /// Whether `--strict` accepts the proof: `digest`, `single` or `strong`.
+    package var isStrict: Bool { self >= .strong }
+
+    private var rank: Int {
+        switch self {
+        case .none: 0
+        case .weak: 1
+        case .sampled: 2
+        case .strong: 3
+        case .single: 4
+        case .digest: 5
+        }
+    }
+}

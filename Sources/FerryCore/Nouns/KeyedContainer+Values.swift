@@ -76,3 +76,12 @@ private enum CodedSeconds {
 
     static func held(_ seconds: Double) -> Double { seconds.isNaN ? 0 : min(most, max(-most, seconds)) }
 }
+
+/// A coding key for any member name.
+package struct AnyMember: CodingKey {
+    package let stringValue: String
+    package var intValue: Int? { nil }
+    package init(_ text: String) { stringValue = text }
+    package init?(stringValue: String) { self.stringValue = stringValue }
+    package init?(intValue: Int) { nil }
+}

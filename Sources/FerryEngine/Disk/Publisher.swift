@@ -1,5 +1,5 @@
 package import FerryCore
-import SystemPackage
+package import SystemPackage
 
 /// Gives a complete part file its final name.
 ///
@@ -145,5 +145,138 @@ package struct Publisher: Sendable {
 
     private func disk<Value>(_ body: () throws(FileError) -> Value) throws(PublishError) -> Value {
         do throws(FileError) { return try body() } catch { throw .file(error) }
+    }
+}
+
+/// The reason why a file was not published. Except where noted, the part file is unchanged.
+package enum PublishError: Error, Sendable {
+    /// The part file's path is missing or leads to another file.
+    case notIntact(FilePath)
+    /// The part file does not have the expected length.
+    case wrongLength(FilePath, expected: ByteCount, actual: ByteCount)
+    /// The name is taken, and the rule is `fail` or `skip`.
+    case exists(FilePath)
+    /// The name belongs to a directory or another download's files, which must not be replaced.
+    case blocked(FilePath)
+    case noFreeName(FilePath)
+    /// A system call failed. After a failed sync the part file's content must not be trusted.
+    case file(FileError)
+    /// The announcement failed; nothing was renamed.
+    case announcing(any Error)
+    /// The file has its final name, but the name may not survive a power failure, so the journal must stay.
+    case unsyncedName(Published, FileError)
+
+    package var message: String { phrase.text(in: .english) }
+
+    /// The localizable message.
+    package var phrase: ErrorPhrase {
+        switch self {
+        case .notIntact(let path): ErrorPhrase(.removedOrReplaced, path.string)
+        case .wrongLength(let path, let expected, let actual):
+            ErrorPhrase(.wrongLength, path.string, "\(actual)", "\(expected)")
+        case .exists(let path): ErrorPhrase(.alreadyThere, path.string)
+        case .blocked(let path): ErrorPhrase(.mustNotReplace, path.string)
+        case .noFreeName(let path): ErrorPhrase(.noNameLike, path.string)
+        case .file(let error): error.phrase
+        case .announcing(let error): ErrorPhrase(.unwritableJournal, "\(error)")
+        case .unsyncedName(let published, let error): ErrorPhrase(.completeBut, published.path.string, error.phrase)
+        }
+    }
+}
+
+extension PublishError: CustomStringConvertible {
+    package var description: String { message }
+}
+
+extension Publisher {
+    /// The state of an interrupted publication.
+    package enum Recovery: Sendable, Hashable {
+        /// The part file exists with its full length: open it and publish again.
+        case again
+        /// The file has its final name, which is now durable; the journal can be removed.
+        case finished(FilePath)
+        /// A file with the final name exists, but its content is not proven, for the given reason. A digest can
+        /// decide.
+        case unproven(FilePath, Reason)
+        /// Neither file is usable; the payload describes the findings.
+        case lost(Reason)
+    }
+
+    /// Determines the state of an announced publication, and completes it if possible. Files that fail the ownership
+    /// check are not considered.
+    ///
+    /// `unsyncedBoot`: the journal's value; unsynced data is trusted only under the same boot.
+    package func recover(
+        _ publishing: JournalRecord.Publishing, part: FilePath, unsyncedBoot: String? = nil
+    ) throws(FileError) -> Recovery {
+        guard DownloadPaths.isBareName(publishing.name) else { return .lost(Reason(.unusableAnnouncement)) }
+        let final = part.removingLastComponent().appending(publishing.name)
+        // A file between link and unlink has two names.
+        let published = try fileSystem.ours(at: final, for: .content)
+        let rest = try fileSystem.statusIfPresent(part)
+        let wasDropped = unsyncedBoot != nil && unsyncedBoot != fileSystem.bootID
+        if let published, publishing.describes(published), published.device == publishing.device {
+            if wasDropped {
+                return .unproven(final, Reason(.unsyncedFile, final.string))
+            }
+            // Two names: the crash occurred between link and unlink.
+            // allow(ours): the same file keeps its final name.
+            if let rest, rest.isSameFile(as: published) { try fileSystem.unlink(part) }
+            _ = try syncDirectory(of: final)
+            return .finished(final)
+        }
+        if let rest {
+            guard fileSystem.flaw(of: rest, at: part) == nil, rest.inode == publishing.inode,
+                rest.device == publishing.device
+            else {
+                return .lost(Reason(.otherThanAnnounced, part.string))
+            }
+            guard rest.length == publishing.length else {
+                return .lost(Reason(.wrongLength, part.string, "\(rest.length)", "\(publishing.length)"))
+            }
+            if wasDropped { return .lost(Reason(.unsyncedFile, part.string)) }
+            return .again
+        }
+        if let published, publishing.describes(published) {
+            return .unproven(final, Reason(.otherDevice, final.string))
+        }
+        return .lost(Reason(.neitherPublished, part.string, final.string))
+    }
+}
+
+extension JournalRecord.Publishing {
+    /// Returns whether inode number and length match, on any device.
+    fileprivate func describes(_ status: FileStatus) -> Bool {
+        status.inode == inode && status.length == length
+    }
+}
+
+/// The name and metadata for a file to be published.
+package struct PublishOrder: Sendable, Hashable {
+    package var directory: FilePath
+    /// The wanted name, one component.
+    package var name: String
+    package var rule: ConflictRule
+    /// The length of the complete file.
+    package var length: ByteCount
+    /// The server's Last-Modified; `nil` keeps the time of the last write.
+    package var modificationTime: FileTime?
+    /// The content of `user.ferry.source`; `nil` for no attribute.
+    package var source: FileSource?
+    /// The published file to replace, under any rule, if it is unchanged at the wanted name; `nil` for none. Its
+    /// path is absolute and normalized.
+    package var replaces: PublishedFile?
+
+    package init(
+        directory: FilePath, name: String, rule: ConflictRule, length: ByteCount, modificationTime: FileTime? = nil,
+        source: FileSource? = nil, replaces: PublishedFile? = nil
+    ) {
+        self.directory = directory
+        self.name = name
+        self.rule = rule
+        self.length = length
+        self.modificationTime = modificationTime
+        self.source = source
+        self.replaces = replaces
     }
 }

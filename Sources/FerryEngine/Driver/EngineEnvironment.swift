@@ -1,4 +1,6 @@
+import Dispatch
 package import FerryCore
+package import struct Foundation.Date
 import Synchronization
 package import SystemPackage
 
@@ -109,5 +111,50 @@ package struct DriverSettings: Sendable {
         settings.maxAttempts = request.maxAttempts ?? maxAttempts
         settings.minFreeBytes = request.minFreeBytes ?? minFreeBytes
         return settings
+    }
+}
+
+/// The engine's source of time; tests substitute a manual clock.
+package protocol EngineClock: Sendable {
+    /// Monotonic time since a fixed start, for time-outs, speed and back-off. Independent of the wall clock;
+    /// continues during system sleep.
+    func now() -> Duration
+    /// The wall clock, for dates in headers, journals and events.
+    func date() -> Date
+    /// Returns after `duration`, or throws when the task is cancelled. A deadline that passes during system sleep is
+    /// noticed within a minute of waking.
+    func sleep(for duration: Duration) async throws
+    /// Returns once ``now()`` has reached `moment`, or throws when the task is cancelled.
+    func sleep(until moment: Duration) async throws
+}
+
+extension EngineClock {
+    package func sleep(until moment: Duration) async throws { try await sleep(for: max(.zero, moment - now())) }
+}
+
+/// The system's clocks.
+package struct SystemClock: EngineClock {
+    package init() {}
+
+    /// The boot time, moved forward by the time spent asleep since then.
+    private static let start =
+        ContinuousClock.now - Duration.nanoseconds(Int64(clamping: DispatchTime.now().uptimeNanoseconds))
+
+    package func now() -> Duration { ContinuousClock.now - Self.start }
+    package func date() -> Date { Date() }
+    package func sleep(for duration: Duration) async throws { try await WakeTimer.sleep(for: duration, by: now) }
+}
+
+/// Random numbers for back-off and the choice of samples, without a system call for each: SplitMix64, seeded from the
+/// system. Not for secrets.
+final class Jitter: Sendable {
+    private let state = Atomic(UInt64.random(in: 0...UInt64.max))
+
+    /// Returns the next number in 0..<1.
+    @Sendable func next() -> Double {
+        var bits = state.wrappingAdd(0x9E37_79B9_7F4A_7C15, ordering: .relaxed).newValue
+        bits = (bits ^ (bits >> 30)) &* 0xBF58_476D_1CE4_E5B9
+        bits = (bits ^ (bits >> 27)) &* 0x94D0_49BB_1331_11EB
+        return Double((bits ^ (bits >> 31)) >> 11) * 0x1p-53
     }
 }

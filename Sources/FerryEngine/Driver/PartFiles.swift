@@ -89,3 +89,172 @@ extension DownloadDriver {
         try? opened.journal.remove()
     }
 }
+
+extension PartFiles {
+    /// A part file and the record of its journal.
+    package struct Found: Sendable {
+        /// The path of the part file.
+        package let part: String
+        /// The part file's directory.
+        package let directory: String
+        package let record: JournalRecord
+        /// The length of the part file.
+        package let length: ByteCount
+
+        /// The number of bytes that the journal claims, as far as the part file's length covers them.
+        package var claimedBytes: ByteCount {
+            let claims = RangeSet<ByteCount>(pairs: record.claimed) ?? RangeSet()
+            return claims.intersection(RangeSet(0..<length)).byteCount
+        }
+    }
+
+    /// Finds the part file and journal that belong to `path`: a part file, a journal, or the finished file. Blocks.
+    ///
+    /// Throws the journal's error, or `notResumable` if the journal or the part file is missing.
+    package static func find(
+        at path: String, fileSystem: any FileSystem
+    ) throws(DownloadError) -> Found {
+        guard let paths = DownloadPaths(of: FilePath(path).lexicallyNormalized()) else {
+            throw DownloadError(.notResumable, ErrorPhrase(.notAPartFile, path))
+        }
+        let record: JournalRecord
+        do throws(JournalError) { record = try Journal.read(at: paths.journal, fileSystem: fileSystem) } catch {
+            if case .missing = error { throw DownloadError(.notResumable, ErrorPhrase(.missing, "\(paths.journal)")) }
+            throw DownloadError(error)
+        }
+        guard let status = try? fileSystem.statusIfPresent(paths.part) else {
+            throw DownloadError(.notResumable, ErrorPhrase(.partGone, "\(paths.part)"))
+        }
+        if let flaw = fileSystem.flaw(of: status, at: paths.part) {
+            throw DownloadError(FileError(.open, paths.part, kind: .notOurs(flaw)))
+        }
+        return Found(
+            part: paths.part.string, directory: paths.directory.string, record: record, length: status.length)
+    }
+
+    /// Records in a journal that its download was removed from the list with resume data. Blocks.
+    package static func setTaken(
+        _ path: String, by id: DownloadID, syncs: Bool, fileSystem: any FileSystem
+    ) {
+        change(path, by: id, syncs: syncs, fileSystem: fileSystem) { $0.isTaken = true }
+    }
+
+    /// Records in a journal that its download is listed. Drops an earlier publication or move: the list's request did
+    /// not ask for these. Blocks.
+    package static func enlist(
+        _ path: String, by id: DownloadID, syncs: Bool, fileSystem: any FileSystem
+    ) {
+        change(path, by: id, syncs: syncs, fileSystem: fileSystem) { record in
+            (record.isTaken, record.publishing, record.moving, record.movedFrom) = (nil, nil, nil, nil)
+        }
+    }
+
+    /// Rewrites the record of the download's own journal; ignores failures.
+    private static func change(
+        _ path: String, by id: DownloadID, syncs: Bool, fileSystem: any FileSystem,
+        _ change: (inout JournalRecord) -> Void
+    ) {
+        guard let paths = DownloadPaths(of: FilePath(path).lexicallyNormalized()),
+            let opened = try? Journal.open(at: paths.journal, fileSystem: fileSystem, syncs: syncs)
+        else { return }
+        defer { opened.journal.close() }
+        var record = opened.record
+        change(&record)
+        guard record.id == id.rawValue, record != opened.record else { return }
+        try? opened.journal.write(record)
+    }
+
+    /// Applies `pick` to each readable part file in a directory, sorted by path; returns nothing for a missing
+    /// directory. Blocks.
+    ///
+    /// Reads one journal at a time, because there may be 100,000 of them.
+    package static func all<Value>(
+        in directory: String, fileSystem: any FileSystem, _ pick: (Found) -> Value?
+    ) -> [Value] {
+        ((try? list(in: directory, fileSystem: fileSystem).own) ?? []).compactMap { path in
+            (try? find(at: path, fileSystem: fileSystem)).flatMap(pick)
+        }
+    }
+
+    /// Returns whether there is room to resume the part file at `path`, which need not exist. Returns `true` if the
+    /// free space cannot be determined. Blocks.
+    ///
+    /// - Parameters:
+    ///   - directory: The present or future directory of the part file.
+    ///   - missing: The number of missing bytes; `nil` if unknown.
+    ///   - reserve: The number of free bytes that must remain; `nil` as in ``DirectorySpace``.
+    package static func hasRoom(
+        at path: String?, in directory: String, missing: ByteCount?, total: ByteCount?, reserve: ByteCount?,
+        fileSystem: any FileSystem
+    ) -> Bool {
+        var needed = missing ?? 0
+        if let path, let total, let part = DownloadPaths(of: FilePath(path))?.part,
+            let status = try? fileSystem.statusIfPresent(part), status.length >= total
+        {
+            // The space is already reserved.
+            needed = 0
+        }
+        let space = DirectorySpace(FilePath(directory), reserve: reserve, fileSystem: fileSystem)
+        // One more byte, so that a check is made even with a reserve of zero.
+        return (try? space.check(needed: needed.adding(1))).map { $0 == .enough } ?? true
+    }
+
+    /// Returns whether two paths lead to the same directory. Blocks.
+    package static func isSameDirectory(
+        _ one: String, _ other: String, fileSystem: any FileSystem
+    ) -> Bool {
+        guard let first = try? fileSystem.status(FilePath(one), followingLinks: true),
+            let second = try? fileSystem.status(FilePath(other), followingLinks: true)
+        else { return false }
+        return first.kind == .directory && first.isSameFile(as: second)
+    }
+
+    /// Returns a download's progress according to its journal; `nil` if the journal belongs to another download.
+    /// Blocks.
+    package static func held(
+        at path: String, by id: DownloadID, fileSystem: any FileSystem
+    ) -> (completedBytes: ByteCount, totalBytes: ByteCount?)? {
+        guard let found = try? find(at: path, fileSystem: fileSystem), found.record.id == id.rawValue else {
+            return nil
+        }
+        return (found.claimedBytes, found.record.totalBytes)
+    }
+}
+
+extension PartFiles {
+    /// Removes the journal and the backup of a published download. Blocks.
+    package static func finish(
+        at part: String, by id: DownloadID, fileSystem: any FileSystem
+    ) {
+        guard let paths = DownloadPaths(of: FilePath(part)), (try? fileSystem.exists(paths.part)) == false,
+            let opened = try? Journal.open(at: paths.journal, fileSystem: fileSystem, syncs: false)
+        else { return }
+        guard opened.record.id == id.rawValue, opened.record.publishing != nil else { return opened.journal.close() }
+        // The journal is removed last, because the backup is found through it.
+        do throws(FileError) {
+            try BackupPair(paths, fileSystem: fileSystem, syncs: false).remove(of: .init(opened.record))
+        } catch {
+            return opened.journal.close()
+        }
+        try? opened.journal.remove()
+    }
+}
+
+extension PublishedFile {
+    /// Deletes a published file if it is unchanged and passes the ownership check. A missing file is no error.
+    ///
+    /// Throws `conflict` if `file` is `nil` or the path holds another file, `disk` if the file cannot be deleted.
+    /// Blocks.
+    package static func delete(
+        _ path: String, ifUnchangedSince file: PublishedFile?, fileSystem: any FileSystem
+    ) throws(DownloadError) {
+        guard let now = try read(path, fileSystem: fileSystem) else { return }
+        guard let file, now == file, file.isUnchanged(fileSystem: fileSystem) else {
+            throw DownloadError(
+                .conflict, ErrorPhrase(.otherThanDownloaded, path),
+                recovery: .needsUser)
+        }
+        // allow(ours): the list published this file, and it is unchanged.
+        do throws(FileError) { try fileSystem.unlink(FilePath(path)) } catch { throw DownloadError(error) }
+    }
+}

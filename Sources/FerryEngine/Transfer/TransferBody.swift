@@ -1,3 +1,4 @@
+import AsyncHTTPClient
 import FerryCore
 package import NIOCore
 
@@ -37,5 +38,79 @@ package struct TransferBody {
             return try await pull()
         }
         return verdict == .page
+    }
+}
+
+extension TransferBody {
+    /// Creates the body of a response; retains the client.
+    init(of answer: WireAnswer, from url: DownloadURL) {
+        let reader = BodyReader(answer, peer: TransferFailure.Peer(authority: url.authority))
+        self.init { () async throws(TransferFailure) -> ByteBuffer? in try await reader.next() }
+    }
+}
+
+/// Reads the parts of one body, and distinguishes its end from a cancelled or broken one.
+private final class BodyReader {
+    private var iterator: HTTPClientResponse.Body.AsyncIterator?
+    /// The number of missing bytes, if the length was declared.
+    private var missing: Int64?
+    private let hop: HTTPExchange
+    /// Whether the stored bytes can be used; with chunked framing they would have to be parsed.
+    private let hasLength: Bool
+    private var failure: TransferFailure?
+    private let peer: TransferFailure.Peer
+    private let client: RouteClient
+
+    init(_ answer: WireAnswer, peer: TransferFailure.Peer) {
+        iterator = answer.body.makeAsyncIterator()
+        missing = answer.declaredLength
+        hop = answer.hop
+        hasLength = answer.declaredLength != nil
+        self.peer = peer
+        client = answer.client
+    }
+
+    func next() async throws(TransferFailure) -> ByteBuffer? {
+        if let failure {
+            if let rest = leftover() { return rest }
+            throw failure
+        }
+        do {
+            while let part = try await iterator?.next(isolation: #isolation) {
+                let count = part.readableBytes
+                if let left = missing { missing = left - Int64(count) }
+                if count > 0 { return part }
+            }
+        } catch {
+            let failure = end(TransferFailure.mapping(error, stage: .body, peer: peer))
+            if let rest = leftover() { return rest }
+            throw failure
+        }
+        guard iterator != nil else { return nil }
+        iterator = nil
+        // The sequence also ends when the task is cancelled; only the declared length distinguishes the two.
+        if let missing, missing > 0 {
+            throw end(
+                Task.isCancelled
+                    ? TransferFailure(.cancelled, ErrorPhrase(.stopped))
+                    : TransferFailure(.broken, ErrorPhrase(.bodyTooShort, peer.name, "\(missing)")))
+        }
+        if missing == nil, Task.isCancelled { throw end(TransferFailure(.cancelled, ErrorPhrase(.stopped))) }
+        return nil
+    }
+
+    /// Returns bytes that arrived before the connection ended, but had not been read in time.
+    private func leftover() -> ByteBuffer? {
+        guard hasLength, failure?.kind == .broken, var rest = hop.takeLeftover(), let left = missing else { return nil }
+        let count = min(Int64(rest.readableBytes), left)
+        missing = left - count
+        return count > 0 ? rest.readSlice(length: Int(count)) : nil
+    }
+
+    private func end(_ failure: TransferFailure) -> TransferFailure {
+        iterator = nil
+        let failure = Task.isCancelled ? TransferFailure(.cancelled, ErrorPhrase(.stopped)) : failure
+        self.failure = failure
+        return failure
     }
 }

@@ -134,3 +134,27 @@ package final class TokenStore: Sendable {
         SHA256.hash(data: Array(token.utf8)).map { RandomText.hex($0) }.joined()
     }
 }
+
+/// Comparison of secrets in constant time.
+enum ConstantTime {
+    /// Whether two strings are equal, in a time that depends on their length only.
+    static func areEqual(_ one: String, _ other: String) -> Bool {
+        let (one, other) = (Array(one.utf8), Array(other.utf8))
+        guard one.count == other.count else { return false }
+        var difference: UInt8 = 0
+        for (a, b) in zip(one, other) { difference |= a ^ b }
+        return difference == 0
+    }
+}
+
+/// Unpredictable strings for tokens, codes and temporary names.
+enum RandomText {
+    /// Returns `count` bytes from the system's random number generator, as lower-case hexadecimal digits.
+    static func hex(bytes count: Int) -> String {
+        var generator = SystemRandomNumberGenerator()
+        return (0..<count).map { _ in hex(UInt8.random(in: 0...255, using: &generator)) }.joined()
+    }
+
+    /// Returns a byte as two lower-case hexadecimal digits.
+    static func hex(_ byte: UInt8) -> String { String(UInt16(byte) + 0x100, radix: 16).dropFirst().description }
+}

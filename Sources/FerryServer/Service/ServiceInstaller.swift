@@ -130,3 +130,75 @@ package struct ServiceInstaller: Sendable {
             output: String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
     }
 }
+
+/// The systemd user unit of the daemon. Pure.
+package enum SystemdUnit {
+    package static let name = "ferry.service"
+
+    /// Returns the unit file for a program at an absolute path.
+    ///
+    /// The unit does not restart after errors that persist, unusable settings (2) or another daemon (9), and no
+    /// longer after repeated failures. The sandboxing options need no privileges and affect neither the daemon nor
+    /// completion commands. The memory limits apply to both together; with `OOMPolicy=continue` a command that exceeds
+    /// them is killed alone.
+    package static func text(program: String, isConfined: Bool = false) -> String {
+        """
+        [Unit]
+        Description=Ferry downloads
+        Documentation=man:ferry(1)
+        StartLimitIntervalSec=60
+        StartLimitBurst=5
+
+        [Service]
+        Type=simple
+        ExecStart=\(quoted(program)) serve\(isConfined ? " --confine" : "")
+        Restart=on-failure
+        RestartSec=2
+        RestartPreventExitStatus=2 9
+        TimeoutStopSec=20
+        UMask=0077
+        NoNewPrivileges=yes
+        LockPersonality=yes
+        RestrictRealtime=yes
+        RestrictSUIDSGID=yes
+        SystemCallArchitectures=native
+        LimitCORE=0
+        MemoryHigh=1G
+        MemoryMax=2G
+        OOMPolicy=continue
+
+        [Install]
+        WantedBy=default.target
+
+        """
+    }
+
+    /// Quotes a path as one word of a command line (systemd.service(5), "Command lines").
+    static func quoted(_ path: String) -> String {
+        var text = String.UnicodeScalarView("\"".unicodeScalars)
+        for scalar in path.unicodeScalars {
+            switch scalar {
+            case "\"", "\\": text.append(contentsOf: ["\\", scalar])
+            case "%", "$": text.append(contentsOf: [scalar, scalar])
+            default: text.append(scalar)
+            }
+        }
+        return String(text) + "\""
+    }
+}
+
+/// Program lookup in `PATH`, as in a shell.
+enum SearchPath {
+    /// Returns the first executable file of this name in the directories of `PATH`; a name with a slash is a path
+    /// already. `nil` if there is none.
+    static func program(_ name: String, in directories: String) -> String? {
+        if name.utf8.contains("/") { return isProgram(name) ? name : nil }
+        return directories.split(at: ":").lazy.map { "\($0)/\(name)" }.first(where: isProgram)
+    }
+
+    private static func isProgram(_ path: String) -> Bool {
+        var isDirectory: ObjCBool = false
+        return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && !isDirectory.boolValue
+            && FileManager.default.isExecutableFile(atPath: path)
+    }
+}

@@ -10,3 +10,101 @@ package struct GetOptions: ParsableArguments, Sendable {
 
     package init() {}
 }
+
+/// Options of a command that downloads in its own process.
+package struct RunOptions: ParsableArguments, Sendable {
+    @Option(
+        name: [.customShort("j", allowingJoined: true), .customLong("parallel")],
+        help: ArgumentHelp("Maximum number of simultaneous files.", valueName: "n"))
+    package var parallel = 3
+
+    @Flag(help: "Use your own files even if they are group-writable, in a directory shared with a group.")
+    package var sharedGroup = false
+
+    package init() {}
+}
+
+/// The files that a command downloads, and their destination.
+package struct FileOptions: ParsableArguments, Sendable {
+    @Argument(
+        help: ArgumentHelp(
+            "URLs and part files; of ferry get also directories with part files to resume.", valueName: "url"))
+    package var items: [String] = []
+
+    @Option(
+        name: [.customShort("o"), .customLong("output")],
+        help: ArgumentHelp("Output path; of ferry get, - is standard output. Needs exactly one URL.", valueName: "file")
+    )
+    package var output: String?
+
+    @Option(
+        name: [.customShort("d"), .customLong("dir"), .customShort("P")],
+        help: ArgumentHelp(
+            "The target directory; created if missing (default: the current one; of ferry add: the daemon's).",
+            valueName: "dir"))
+    package var directory: String?
+
+    @Option(
+        name: [.customShort("i"), .customLong("input")],
+        help: ArgumentHelp("A file with a list of URLs; - is standard input.", valueName: "list"))
+    package var lists: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Expected checksum: sha256:HEX (or sha512, sha1, md5, or the digits alone; one URL only), @FILE or @URL of a \
+            checksum file like SHA256SUMS, or none to drop that of an earlier run.
+            """,
+            valueName: "hex|@file|@url|none"))
+    package var checksum: String?
+
+    @Option(help: ArgumentHelp("A mirror of the file; needs exactly one URL argument.", valueName: "url"))
+    package var mirror: [String] = []
+
+    @OptionGroup(visibility: .hidden) var familiar: FamiliarOptions
+
+    package init() {}
+}
+
+/// The output options of a command.
+package struct OutputOptions: Sendable, Hashable {
+    /// The content of standard output.
+    package enum Result: Sendable, Hashable {
+        /// The paths of finished files, each terminated by this byte: a line feed or NUL.
+        case paths(end: UInt8)
+        case json
+        /// The bytes of the downloaded file, and no other output.
+        case body
+    }
+
+    package var result: Result
+    package var detail: EventText.Detail
+    /// Whether progress is shown on standard error, as bars or plain lines.
+    package var showsProgress: Bool
+
+    package init(result: Result = .paths(end: 0x0A), detail: EventText.Detail = .normal, showsProgress: Bool = true) {
+        self.result = result
+        self.detail = detail
+        self.showsProgress = showsProgress
+    }
+}
+
+/// The amount and form of a command's output.
+package struct OutputFlags: ParsableArguments, Sendable {
+    @Flag(help: "Write events to standard output as JSON, one per line.")
+    package var json = false
+
+    @Flag(name: .customLong("print0"), help: "End each finished path with NUL instead of a newline.")
+    package var print0 = false
+
+    @Flag(help: "Show no progress.")
+    package var noProgress = false
+
+    @Flag(name: [.short, .long, .customShort("s")], help: "Print errors only; finished paths are still printed.")
+    package var quiet = false
+
+    @Flag(name: .shortAndLong, help: "Report every decision with its reason.")
+    package var verbose = false
+
+    package init() {}
+}

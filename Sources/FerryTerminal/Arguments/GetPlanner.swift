@@ -1,4 +1,4 @@
-import Ferry
+package import Ferry
 import FerryCore
 
 /// Turns the arguments of `ferry get` into a plan. Pure except for its ``PlanningWorld``.
@@ -71,4 +71,50 @@ package struct GetPlanner: Sendable {
             throw UsageError(error.reason)
         }
     }
+}
+
+/// The validated configuration and requests of one `ferry get`.
+package struct GetPlan: Sendable {
+    /// One argument or list entry to download.
+    package enum Item: Sendable, Hashable {
+        case request(DownloadRequest)
+        /// All part files in a directory, each with a copy of this request.
+        case parts(directory: String, DownloadRequest)
+        /// A line of a list that cannot be used, with the list's name and the line number. Other lines are not
+        /// affected.
+        case unusable(String)
+
+        /// The item's request; `nil` for an unusable line.
+        package var request: DownloadRequest? {
+            switch self {
+            case .request(let request), .parts(_, let request): request
+            case .unusable: nil
+            }
+        }
+    }
+
+    package var configuration: DownloadManager.Configuration
+    package var items: PlannedItems
+    package var output: OutputOptions
+}
+
+/// The bytes of a list of files, which can be read more than once.
+package struct ListFile: Sendable {
+    /// The path as given, or "standard input".
+    package let name: String
+    private let readBytes: @Sendable (_ offset: Int) throws(UsageError) -> [UInt8]
+
+    /// - Parameter readBytes: Returns some of the bytes from the offset on; none at the end.
+    package init(name: String, readBytes: @escaping @Sendable (_ offset: Int) throws(UsageError) -> [UInt8]) {
+        self.name = name
+        self.readBytes = readBytes
+    }
+
+    /// A list with this text.
+    package init(name: String, text: String) {
+        let bytes = Array(text.utf8)
+        self.init(name: name) { bytes.dropFirst($0).isEmpty ? [] : Array(bytes[$0...]) }
+    }
+
+    func read(at offset: Int) throws(UsageError) -> [UInt8] { try readBytes(offset) }
 }

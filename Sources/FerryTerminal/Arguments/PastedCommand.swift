@@ -34,7 +34,7 @@ enum PastedCommand {
                     if !rest.isEmpty { translated.append(String(rest)) }
                     rest = ""
                 case .words(let words): translated += words
-                case .refused(let reason): throw UsageError("-\(name) of \(program): \(reason)")
+                case .refused(let reason): throw UsageError("-\(name) of \(program): \(Reason.pattern(reason, []))")
                 }
             }
         }
@@ -62,5 +62,6 @@ enum PastedCommand {
         "r": .refused(wholeFiles), "m": .refused(wholeFiles),
     ]
 
-    private static let wholeFiles = "ferry fetches whole files, one for each URL: nothing recursive"
+    private static let wholeFiles =
+        "ferry fetches whole files, one for each URL: no ranges, and nothing recursive"
 }

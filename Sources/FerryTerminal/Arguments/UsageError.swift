@@ -25,3 +25,38 @@ extension Reason {
     /// The same, for the terminal.
     var shown: String { PrintableText.escape(local) }
 }
+
+/// The value of `--user`: a name, an optional password, and an optional server.
+struct UserWord: Sendable, Hashable {
+    var user: String
+    /// `nil` if the password must be prompted for.
+    var password: String?
+    /// `nil` if the value names no server.
+    var server: Origin?
+
+    /// Parses `NAME` or `NAME:PASSWORD`, where an `@` belongs to the name or the password.
+    init(_ text: String) throws(UsageError) {
+        let colon = text.utf8.firstIndex(of: UInt8(ascii: ":"))
+        guard !text.isEmpty else { throw UsageError("--user needs USER or USER:PASSWORD") }
+        user = String(text[..<(colon ?? text.endIndex)])
+        password = colon.map { String(text[text.utf8.index(after: $0)...]) }
+    }
+
+    /// Parses `NAME@HOST`, `NAME:PASSWORD@HOST`, or one of the forms without a server. The server is the text after
+    /// the last `@`: `HOST` or `HOST:PORT` for https, `http://HOST` or `http://HOST:PORT` for http.
+    ///
+    /// The error message omits the server text, as it may be part of a password.
+    init(namingServer text: String) throws(UsageError) {
+        guard let at = text.utf8.lastIndex(of: UInt8(ascii: "@")) else {
+            try self.init(text)
+            return
+        }
+        let name = String(text[..<at])
+        let host = String(text[text.utf8.index(after: at)...])
+        guard !name.isEmpty, let server = Origin(host.utf8.contains("://") ? host : "https://" + host) else {
+            throw UsageError("--user: without a URL it is NAME@HOST, and what follows the last @ is no host")
+        }
+        try self.init(name)
+        self.server = server
+    }
+}

@@ -1,6 +1,6 @@
 package import Ferry
 package import FerryAPI
-import FerryCore
+package import FerryCore
 
 /// Rates the findings of `ferry doctor`. Pure.
 package enum DoctorPolicy {
@@ -62,8 +62,8 @@ package enum DoctorPolicy {
 
     /// Reports whether a daemon could start with its settings, from the file and the environment.
     package static func settings(_ path: String, _ error: DownloadError?) -> DoctorCheck {
-        guard let error else { return DoctorCheck("settings", .ok, path) }
-        return DoctorCheck("settings", .problem, error.message, advice: error.suggestion)
+        guard let error else { return DoctorCheck("settings", .ok, .words(path)) }
+        return DoctorCheck("settings", .problem, error.reason, advice: error.suggestionPhrase.map { .phrase($0) })
     }
 
     /// Checks the directory of the daemon's socket. Its ownership is checked when connecting.
@@ -153,5 +153,54 @@ package enum DoctorPolicy {
         return DoctorCheck(
             "certificates", .problem, "no file of trusted authorities: https is unavailable",
             advice: "install ca-certificates, or name a file with --ca-file")
+    }
+}
+
+/// The result of one check of `ferry doctor`.
+package struct DoctorCheck: Sendable, Hashable, Encodable {
+    package enum Level: String, Sendable, Hashable, Encodable {
+        case ok
+        /// Works, with limitations.
+        case warning
+        /// Will not work.
+        case problem
+    }
+
+    package var name: String
+    package var level: Level
+    /// The finding.
+    package var text: Reason
+    /// The suggested remedy; `nil` if none is needed.
+    package var advice: Reason?
+
+    package init(_ name: String, _ level: Level, _ text: Reason, advice: Reason? = nil) {
+        self.name = name
+        self.level = level
+        self.text = text
+        self.advice = advice
+    }
+}
+
+/// The report of `ferry doctor`. The exit code is 1 if it contains a problem.
+package struct DoctorReport: Sendable, Hashable, Encodable {
+    /// Whether no check found a problem; warnings are allowed.
+    package var ok: Bool
+    package var checks: [DoctorCheck]
+
+    package init(_ checks: [DoctorCheck]) {
+        self.checks = checks
+        ok = !checks.contains { $0.level == .problem }
+    }
+
+    package var exitCode: ExitCode { ok ? .done : .internal }
+
+    /// One line for each check, followed by its advice.
+    package var lines: [String] {
+        let name = checks.map(\.name.count).max() ?? 0
+        return checks.flatMap { check in
+            let head = DisplayWidth.pad(check.level.rawValue, to: 9) + DisplayWidth.pad(check.name, to: name + 2)
+            let advice = check.advice.map { String(repeating: " ", count: name + 11) + $0.shown }
+            return [head + check.text.shown] + (advice.map { [$0] } ?? [])
+        }
     }
 }

@@ -14,3 +14,22 @@ package enum OwnProgram {
         Paths.join(WorkingDirectory.path, path)
     }
 }
+
+/// The command line of this process, read once at start.
+package enum CommandArguments {
+    /// Returns the arguments without the program's name, and overwrites secrets in the memory that `ps` and
+    /// `/proc/PID/cmdline` show.
+    package static func take() -> [String] {
+        let arguments = Array(CommandLine.arguments.dropFirst())
+        let secrets = ArgumentSecrets.ranges(in: arguments.map { Array($0.utf8) })
+        for (index, ranges) in secrets.enumerated() where !ranges.isEmpty {
+            guard index + 1 < CommandLine.argc, let memory = CommandLine.unsafeArgv[index + 1] else { continue }
+            var length = 0
+            while memory[length] != 0 { length += 1 }
+            for range in ranges {
+                for offset in range.clamped(to: 0..<length) { memory[offset] = 0x2A }
+            }
+        }
+        return arguments
+    }
+}

@@ -1,4 +1,6 @@
+import Dispatch
 import Foundation
+import Synchronization
 
 /// The standard descriptors 0, 1 and 2.
 package enum StandardStreams {
@@ -49,4 +51,93 @@ package enum StandardStreams {
 /// Outside the type, whose own `write` would hide the function.
 private func writeBytes(_ descriptor: Int32, _ bytes: UnsafeRawBufferPointer) -> Int {
     write(descriptor, bytes.baseAddress, bytes.count)
+}
+
+/// Writes to standard output and standard error on its own threads, in the order of the calls.
+///
+/// A reader that does not read (a full pipe, a terminal stopped with Ctrl-S) blocks the writing thread. Without these
+/// threads it would block downloads, and the checkpoint after a signal. Streams to the same terminal share a thread,
+/// which keeps their output in order.
+package final class StandardWriter: Sendable {
+    /// The number of waiting bytes beyond which transient output (bars, progress) is dropped.
+    private static let patience = 65_536
+
+    /// A write queue with its own thread.
+    private final class Lane: Sendable {
+        struct State {
+            /// Pending texts in order; adjacent ones for the same descriptor are merged.
+            var texts: [(descriptor: Int32, bytes: [UInt8])] = []
+            /// Whether a call to `write()` is scheduled.
+            var isScheduled = false
+            /// The bytes that are waiting or being written.
+            var waiting: [Int32: Int] = [:]
+            var closed: Set<Int32> = []
+        }
+
+        let queue: DispatchQueue
+        let state = Mutex(State())
+
+        init(_ label: String) { queue = DispatchQueue(label: label) }
+
+        func write() {
+            while true {
+                let texts = state.withLock { state in
+                    defer { state.texts.removeAll() }
+                    state.isScheduled = !state.texts.isEmpty
+                    return state.texts
+                }
+                if texts.isEmpty { return }
+                for text in texts {
+                    let isWritten = StandardStreams.write(text.bytes, to: text.descriptor)
+                    state.withLock { state in
+                        state.waiting[text.descriptor, default: 0] -= text.bytes.count
+                        if !isWritten { state.closed.insert(text.descriptor) }
+                    }
+                }
+            }
+        }
+    }
+
+    private let output: Lane
+    private let error: Lane
+
+    package init() {
+        error = Lane("ferry.standard-error")
+        output = isatty(1) == 1 ? error : Lane("ferry.standard-output")
+    }
+
+    /// Queues bytes for writing. Returns false if the descriptor is known to be closed.
+    ///
+    /// Bytes queued during a write are written with a single call, so that thousands of finished paths do not cost
+    /// thousands of system calls.
+    package func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+        let lane = lane(of: descriptor)
+        let (isOpen, isFirst) = lane.state.withLock { state in
+            guard !state.closed.contains(descriptor) else { return (false, false) }
+            state.waiting[descriptor, default: 0] += bytes.count
+            if let last = state.texts.indices.last, state.texts[last].descriptor == descriptor {
+                state.texts[last].bytes += bytes
+            } else {
+                state.texts.append((descriptor, bytes))
+            }
+            defer { state.isScheduled = true }
+            return (true, !state.isScheduled)
+        }
+        if isFirst { lane.queue.async { lane.write() } }
+        return isOpen
+    }
+
+    private func lane(of descriptor: Int32) -> Lane { descriptor == 1 ? output : error }
+
+    /// Whether so many bytes are waiting that transient output should be dropped.
+    package func isBehind(_ descriptor: Int32) -> Bool {
+        lane(of: descriptor).state.withLock { $0.waiting[descriptor, default: 0] > Self.patience }
+    }
+
+    /// Returns when everything queued so far is written or has failed.
+    package func drained() async {
+        for lane in [output, error] {
+            await withCheckedContinuation { continuation in lane.queue.async { continuation.resume() } }
+        }
+    }
 }

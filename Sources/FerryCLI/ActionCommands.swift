@@ -1,0 +1,136 @@
+import ArgumentParser
+import FerryTerminal
+
+/// `ferry pause`: pauses downloads.
+struct PauseCommand: RemoteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "pause", abstract: "Pause downloads and keep their data.")
+
+    @Argument(
+        help: ArgumentHelp("Identifiers, unique prefixes, names, or all.", valueName: "download"),
+        completion: .downloads)
+    var downloads: [String]
+
+    @OptionGroup var whose: SessionOption
+    @OptionGroup(title: "Output") var flags: RemoteFlags
+
+    func act() async -> FerryTerminal.ExitCode {
+        await Program.remote(Self.word, json: flags.json, session: whose.session) {
+            try await $0.act(.pause, on: downloads)
+        }
+    }
+}
+
+/// `ferry resume`: resumes downloads.
+struct ResumeCommand: RemoteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "resume", abstract: "Resume paused downloads and retry failed ones.")
+
+    @Argument(
+        help: ArgumentHelp("Identifiers, unique prefixes, names, or all.", valueName: "download"),
+        completion: .downloads)
+    var downloads: [String]
+
+    @OptionGroup var whose: SessionOption
+    @OptionGroup(title: "Output") var flags: RemoteFlags
+
+    func act() async -> FerryTerminal.ExitCode {
+        await Program.remote(Self.word, json: flags.json, starts: true, session: whose.session) {
+            try await $0.act(.resume, on: downloads)
+        }
+    }
+}
+
+/// `ferry restart`: downloads files again.
+struct RestartCommand: RemoteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "restart", abstract: "Download completed or cancelled files again, from the beginning.",
+        discussion: "The earlier file stays until the new one is complete, which then replaces it.")
+
+    @Argument(
+        help: ArgumentHelp("Identifiers, unique prefixes, names, or all.", valueName: "download"),
+        completion: .downloads)
+    var downloads: [String]
+
+    @OptionGroup var whose: SessionOption
+    @OptionGroup(title: "Output") var flags: RemoteFlags
+
+    func act() async -> FerryTerminal.ExitCode {
+        await Program.remote(Self.word, json: flags.json, session: whose.session) {
+            try await $0.act(.restart, on: downloads)
+        }
+    }
+}
+
+/// `ferry cancel`: cancels downloads.
+struct CancelCommand: RemoteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "cancel", abstract: "Cancel downloads and delete their partial data.")
+
+    @Argument(
+        help: ArgumentHelp("Identifiers, unique prefixes, names, or all.", valueName: "download"),
+        completion: .downloads)
+    var downloads: [String]
+
+    @Flag(help: "Take unfinished ones off the list, but keep their part files; ferry get goes on with them.")
+    var keep = false
+
+    @Flag(name: [.customShort("y"), .long], help: "Ask nothing, also on a terminal and where much is deleted.")
+    var yes = false
+
+    @OptionGroup var whose: SessionOption
+    @OptionGroup(title: "Output") var flags: RemoteFlags
+
+    func act() async -> FerryTerminal.ExitCode {
+        await Program.remote(Self.word, json: flags.json, session: whose.session) {
+            keep ? try await $0.keep(downloads) : try await $0.cancel(downloads, isSure: yes)
+        }
+    }
+}
+
+/// `ferry move`: changes a download's position in the list.
+struct MoveCommand: RemoteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "move", abstract: "Move a download in the queue, among downloads of the same priority.")
+
+    @Argument(
+        help: ArgumentHelp("An identifier, a unique prefix, or a name.", valueName: "download"), completion: .downloads)
+    var download: String
+
+    @Argument(
+        help: ArgumentHelp(
+            "New position: first, last, before DOWNLOAD, after DOWNLOAD, or a number from 1.", valueName: "position"),
+        completion: .list(["first", "last", "before", "after"]))
+    var place: [String]
+
+    @OptionGroup var whose: SessionOption
+    @OptionGroup(title: "Output") var flags: RemoteFlags
+
+    func act() async -> FerryTerminal.ExitCode {
+        await Program.remote(Self.word, json: flags.json, session: whose.session) {
+            try await $0.move(download, to: place)
+        }
+    }
+}
+
+/// `ferry relocate`: moves a download's files to another directory.
+struct RelocateCommand: RemoteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "relocate", abstract: "Move a download's files to another directory, also on another disk.")
+
+    @Argument(
+        help: ArgumentHelp("An identifier, a unique prefix, or a name.", valueName: "download"), completion: .downloads)
+    var download: String
+
+    @Argument(help: ArgumentHelp("The target directory.", valueName: "dir"))
+    var directory: String
+
+    @OptionGroup var whose: SessionOption
+    @OptionGroup(title: "Output") var flags: RemoteFlags
+
+    func act() async -> FerryTerminal.ExitCode {
+        await Program.remote(Self.word, json: flags.json, session: whose.session) {
+            try await $0.relocate(download, to: directory)
+        }
+    }
+}
