@@ -91,9 +91,13 @@ struct SamplePlanTests {
             (isEqual: true, isConstant: false), (isEqual: true, isConstant: true), (isEqual: false, isConstant: false)
         )
         #expect(SamplePlan.judge(Array(repeating: good, count: 4), comparedAll: false) == .equal)
-        #expect(SamplePlan.judge(Array(repeating: good, count: 3), comparedAll: false) == .inconclusive(Reason(.tooLittle)))
-        #expect(SamplePlan.judge(Array(repeating: flat, count: 16), comparedAll: false) == .inconclusive(Reason(.tooLittle)))
-        #expect(SamplePlan.judge([good, good, good, flat, flat], comparedAll: false) == .inconclusive(Reason(.tooLittle)))
+        #expect(
+            SamplePlan.judge(Array(repeating: good, count: 3), comparedAll: false) == .inconclusive(Reason(.tooLittle)))
+        #expect(
+            SamplePlan.judge(Array(repeating: flat, count: 16), comparedAll: false) == .inconclusive(Reason(.tooLittle))
+        )
+        #expect(
+            SamplePlan.judge([good, good, good, flat, flat], comparedAll: false) == .inconclusive(Reason(.tooLittle)))
         #expect(SamplePlan.judge(Array(repeating: good, count: 15) + [bad], comparedAll: false) == .different)
         #expect(SamplePlan.judge([flat], comparedAll: true) == .equal)
         #expect(SamplePlan.judge([flat, bad], comparedAll: true) == .different)
