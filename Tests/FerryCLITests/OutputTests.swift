@@ -65,7 +65,7 @@ import Testing
             server.script("/f.bin", [.stall(after: 1_000_000), .cut(after: 1_000_000)])
             let place = try Workplace()
             let outcome = try await FerryProcess.run(
-                ["get", "--stall-timeout", "1", "--no-progress", server.url("/f.bin")], in: place)
+                ["get", "-x", "1", "--stall-timeout", "1", "--no-progress", server.url("/f.bin")], in: place)
             #expect(outcome.code == 0)
             let lines = outcome.error.split(separator: "\n")
             #expect(lines.count == 3, "\(outcome.error)")

@@ -101,7 +101,7 @@ export class AddForm {
         'allowsConstrained', 'cookies', 'certificates', 'insecure',
       ], this.#warning),
       fields.section('section.file', [
-        'minFreeBytes', 'maxBytes', 'priority', 'label', 'strict', 'failsOnChange', 'resumesUnproven', 'allowsUnprovenParts', 'syncsToDisk', 'onDuplicate',
+        'minFreeBytes', 'maxBytes', 'priority', 'label', 'strict', 'failsOnChange', 'resumesUnproven', 'allowsUnprovenParts', 'syncsToDisk', 'usesServerTime', 'onDuplicate',
       ]),
     ];
   }

@@ -65,7 +65,7 @@ export class ChangeForm {
         },
       },
     }, nodes.need, nodes.who, fields.field('checksum', { hint: 'change.checksum.hint' }), link, nodes.page, pair('rateLimit', 'maxConnections'), pair('priority', 'allowsMetered'),
-    fields.field('label'), nodes.connection, nodes.error, h('div', { class: 'change-foot' }, nodes.keep, nodes.save));
+    fields.field('label'), fields.field('notBefore', { isBlind: true }), nodes.connection, nodes.error, h('div', { class: 'change-foot' }, nodes.keep, nodes.save));
   }
 
   reset() {
