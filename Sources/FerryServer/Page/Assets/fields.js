@@ -180,7 +180,6 @@ export class FieldSet {
     const section = input.closest('details');
     if (section) section.open = true;
     input.focus();
-    error.scrollIntoView({ block: 'nearest' });
     return null;
   }
 
