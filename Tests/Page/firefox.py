@@ -31,7 +31,7 @@ PREFERENCES = {
 
 # What the classic commands do to an element, as functions of the page.
 STALE = "element is gone"
-CLICK_POINT = """(element) => {
+CLICK_POINT = """async (element) => {
   if (!element.isConnected) throw new Error('element is gone');
   if (element.localName === 'option') {
     element.selected = true;
@@ -39,6 +39,8 @@ CLICK_POINT = """(element) => {
     return null;
   }
   element.scrollIntoView({block: 'nearest', inline: 'nearest', behavior: 'instant'});
+  // The compositor, which directs the click, learns of the scroll with the next frame.
+  for (let frame = 0; frame < 2; frame++) await new Promise(requestAnimationFrame);
   const box = element.getClientRects()[0] ?? element.getBoundingClientRect();
   const x = (Math.max(0, box.left) + Math.min(innerWidth, box.right)) / 2;
   const y = (Math.max(0, box.top) + Math.min(innerHeight, box.bottom)) / 2;
