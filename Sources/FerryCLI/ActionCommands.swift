@@ -6,17 +6,12 @@ struct PauseCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause", abstract: "Pause downloads and keep their data.")
 
-    @Argument(
-        help: ArgumentHelp("Identifiers, unique prefixes, names, or all.", valueName: "download"),
-        completion: .downloads)
-    var downloads: [String]
-
-    @OptionGroup var whose: SessionOption
+    @OptionGroup var named: NamedDownloads
     @OptionGroup(title: "Output") var flags: RemoteFlags
 
     func act() async -> FerryTerminal.ExitCode {
-        await Program.remote(Self.word, json: flags.json, session: whose.session) {
-            try await $0.act(.pause, on: downloads)
+        await Program.remote(Self.word, json: flags.json, session: named.session.session) {
+            try await $0.act(.pause, on: named.downloads)
         }
     }
 }
@@ -26,17 +21,12 @@ struct ResumeCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume", abstract: "Resume paused downloads and retry failed ones.")
 
-    @Argument(
-        help: ArgumentHelp("Identifiers, unique prefixes, names, or all.", valueName: "download"),
-        completion: .downloads)
-    var downloads: [String]
-
-    @OptionGroup var whose: SessionOption
+    @OptionGroup var named: NamedDownloads
     @OptionGroup(title: "Output") var flags: RemoteFlags
 
     func act() async -> FerryTerminal.ExitCode {
-        await Program.remote(Self.word, json: flags.json, starts: true, session: whose.session) {
-            try await $0.act(.resume, on: downloads)
+        await Program.remote(Self.word, json: flags.json, starts: true, session: named.session.session) {
+            try await $0.act(.resume, on: named.downloads)
         }
     }
 }
@@ -47,17 +37,12 @@ struct RestartCommand: RemoteCommand {
         commandName: "restart", abstract: "Download completed or cancelled files again, from the beginning.",
         discussion: "The earlier file stays until the new one is complete, which then replaces it.")
 
-    @Argument(
-        help: ArgumentHelp("Identifiers, unique prefixes, names, or all.", valueName: "download"),
-        completion: .downloads)
-    var downloads: [String]
-
-    @OptionGroup var whose: SessionOption
+    @OptionGroup var named: NamedDownloads
     @OptionGroup(title: "Output") var flags: RemoteFlags
 
     func act() async -> FerryTerminal.ExitCode {
-        await Program.remote(Self.word, json: flags.json, session: whose.session) {
-            try await $0.act(.restart, on: downloads)
+        await Program.remote(Self.word, json: flags.json, session: named.session.session) {
+            try await $0.act(.restart, on: named.downloads)
         }
     }
 }
@@ -67,23 +52,15 @@ struct CancelCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel", abstract: "Cancel downloads and delete their partial data.")
 
-    @Argument(
-        help: ArgumentHelp("Identifiers, unique prefixes, names, or all.", valueName: "download"),
-        completion: .downloads)
-    var downloads: [String]
-
-    @Flag(help: "Take unfinished ones off the list, but keep their part files; ferry get goes on with them.")
-    var keep = false
-
-    @Flag(name: [.customShort("y"), .long], help: "Ask nothing, also on a terminal and where much is deleted.")
-    var yes = false
-
-    @OptionGroup var whose: SessionOption
+    @OptionGroup var named: NamedDownloads
+    @OptionGroup var deletion: DeletionFlags
     @OptionGroup(title: "Output") var flags: RemoteFlags
 
     func act() async -> FerryTerminal.ExitCode {
-        await Program.remote(Self.word, json: flags.json, session: whose.session) {
-            keep ? try await $0.keep(downloads) : try await $0.cancel(downloads, isSure: yes)
+        await Program.remote(Self.word, json: flags.json, session: named.session.session) {
+            deletion.keep
+                ? try await $0.keep(named.downloads)
+                : try await $0.cancel(named.downloads, isSure: deletion.yes)
         }
     }
 }

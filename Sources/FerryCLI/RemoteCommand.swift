@@ -22,6 +22,25 @@ struct SessionOption: ParsableArguments {
     var session: String?
 }
 
+/// The downloads that a command is about.
+struct NamedDownloads: ParsableArguments {
+    @Argument(
+        help: ArgumentHelp("Identifiers, unique prefixes, names, or all.", valueName: "download"),
+        completion: .downloads)
+    var downloads: [String]
+
+    @OptionGroup var session: SessionOption
+}
+
+/// Flags of commands that delete partial data.
+struct DeletionFlags: ParsableArguments {
+    @Flag(help: "Take unfinished ones off the list, but keep their part files; ferry get goes on with them.")
+    var keep = false
+
+    @Flag(name: [.customShort("y"), .long], help: "Ask nothing, also on a terminal and where much is deleted.")
+    var yes = false
+}
+
 extension CompletionKind {
     /// The names of the listed downloads.
     static var downloads: CompletionKind { .shellCommand("ferry list --names 2>/dev/null") }

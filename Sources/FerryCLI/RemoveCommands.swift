@@ -6,32 +6,23 @@ struct RemoveCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove downloads from the list; unfinished ones are cancelled.")
 
-    @Argument(
-        help: ArgumentHelp("Identifiers, unique prefixes, names, or all.", valueName: "download"),
-        completion: .downloads)
-    var downloads: [String]
+    @OptionGroup var named: NamedDownloads
 
     @Flag(help: "Also delete finished files.")
     var deleteFiles = false
 
-    @Flag(help: "Take unfinished ones off the list, but keep their part files; ferry get goes on with them.")
-    var keep = false
-
-    @Flag(name: [.customShort("y"), .long], help: "Ask nothing, also on a terminal and where much is deleted.")
-    var yes = false
-
-    @OptionGroup var whose: SessionOption
+    @OptionGroup var deletion: DeletionFlags
     @OptionGroup(title: "Output") var flags: RemoteFlags
 
     func validate() throws {
-        if keep, deleteFiles { throw ValidationError("--keep and --delete-files exclude each other") }
+        if deletion.keep, deleteFiles { throw ValidationError("--keep and --delete-files exclude each other") }
     }
 
     func act() async -> FerryTerminal.ExitCode {
-        await Program.remote(Self.word, json: flags.json, session: whose.session) {
-            keep
-                ? try await $0.keep(downloads)
-                : try await $0.remove(downloads, deletingFiles: deleteFiles, isSure: yes)
+        await Program.remote(Self.word, json: flags.json, session: named.session.session) {
+            deletion.keep
+                ? try await $0.keep(named.downloads)
+                : try await $0.remove(named.downloads, deletingFiles: deleteFiles, isSure: deletion.yes)
         }
     }
 }

@@ -48,10 +48,13 @@ const shown = (value) => (typeof value === 'number' ? number(value) : String(val
 /// Whether there is a text of that key.
 export const has = (key) => key in sentences;
 
+/// The hint of a sentence for the command line.
+const HINT = / ?[(（][^()（）]{0,20}--(accept-html|resume-unproven)[^()（）]{0,40}[)）]/g;
+
 /// What the daemon said in both languages: `{en, zh}`. Its hints for the command line stand in parentheses; the page has
 /// buttons for those.
 export function said(texts, fallback = '') {
-  return (texts?.[current] || texts?.en || fallback).replace(/ ?[(（][^()（）]*--[a-z][^()（）]*[)）]/g, '');
+  return (texts?.[current] || texts?.en || fallback).replace(HINT, '');
 }
 
 export function dateTime(text) {
