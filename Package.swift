@@ -103,6 +103,7 @@ let package = Package(
                 "Ferry", "FerryAPI", "FerryCore", "CFerry", "CFerryAssets",
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -149,7 +150,7 @@ let package = Package(
         .target(
             name: "FerryFuzzing",
             dependencies: [
-                "FerryCore", "FerryEngine",
+                "FerryCore", "FerryEngine", "FerryAPI", "FerryServer",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],

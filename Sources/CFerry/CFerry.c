@@ -8,6 +8,7 @@
 
 #include <linux/netlink.h>
 #include <spawn.h>
+#include <sys/ioctl.h>
 #include <sys/socket.h>
 
 const short ferry_SPAWN_FLAGS = POSIX_SPAWN_SETPGROUP | POSIX_SPAWN_SETSIGDEF | POSIX_SPAWN_SETSIGMASK;
@@ -25,6 +26,11 @@ extern int posix_spawn_file_actions_addchdir_np(posix_spawn_file_actions_t *acti
 
 int ferry_spawn_chdir(void *actions, const char *directory) {
     return posix_spawn_file_actions_addchdir_np ? posix_spawn_file_actions_addchdir_np(actions, directory) : ENOSYS;
+}
+
+int ferry_unread(int socket) {
+    int count = 0;
+    return ioctl(socket, FIONREAD, &count) == 0 ? count : -1;
 }
 
 int ferry_route_socket(uint32_t groups) {

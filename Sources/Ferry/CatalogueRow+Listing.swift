@@ -27,12 +27,19 @@ extension DownloadManager {
         listed.checksum = request.checksum
         listed.rateLimit = request.rateLimit
         listed.maxConnections = request.maxConnections
+        listed.onConflict = request.onConflict == .rename ? nil : request.onConflict
         listed.network = request.network
         listed.endedAt = row.endedAt
         if case .completed = listed.status.state {
             listed.validator = row.finished.flatMap { $0.etag ?? $0.lastModified }
+            if row.finished?.wasAlreadyComplete == true { listed.wasAlreadyComplete = true }
         }
         return listed
+    }
+
+    /// The ranges of a download's file that are written, and the URL that its redirects led to; `nil` if unknown.
+    package func ranges(of row: CatalogueRow) async -> (written: RangeSet<ByteCount>, finalURL: String?)? {
+        await picture(of: row).map { ($0.written, $0.finalURL) }
     }
 
     /// All details of a download, `revision` as in ``listed(_:revision:)``; leaves `speeds` empty.

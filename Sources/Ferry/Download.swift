@@ -120,7 +120,9 @@ public final class Download: Sendable, Identifiable, Hashable {
             }
             if Task.isCancelled { throw DownloadError(.cancelled, ErrorPhrase(.waitWasCancelled, status.name)) }
             if live.isClosed {
-                throw DownloadError(.shutDown, ErrorPhrase(.leftAtShutDown, status.name))
+                throw backend.isShutDown
+                    ? DownloadError(.shutDown, ErrorPhrase(.leftAtShutDown, status.name))
+                    : DownloadError(.cancelled, ErrorPhrase(.wasCancelled, status.name))
             }
             await live.changes.wait(after: seen)
         }

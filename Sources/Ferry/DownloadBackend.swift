@@ -19,6 +19,8 @@ protocol DownloadBackend: AnyObject, Sendable {
     /// cannot be opened, the backend is shut down, or the task was cancelled.
     func drain() async -> Bool
     func shutdown() async
+    /// Whether ``shutdown()`` has begun.
+    var isShutDown: Bool { get }
     /// Called when the manager and all its handles have been released.
     func released()
 
@@ -46,6 +48,11 @@ protocol DownloadBackend: AnyObject, Sendable {
     ) async throws(DownloadError)
     func provide(_ credentials: Credentials, to live: LiveDownload) async throws(DownloadError)
     func move(_ live: LiveDownload, to place: ListPlacement) async throws(DownloadError)
+    /// Returns a reader of the download's file; `nil` for the whole file. With a description it reads that
+    /// representation alone.
+    func contentReader(
+        of download: Download, _ range: Range<ByteCount>?, _ description: DownloadContent.Description?
+    ) -> any ContentReader
     /// Moves the download's files to an absolute directory path.
     func relocate(_ live: LiveDownload, to directory: String) async throws(DownloadError)
 

@@ -129,6 +129,7 @@ final class LiveDownload: Sendable {
                 state.status.progress.bytesPerSecond = 0
                 state.status.progress.timeRemaining = nil
                 state.status.progress.connections = 0
+                state.status.progress.bottleneck = nil
             }
             if let finished {
                 state.finished = finished

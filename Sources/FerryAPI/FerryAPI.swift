@@ -25,6 +25,9 @@ package enum FerryAPI {
     package static let sessionHeader = "Ferry-Session"
     /// The field that clients send with the value `1` to receive ``HandleBody`` in responses.
     package static let handlesHeader = "Ferry-Handles"
+    /// The field of responses with the content of a download, for clients that receive ``HandleBody``: the boot
+    /// identifier of the daemon.
+    package static let bootHeader = "Ferry-Boot"
     /// The session of the command line and the web page.
     package static let defaultSession = "default"
     /// The value of `session=` for all sessions.

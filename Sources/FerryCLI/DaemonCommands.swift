@@ -15,7 +15,7 @@ struct StatusCommand: RemoteCommand {
         let place = DaemonPaths.current()
         let control = DaemonControl(place, environment: ProcessInfo.processInfo.environment)
         return await Program.remote(Self.word, json: flags.json) {
-            try await $0.status(log: place.log, isService: control.isService)
+            try await $0.status(log: place.log, holder: control.holder, isService: control.isService)
         }
     }
 }
@@ -51,7 +51,7 @@ struct LogsCommand: RemoteCommand {
         let place = DaemonPaths.current()
         let control = DaemonControl(place, environment: ProcessInfo.processInfo.environment)
         return await Program.remote(Self.word, json: false) { run in
-            try await run.logs(isService: control.isService) { write in
+            try await run.logs(holder: control.holder, isService: control.isService) { write in
                 try await LogReader(place.log).read(last: lines, follows: follow, write)
             }
         }

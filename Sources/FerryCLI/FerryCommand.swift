@@ -19,16 +19,17 @@ struct FerryCommand: ParsableCommand {
               ferry watch
             """,
         version: "ferry \(Program.version)",
-        subcommands: [StartCommandsCommand.self],
+        subcommands: [StartCommandsCommand.self, BrowserHostCommand.self],
         groupedSubcommands: [
-            CommandGroup(name: "Direct downloads", subcommands: [GetCommand.self, PlanCommand.self]),
+            CommandGroup(
+                name: "Direct downloads", subcommands: [GetCommand.self, PlanCommand.self, Aria2Command.self]),
             CommandGroup(
                 name: "Background downloads",
                 subcommands: [
                     AddCommand.self, ListCommand.self, ShowCommand.self, WatchCommand.self, PauseCommand.self,
                     ResumeCommand.self, CancelCommand.self, RestartCommand.self, RemoveCommand.self, ClearCommand.self,
                     MoveCommand.self,
-                    SetCommand.self, RelocateCommand.self, WebCommand.self,
+                    SetCommand.self, RelocateCommand.self, WebCommand.self, BrowserCommand.self,
                 ]),
             CommandGroup(
                 name: "Daemon and system",
@@ -37,6 +38,14 @@ struct FerryCommand: ParsableCommand {
                     DoctorCommand.self,
                 ]),
         ])
+
+    /// Runs the command that the program's name or its arguments mean. Returns the exit status.
+    static func main(program: String, arguments: [String]) async -> Int32 {
+        if let words = Program.aria2Arguments(program: program, arguments) {
+            return await onFileThreads { await Program.aria2c(words, serve: Aria2Command.serve) }
+        }
+        return await main(arguments: arguments).rawValue
+    }
 
     /// Parses the arguments and runs the command; all but the daemon on file threads, as commands read lists, the
     /// terminal and journals. Exit codes of the parser are mapped to Ferry's.
@@ -50,7 +59,7 @@ struct FerryCommand: ParsableCommand {
         // allow(bytes): a list of words.
         let json = given.contains("--json")
         do throws(UsageError) {
-            arguments = try CommandAdvice.complete(given, commands: commandNames)
+            arguments = try CommandAdvice.complete(HostManifest.command(given), commands: commandNames)
         } catch { return Program.usage(error, command: "", json: json) }
         do {
             switch try parseAsRoot(arguments) {
@@ -65,7 +74,7 @@ struct FerryCommand: ParsableCommand {
             }
         } catch {
             if exitCode(for: error) == .success {
-                _ = StandardStreams.write(Array((fullMessage(for: error) + "\n").utf8), to: 1)
+                _ = StandardStreams.write(Array(help(of: error).utf8), to: 1)
                 return .done
             }
             let command = arguments.first { !$0.utf8.hasPrefix("-") } ?? ""
@@ -73,6 +82,12 @@ struct FerryCommand: ParsableCommand {
             let usage = UsageError(OptionAdvice.improve(message(for: error)))
             return Program.usage(usage, command: known == nil ? "" : command, json: json)
         }
+    }
+
+    /// The text that was asked for, help or version, in the user's language.
+    private static func help(of error: any Error) -> String {
+        if Language.current == .english { return fullMessage(for: error) + "\n" }
+        return HelpText(fullMessage(for: error, columns: 100_000), columns: TerminalSize.current(1).columns).text
     }
 
     private static let commandNames = configuration.subcommands.compactMap { $0.configuration.commandName }

@@ -28,6 +28,54 @@ struct ServeCommand: ParsableCommand {
     @Flag(inversion: .prefixedNo, help: "Connect to addresses that are not of the public internet.")
     var `private` = true
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Serve aria2's RPC interface on this port of 127.0.0.1 and ::1, for programs that use aria2; 0 is any that is \
+            free, 6800 is usual.
+            """, valueName: "n"))
+    var aria2Rpc: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            The token of that interface, or @FILE for the private file that has it (default: one that is made, kept as \
+            aria2-secret beside the state).
+            """, valueName: "token"))
+    var aria2Secret: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "An origin whose pages may use that interface, for example http://127.0.0.1:8080 (repeatable).",
+            valueName: "origin"))
+    var aria2AllowOrigin: [String] = []
+
+    @Flag(
+        help: """
+            Serve the gateway on loopback: package indexes, model hubs, registries of containers and archives, whose files \
+            become downloads that survive their clients.
+            """)
+    var gateway = false
+
+    @Option(help: ArgumentHelp("The port of the gateway; 0 is any that is free (default: 3387).", valueName: "n"))
+    var gatewayPort: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "A server that the gateway stands before; KIND is pypi, hf, oci or apt (repeatable).", valueName: "kind=url"
+        ))
+    var gatewayUpstream: [String] = []
+
+    @Option(
+        help: ArgumentHelp("What the gateway's cache keeps (default: 20GB).", valueName: "size"),
+        transform: { try SizeText.parse($0) })
+    var gatewaySize: ByteCount?
+
+    @Option(
+        help: ArgumentHelp("How long it keeps a file after its last use (default: 30d).", valueName: "time"),
+        transform: { try DurationText.parse($0) })
+    var gatewayAge: Duration?
+
     @Option(help: ArgumentHelp("Where state is kept (default: $XDG_STATE_HOME/ferry).", valueName: "dir"))
     var stateDir: String?
 
@@ -85,6 +133,18 @@ struct ServeCommand: ParsableCommand {
         options.flags[.port] = port.map(JSONValue.whole)
         if !loopback { options.flags[.loopback] = .flag(false) }
         if !`private` { options.flags[.allowsPrivate] = .flag(false) }
+        options.flags[.aria2Rpc] = aria2Rpc.map(JSONValue.whole)
+        options.flags[.aria2Secret] = aria2Secret.map { secret in
+            JSONValue.text(secret.dropping(prefix: "@").map { "@" + OwnProgram.absolute(String($0)) } ?? secret)
+        }
+        if !aria2AllowOrigin.isEmpty {
+            options.flags[.aria2AllowedOrigins] = .list(aria2AllowOrigin.map(JSONValue.text))
+        }
+        if gateway { options.flags[.gateway] = .flag(true) }
+        options.flags[.gatewayPort] = gatewayPort.map(JSONValue.whole)
+        if !gatewayUpstream.isEmpty { options.flags[.gatewayUpstreams] = .list(gatewayUpstream.map(JSONValue.text)) }
+        options.flags[.gatewaySize] = gatewaySize.map { .whole(Int($0)) }
+        options.flags[.gatewayAge] = gatewayAge.map { .number($0 / .seconds(1)) }
         options.flags[.directory] = directory.map { .text(OwnProgram.absolute($0)) }
         options.flags[.maxConcurrentDownloads] = maxConcurrent.map(JSONValue.whole)
         // A name without a directory is searched in PATH.
@@ -104,9 +164,10 @@ struct ServeCommand: ParsableCommand {
             try confine(place, &options, ready, logger)
             let watch = SignalWatch()
             let run = ServeRun(place, options, logger: logger)
-            try await run.run(stops: Self.stops(watch?.signals), ready: ready, signsIn: isatty(1) != 0) { page in
-                // Only this line is written to descriptor 1.
-                if let page, readyFd != 1 { _ = StandardStreams.write(Array((page + "\n").utf8), to: 1) }
+            try await run.run(stops: Self.stops(watch?.signals), ready: ready, signsIn: isatty(1) != 0) { lines in
+                // Only these lines are written to descriptor 1.
+                guard readyFd != 1 else { return }
+                for line in lines { _ = StandardStreams.write(Array((line + "\n").utf8), to: 1) }
             }
             return .done
         } catch {
@@ -138,7 +199,7 @@ struct ServeCommand: ParsableCommand {
     }
 
     /// The signals that request an exit; one that suspends takes effect at once.
-    private static func stops(_ signals: AsyncStream<Int32>?) -> AsyncStream<Void> {
+    static func stops(_ signals: AsyncStream<Int32>?) -> AsyncStream<Void> {
         guard let signals else { return AsyncStream { _ in } }
         let iterator = Iterator(signals)
         return AsyncStream { await iterator.next() }

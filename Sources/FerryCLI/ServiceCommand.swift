@@ -32,7 +32,9 @@ struct ServiceCommand: ParsableCommand {
             case .install:
                 try installer.install(beside: await running())
                 say("installed as \(installer.unit), and started")
-            case .uninstall: say(try installer.uninstall() ? "stopped and removed" : "it was not installed")
+            case .uninstall:
+                let wasInstalled = try installer.uninstall()
+                say(wasInstalled ? ("stopped and removed" as Reason) : ("it was not installed" as Reason))
             case .status:
                 guard installer.isInstalled else {
                     say("not installed")
@@ -61,5 +63,5 @@ struct ServiceCommand: ParsableCommand {
         }
     }
 
-    private func say(_ text: String) { _ = StandardStreams.write(Array((text + "\n").utf8), to: 1) }
+    private func say(_ text: Reason) { _ = StandardStreams.write(Array((text.local + "\n").utf8), to: 1) }
 }

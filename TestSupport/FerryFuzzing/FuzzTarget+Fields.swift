@@ -5,7 +5,33 @@ import struct Foundation.Data
 import struct Foundation.Date
 
 extension FuzzTarget {
+    static func linkField(_ input: [UInt8]) throws(BrokenPromise) {
+        guard let name = HTTPField.Name("Link"), let source = try? DownloadURL("https://h/d/f") else { return }
+        var head = ResponseHead(status: 200)
+        head.headers.append(HTTPField(name: name, value: String(decoding: input, as: UTF8.self)))
+        var links = LinkField()
+        links.add(head, from: source)
+        let mirrors = LinkField.usable(links.mirrors, besides: [source], allowsDowngrade: false)
+        try promise(mirrors.count <= LinkField.mostMirrors, "\(mirrors.count) mirrors")
+        try promise(Set(mirrors + [source]).count == mirrors.count + 1, "the same mirror twice: \(mirrors)")
+        for url in mirrors {
+            try checkForm(of: url)
+            let isSafe = url.scheme == .https && PrivateAddress.kind(ofHost: url.host) == nil && url.credentials == nil
+            try promise(isSafe, "the mirror \(url)")
+        }
+    }
+
+    /// Content-Range of a response, and Range of a request.
     static func contentRange(_ input: [UInt8]) throws(BrokenPromise) {
+        for length in [0, 1, 100, ByteCount.max] {
+            guard case .part(let range) = RangeField(String(decoding: input, as: UTF8.self), length: length) else {
+                continue
+            }
+            try promise(range.lowerBound >= 0 && range.upperBound <= length, "\(range) of \(length)")
+            try promise(!range.isEmpty, "an empty range of \(length)")
+            let field = "bytes=\(range.lowerBound)-\(range.upperBound - 1)"
+            try promise(RangeField(field, length: length) == .part(range), "not read again: \(field)")
+        }
         switch ContentRange(String(decoding: input, as: UTF8.self)) {
         case .part(let range, let total):
             try promise(range.lowerBound >= 0 && !range.isEmpty, "an impossible range: \(range)")

@@ -3,6 +3,16 @@ import FerryEngine
 import SystemPackage
 
 extension FuzzTarget {
+    static func aria2Control(_ input: [UInt8]) throws(BrokenPromise) {
+        guard let control = Aria2ControlFile(input) else { return }
+        try promise(control.totalBytes.isSize, "a total of \(control.totalBytes)")
+        for range in control.ranges.ranges {
+            try promise(
+                range.lowerBound >= 0 && range.upperBound <= control.totalBytes && !range.isEmpty,
+                "\(range) of \(control.totalBytes)")
+        }
+    }
+
     private static let path: FilePath = "/d/a.part.ferry"
 
     /// The bytes of a whole journal, damaged in any way.

@@ -23,6 +23,8 @@ public struct FuzzTarget: Sendable, Hashable, CustomStringConvertible {
     /// All targets, by name.
     public static let all: [FuzzTarget] = [
         FuzzTarget("arguments", arguments),
+        FuzzTarget("aria2-call", aria2Call),
+        FuzzTarget("aria2-control", aria2Control),
         FuzzTarget("auth-challenge", authChallenge),
         FuzzTarget("checksum-list", checksumList),
         FuzzTarget("content-disposition", contentDisposition),
@@ -30,10 +32,14 @@ public struct FuzzTarget: Sendable, Hashable, CustomStringConvertible {
         FuzzTarget("cookie-file", cookieFile),
         FuzzTarget("destination", destination),
         FuzzTarget("digest-field", digestField),
+        FuzzTarget("gateway-link", gatewayLink),
         FuzzTarget("gb18030", gb18030),
         FuzzTarget("http-date", httpDate),
+        FuzzTarget("index-page", indexPage),
         FuzzTarget("journal", journal),
         FuzzTarget("journal-record", journalRecord),
+        FuzzTarget("link-field", linkField),
+        FuzzTarget("metalink", metalink),
         FuzzTarget("netrc", netrc),
         FuzzTarget("page", page),
         FuzzTarget("response-head", responseHead),
@@ -42,5 +48,6 @@ public struct FuzzTarget: Sendable, Hashable, CustomStringConvertible {
         FuzzTarget("shell-word", shellWord),
         FuzzTarget("url", url),
         FuzzTarget("url-list", urlList),
+        FuzzTarget("xml", xml),
     ]
 }

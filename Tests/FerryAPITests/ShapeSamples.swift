@@ -26,6 +26,8 @@ enum ShapeSamples {
         download.rateLimit = 10
         download.network = NetworkRule(allowsMetered: true, allowsConstrained: false, allowsPrivate: true)
         download.endedAt = date
+        download.onConflict = .skip
+        download.wasAlreadyComplete = true
         download.handle = handle
         return download
     }
@@ -86,6 +88,8 @@ enum ShapeSamples {
         return detail
     }
 
+    static let pieces = PieceDigests(algorithm: .md5, pieceBytes: 1, digests: Array(0..<16))!
+
     /// A sample with all members.
     static var new: DownloadRequest {
         var new = DownloadRequest(
@@ -100,6 +104,8 @@ enum ShapeSamples {
         new.maxConnections = 1
         new.rateLimit = 1
         new.maxBytes = 1
+        new.expectedBytes = 1
+        new.pieces = pieces
         new.maxRedirects = 1
         new.priority = .high
         new.startsPaused = true
@@ -172,7 +178,10 @@ enum ShapeSamples {
     }()
     static let network = NetworkStatus.online
     static let progress = DownloadProgress(
-        completedBytes: 5, totalBytes: 9, bytesPerSecond: 2, timeRemaining: .seconds(2), connections: 3)
+        completedBytes: 5, totalBytes: 9, bytesPerSecond: 2, timeRemaining: .seconds(2), connections: 3,
+        bottleneck: bottleneck)
+    static let bottleneck = Bottleneck(
+        .loss, bytesPerSecond: 2, connections: 3, share: 0.01, seconds: 0.1, windowBytes: 65_536)
     static let plan = DownloadPlan(
         name: "n", url: "u", redirects: ["u"], existingPath: "/n", totalBytes: 3, validator: "v",
         digests: [Checksum(algorithm: .md5, bytes: Array(0..<16))!],
@@ -196,6 +205,7 @@ enum ShapeSamples {
             ("Translations", Translations(en: "e", zh: "z")), ("DownloadError", error),
             ("DownloadError", DownloadError(.disk, "m")),
             ("DownloadProgress", progress), ("DownloadProgress", DownloadProgress()),
+            ("Bottleneck", bottleneck), ("Bottleneck", Bottleneck(.latency)),
             ("DownloadPage", DownloadPage(items: [], total: 0)),
             ("DownloadItems", DownloadItems([])), ("DownloadDetail", detail), ("Segment", detail.segments[0]),
             ("Response", detail.response), ("Response", DownloadDetail.Response()),
@@ -213,7 +223,8 @@ enum ShapeSamples {
             ("StreamProgress", StreamEvent.Progress(id: "a", progress: progress)),
             ("Problem", Problem(error)), ("Problem", Problem(.badRequest)), ("DownloadRequest", new),
             ("DownloadRequest", new(to: .file("/p"))), ("DownloadRequest", new(to: .part("/q.part"))),
-            ("NewDownloads", NewDownloads([new])), ("RequestChange", change), ("SettingsChange", settingsChange),
+            ("PieceDigests", pieces), ("NewDownloads", NewDownloads([new])), ("RequestChange", change),
+            ("SettingsChange", settingsChange),
             ("ListPlacement", ListPlacement.first), ("RelocateBody", RelocateBody(directory: "/d")),
             ("AdoptBody", AdoptBody(path: "/p")),
             ("HandleBody", handle),

@@ -38,6 +38,18 @@ import Testing
         }
     }
 
+    @Test("ferry get -v: what limits the download is shown, without progress output too")
+    func limited() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Resource(size: 8_000_000))
+            let place = try Workplace()
+            let outcome = try await FerryProcess.run(
+                ["get", "-v", "--no-progress", "--limit-rate", "1M", server.url("/f.bin")], in: place)
+            #expect(outcome.code == 0, "\(outcome.error)")
+            #expect(outcome.error.contains("f.bin: speed limited: your limit of 1.0 MB/s\n"), "\(outcome.error)")
+        }
+    }
+
     @Test("ferry get -v: requests, answers and connections are shown, once what is added, and no secret")
     func traced() async throws {
         try await OriginServer.with { server in

@@ -25,7 +25,7 @@ import Testing
         Case(name: "A2: ranges that are ignored", then: .ignoreRange, code: 0, names: ["f.bin"]),
         Case(
             name: "A18: bytes that are encoded unasked are saved as sent", then: .contentEncoding(), code: 0,
-            names: ["f.bin"]),
+            words: "the server sends it compressed", names: ["f.bin"]),
         Case(name: "A20: an error page", then: .status(400), code: 4, words: "answered 400"),
         Case(
             name: "A21: cut, without another attempt", then: .cut(after: 2_000_000), arguments: ["--retries", "0"],
@@ -75,6 +75,9 @@ import Testing
         Case(
             name: "A45: a wrong Content-Digest each time", then: .wrongContentDigest, code: 7,
             words: "Content-Digest: expected sha-256="),
+        Case(
+            name: "A45: a wrong Content-Digest each time, which is not to count", then: .wrongContentDigest,
+            arguments: ["--checksum", "none"], code: 0, names: ["f.bin"]),
     ]
 
     @Test(

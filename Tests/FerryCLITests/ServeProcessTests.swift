@@ -1,7 +1,10 @@
+import AsyncHTTPClient
 import FerryAPI
 import FerryCore
 import FerryTesting
 import Foundation
+import NIOCore
+import NIOHTTP1
 import Testing
 
 @Suite("The binary: serve", .timeLimit(.minutes(30))) struct ServeProcessTests {
@@ -30,6 +33,49 @@ import Testing
         let text = try String(contentsOfFile: "/proc/\(process)/status", encoding: .utf8)
         let line = try #require(text.split(separator: "\n").first { $0.hasPrefix("VmRSS:") })
         return try #require(Int(line.filter(\.isNumber))) << 10
+    }
+
+    @Test(
+        "ferry serve --aria2-rpc: the port is reported, the token is in a private file or given, and in no process list"
+    )
+    func aria2() async throws {
+        let place = try Workplace()
+        func start(_ arguments: String...) async throws -> (serve: ServeProcess, port: Int) {
+            let serve = try await ServeProcess.start(["--aria2-rpc", "0"] + arguments, in: place)
+            return (serve, try #require(serve.listening?.aria2Port))
+        }
+        func status(_ token: String, _ port: Int) async throws -> UInt {
+            var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)/jsonrpc")
+            request.method = .POST
+            request.body = .bytes(
+                ByteBuffer(string: #"{"id":1,"method":"aria2.getVersion","params":["token:\#(token)"]}"#))
+            return try await HTTPClient.shared.execute(request, timeout: .minutes(8)).status.code
+        }
+        var (serve, port) = try await start()
+        let kept = place.path("state/aria2-secret")
+        let made = try String(contentsOfFile: kept, encoding: .utf8).trimmingCharacters(in: .newlines)
+        #expect(made.utf8.count == 32)
+        #expect(try FileManager.default.attributesOfItem(atPath: kept)[.posixPermissions] as? Int == 0o600)
+        #expect(try await status(made, port) == 200)
+        #expect(try await status("wrong", port) == 400)
+        serve.process.signal(SIGTERM)
+        var outcome = try await serve.process.outcome()
+        #expect(outcome.lines.last == "aria2 http://127.0.0.1:\(port)/jsonrpc")
+        #expect(!outcome.error.contains(made))
+        (serve, port) = try await start()
+        #expect(try await status(made, port) == 200)
+        try await serve.stop()
+        (serve, port) = try await start("--aria2-secret", "cAnArY")
+        #expect(try await status("cAnArY", port) == 200)
+        #expect(try await status(made, port) == 400)
+        let arguments = try String(contentsOfFile: "/proc/\(serve.process.id)/cmdline", encoding: .utf8)
+        #expect(arguments.contains("--aria2-secret") && !arguments.contains("cAnArY"))
+        serve.process.signal(SIGTERM)
+        outcome = try await serve.process.outcome()
+        #expect(!outcome.error.contains("cAnArY") && !outcome.text.contains("cAnArY"))
+        (serve, port) = try await start("--aria2-secret", "@" + kept)
+        #expect(try await status(made, port) == 200)
+        try await serve.stop()
     }
 
     @Test(

@@ -55,6 +55,49 @@ struct StandardStreamTests {
         }
     }
 
+    @Test(
+        "ferry get -o: descriptors that lead to files get the bytes, and no other file is made",
+        arguments: [
+            ("/dev/fd/3", #"exec "$@" 3>out"#), ("/proc/self/fd/3", #"exec "$@" 3>out"#),
+            ("/dev/stdout", #"exec "$@" >out"#), ("/dev/stderr", #"exec "$@" 2>out"#),
+        ])
+    func descriptors(output: String, shell: String) async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            let outcome = try await FerryProcess.run(
+                ["get", "-q", server.url("/f.bin"), "-o", output], in: place, shell: shell)
+            #expect(outcome.code == 0, "\(outcome.error)")
+            #expect(try place.data("out") == Self.bytes(0..<Self.resource.size))
+            #expect(place.names == ["out"])
+        }
+    }
+
+    @Test("ferry get -o: a descriptor that is not open is a usage error")
+    func closedDescriptor() async throws {
+        let outcome = try await FerryProcess.run(["get", "http://127.0.0.1:9/f", "-o", "/dev/fd/77"], in: Workplace())
+        #expect(outcome.code == 2 && outcome.error.contains("not open"), "\(outcome.error)")
+    }
+
+    @Test("ferry plan: output that cannot be written is a failure of the disk; a reader that has gone is none")
+    func lostOutput() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let (place, words) = (try Workplace(), ["plan", server.url("/f.bin")])
+            let full = try await FerryProcess.run(words, in: place, shell: #"exec "$@" >/dev/full"#)
+            #expect(full.code == 8 && full.error.contains("No space left on device"), "\(full.error)")
+            let closed = try await FerryProcess.run(words, in: place, shell: #"{ "$@"; echo $? >&2; } | true"#)
+            #expect(closed.error == "0\n", "\(closed.error)")
+        }
+    }
+
+    @Test("ferry get, plan: a list without a URL is said", arguments: ["get", "plan"], [nil, "--json"])
+    func emptyList(command: String, option: String?) async throws {
+        let words = [command, option, "-i", "-"].compactMap(\.self)
+        let outcome = try await FerryProcess.run(words, in: Workplace(), input: "# nothing\n\n")
+        #expect(outcome.code == 0 && outcome.error == "ferry: there is no URL in the list\n", "\(outcome.error)")
+    }
+
     @Test("ferry get -o -: a slow reader gets every byte once and in order, through a broken connection")
     func slowReader() async throws {
         try await OriginServer.with { server in

@@ -1,3 +1,4 @@
+import FerryTerminal
 import FerryTesting
 import Foundation
 import Testing
@@ -16,6 +17,30 @@ import Testing
         #expect(outcome.code == 0)
         #expect(outcome.text.contains(part))
         #expect(outcome.error.isEmpty)
+    }
+
+    @Test("ferry --help: in Chinese, every text of every command is Chinese, in lines of 80 columns")
+    func chinese() async throws {
+        let place = try Workplace()
+        let wide = ["COLUMNS": "100000"]
+        let root = try await FerryProcess.run(["--help"], in: place, environment: wide).text
+        let commands = root.split(separator: "\n").filter {
+            $0.first == " " && $0.dropFirst(12).hasPrefix("          ")
+        }
+        .compactMap { $0.split(separator: " ").first.map { [String($0)] } }
+        #expect(commands.count > 20)
+        // Programs read the help of aria2c.
+        for command in [[]] + commands where command != ["aria2c"] {
+            let english = try await FerryProcess.run(command + ["--help"], in: place, environment: wide).text
+            #expect(HelpText(english, columns: 80).untranslated == [])
+            let chinese = try await FerryProcess.run(
+                command + ["--help"], in: place, environment: ["LC_ALL": "zh_CN.UTF-8"])
+            #expect(chinese.code == 0)
+            #expect(chinese.text.hasPrefix("概述："))
+            // Usages and examples are words that cannot be broken everywhere.
+            let explained = chinese.text.split(separator: "\n").filter { $0.contains { $0 >= "\u{4E00}" } }
+            #expect(explained.filter { DisplayWidth.columns(of: $0) > 81 } == [])
+        }
     }
 
     @Test("ferry get --help: every exit code is listed")

@@ -139,6 +139,13 @@ struct DocumentTests {
             .add, body: RawRequests([later, rig.new("/file/3k") { $0.startsPaused = true }]), expecting: 201)
         let done = try await observer.add("/file/4k")
         let failed = try await observer.add("/file/5k") { $0.checksum = "sha-256:" + String(repeating: "0", count: 64) }
+        #expect(observer.document.knows(.content, status: 200, type: "*/*"))
+        for (field, status) in [([:], 200), (["Range": "bytes=1-2"], 206)] as [([String: String], Int)] {
+            let reply = try await rig.send("GET", Route.content.path(id: done), headers: field)
+            #expect(reply.status == status)
+            observer.seen.value[.content, default: []].insert(reply.status)
+        }
+        try await observer.ask(.content, "none", expecting: 404)
         let cancelled = try await observer.add("/file/6k") { $0.startsPaused = true }
         try await observer.ask(.cancel, cancelled, expecting: 200)
         _ = try await observer.held("runs")

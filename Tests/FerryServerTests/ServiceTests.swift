@@ -118,6 +118,12 @@ struct ServiceTests {
         try run(status: 1) { _, environment, _ in
             let installer = ServiceInstaller(program: "/opt/ferry", environment: environment)
             #expect { try installer.install() } throws: { ($0 as? DownloadError)?.suggestion != nil }
+            #expect(!installer.isInstalled, "a failed installation leaves nothing")
+            try FileManager.default.createDirectory(
+                atPath: Paths.parent(of: installer.unit), withIntermediateDirectories: true)
+            try Data().write(to: URL(filePath: installer.unit))
+            #expect(throws: DownloadError.self) { try installer.uninstall() }
+            #expect(!installer.isInstalled, "the unit is removed all the same")
         }
     }
 

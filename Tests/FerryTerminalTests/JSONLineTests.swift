@@ -99,6 +99,11 @@ import Testing
         ]
         var full = kinds.map { JSONLine.line(DownloadEvent(id: Self.id, date: Self.date, kind: $0, number: 1)) }
         full.append(JSONLine.failed(error, id: Self.id, date: Self.date, command: "c"))
+        let limit = Bottleneck(
+            .loss, bytesPerSecond: 1, connections: 2, share: 0.1, seconds: 0.1, windowBytes: 3)
+        let limited = DownloadStatus(
+            id: Self.id, state: .downloading, progress: DownloadProgress(bottleneck: limit), name: "f")
+        full.append(JSONLine.progress(limited, date: Self.date))
         let restarted = LocalizedEvent.restarted(reason: Reason(.tagChanged, "a", "b"))
         full.append(JSONLine.line(DownloadEvent(id: Self.id, date: Self.date, restarted)))
         var written: [String: Set<String>] = [:]

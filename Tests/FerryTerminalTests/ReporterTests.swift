@@ -66,6 +66,54 @@ import Testing
         #expect(streams.error == "f.iso: 1.0 KB\nf.iso: done, 1.0 KB in 2s, 500 B/s, proof: strong\n")
     }
 
+    @Test("Reporter: -v reports what limits a file, and again when that differs; without -v it does not")
+    func limits() {
+        for (detail, expected) in [
+            (
+                EventText.Detail.verbose,
+                "f.iso: speed limited: this line is full with 2.0 MB/s\n"
+                    + "f.iso: speed limited: this line is full with 5.0 MB/s\n"
+                    + "f.iso: speed limited: your limit of 5.0 MB/s\n"
+            ), (.normal, ""),
+        ] {
+            let streams = Streams()
+            let reporter = Self.reporter(streams, detail: detail, style: .none)
+            #expect((reporter.interval != nil) == (detail == .verbose))
+            var status = Self.status(1)
+            for limit in [
+                nil, Bottleneck(.line, bytesPerSecond: 2e6), Bottleneck(.line, bytesPerSecond: 3e6), nil,
+                Bottleneck(.line, bytesPerSecond: 5e6), Bottleneck(.rateLimit, bytesPerSecond: 5e6),
+            ] {
+                status.progress.bottleneck = limit
+                reporter.tick([status], whole: Self.whole, elapsed: .zero, date: Self.date)
+            }
+            #expect(streams.error == expected)
+        }
+    }
+
+    @Test(
+        "BottleneckText: each cause has one sentence with its numbers, in both languages, and hostile ones do not trap")
+    func sentences() {
+        let full = { (cause: Bottleneck.Cause) in
+            Bottleneck(cause, bytesPerSecond: 1.5e6, connections: 4, share: 0.01, seconds: 0.1, windowBytes: 65_536)
+        }
+        for cause in Bottleneck.Cause.allCases {
+            let sentence = BottleneckText.sentence(full(cause))
+            let (english, chinese) = (sentence.text(in: .english), sentence.text(in: .simplifiedChinese))
+            #expect(english.contains { $0.isNumber } && !english.contains("--") && !english.contains("{"), "\(english)")
+            #expect(chinese != english && !chinese.contains("{"), "\(chinese)")
+            for number in [Double.nan, .infinity, -1, 1e300] {
+                var limit = Bottleneck(cause, connections: .min, windowBytes: .min)
+                (limit.bytesPerSecond, limit.share, limit.seconds) = (number, number, number)
+                #expect(!BottleneckText.sentence(limit).text(in: .english).isEmpty)
+            }
+            #expect(BottleneckText.sentence(Bottleneck(cause)).text(in: .english).contains("--"))
+        }
+        #expect(
+            BottleneckText.sentence(full(.loss)).text(in: .english)
+                == "about 1.0% of the packets are lost; 1.5 MB/s, connections: 4")
+    }
+
     @Test("Reporter: -q prints the path and errors, and --print0 ends paths with NUL")
     func quiet() {
         let streams = Streams()

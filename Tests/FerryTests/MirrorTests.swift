@@ -27,6 +27,30 @@ struct MirrorTests {
         }
     }
 
+    @Test(
+        "Mirrors: one that the server names with Link takes over like a given one, after samples have matched",
+        arguments: [false, true])
+    func named(byRedirect: Bool) async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 20_000_000)
+            for path in ["/a", "/target"] { shop.server.serve(path, resource) }
+            shop.server.serve("/m", Resource(size: 20_000_000, etag: "\"other\""))
+            shop.server.serve("/wrong", Resource(size: 20_000_000, seed: 6))
+            let link = "</wrong>; rel=duplicate; pri=1, </m>; rel=\"duplicate\"; pri=2"
+            if byRedirect {
+                shop.server.script(
+                    "/a", [.all(.redirect(to: "/target"), .field("Link", link))], then: .status(404))
+                shop.server.script("/target", [.cut(after: 5_000_000)], then: .status(404))
+            } else {
+                shop.server.script("/a", [.all(.field("Link", link), .cut(after: 5_000_000))], then: .status(404))
+            }
+            let outcome = try await shop.get("/a", engine: shop.engine(), { _ in })
+            shop.expect(try outcome.file.path, is: resource)
+            #expect(try outcome.file.proof == .sampled)
+            #expect(!shop.server.traffic.requests(for: "/m").isEmpty)
+        }
+    }
+
     @Test("Mirrors: a mirror with another file is dropped, and no restart follows")
     func disagrees() async throws {
         try await Workshop.run { shop in
@@ -38,6 +62,102 @@ struct MirrorTests {
             #expect(outcome.error?.code == .freshLink)
             #expect(outcome.restartReason == nil)
             #expect(shop.names == ["a.part", "a.part.ferry"])
+        }
+    }
+
+    /// Else a server could have its own bytes taken for those of any URL that it names.
+    @Test("Mirrors: a URL that a server named is not known from the journal of its download")
+    func notRecorded() async throws {
+        try await Workshop.run { shop in
+            var resource = Resource(size: 20_000_000)
+            resource.fields.append(Field("Link", "</m>; rel=duplicate"))
+            shop.server.serve("/a", resource)
+            let other = Resource(size: 20_000_000, seed: 6)
+            shop.server.serve("/m", other)
+            try await shop.interrupt("/a", after: 5_000_000)
+            let outcome = try await shop.get("/m")
+            try shop.expect(outcome.file.path, is: other)
+            #expect(outcome.resumedAt == nil && shop.names.contains("a.part.ferry"))
+        }
+    }
+
+    enum Description: CaseIterable { case right, wrongDigest, otherSize }
+
+    @Test(
+        "Mirrors: a Metalink document that the server names gives mirrors and a digest, if it is of that file",
+        arguments: Description.allCases)
+    func described(_ description: Description) async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 20_000_000)
+            shop.server.serve("/a", resource)
+            shop.server.serve("/m", Resource(size: 20_000_000, etag: "\"other\""))
+            let digest = description == .right ? shop.sha256(resource) : String(repeating: "0", count: 64)
+            let text = """
+                <metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="other"><url>http://other.example/</url></file>
+                <file name="a"><size>\(description == .otherSize ? 1 : resource.size)</size><hash type="sha-256">\(digest)</hash>
+                <url>\(shop.server.url("/a"))</url><url>\(shop.server.url("/m"))</url></file></metalink>
+                """
+            var document = Resource(size: Int64(text.utf8.count))
+            document.literal = Array(text.utf8)
+            shop.server.serve("/a.meta4", document)
+            let link = Behaviour.field("Link", "</a.meta4>; rel=describedby; type=\"application/metalink4+xml\"")
+            let rest: Behaviour = description == .right ? .status(404) : .honest
+            shop.server.script("/a", [.all(link, .stall(after: 5_000_000))], then: rest)
+            let manager = shop.kept()
+            let events = manager.events
+            let download = try await manager.download(try shop.request("/a") { $0.maxConnections = 1 })
+            if description == .otherSize {
+                await shop.reach(5_000_000, download)
+            } else {
+                for await event in events { if case .note(let text) = event.kind, text.contains("describes") { break } }
+            }
+            await shop.server.dropConnections()
+            switch description {
+            case .right:
+                let file = try await download.finished()
+                shop.expect(file.path, is: resource)
+                #expect(file.proof == .digest && !shop.server.traffic.requests(for: "/m").isEmpty)
+            case .wrongDigest:
+                let error = await #expect(throws: DownloadError.self) { try await download.finished() }
+                #expect(error?.code == .checksum && !shop.names.contains("a") && shop.names.contains("a.part"))
+            case .otherSize:
+                #expect(try await download.finished().proof == .strong)
+            }
+            await manager.shutdown()
+        }
+    }
+
+    @Test("Expected size: a source with another one is left for the next, and without one the download fails")
+    func otherSize() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 3_000_000)
+            shop.server.serve("/a", Resource(size: 3_000_001))
+            shop.server.serve("/m", resource)
+            let mirror = try mirror(shop, "/m")
+            let outcome = try await shop.get("/a", { _ in }) {
+                $0.sources.append(mirror)
+                $0.expectedBytes = resource.size
+            }
+            shop.expect(try outcome.file.path, is: resource)
+            let alone = try await shop.get("/a", { _ in }) {
+                ($0.expectedBytes, $0.destination) = (resource.size, .file(shop.path("alone")))
+            }
+            #expect(alone.error?.code == .checksum && alone.error?.message.contains("3000000 are expected") == true)
+        }
+    }
+
+    @Test("Expected size: a body without a length that ends elsewhere is not published")
+    func otherEnd() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a", Resource(size: 3_000_000))
+            shop.server.always("/a", .chunked())
+            for (size, isRight) in [(3_000_000, true), (2_999_999, false), (3_000_001, false)] as [(Int64, Bool)] {
+                let outcome = try await shop.get("/a", { _ in }) {
+                    ($0.expectedBytes, $0.destination) = (size, .file(shop.path("f\(size)")))
+                }
+                #expect((outcome.error == nil) == isRight, "\(size)")
+                #expect(shop.names.contains("f\(size)") == isRight)
+            }
         }
     }
 

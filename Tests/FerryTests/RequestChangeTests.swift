@@ -14,6 +14,7 @@ struct RequestChangeTests {
         var new = old
         new.sources = [try DownloadURL("https://a.example/g")]
         new.headers[.referer] = "https://b.example/"
+        new.onConflict = .skip
         new.maxConnections += 1
         new.rateLimit = 1000
         new.network.allowsMetered = true

@@ -120,6 +120,27 @@ static inline int ferry_landlock_restrict(int ruleset) {
     return (int)syscall(446, ruleset, 0);
 }
 
+/// The members of the kernel's `struct tcp_info` (tcp(7)) up to `tcpi_rcv_wnd`, which Linux has since 6.2. An older kernel
+/// leaves its last ones as they were.
+struct ferry_tcp_info {
+    uint8_t state, ca_state, retransmits, probes, backoff, options, scales, flags;
+    uint32_t rto, ato, snd_mss, rcv_mss, unacked, sacked, lost, retrans, fackets;
+    uint32_t last_data_sent, last_ack_sent, last_data_recv, last_ack_recv;
+    uint32_t pmtu, rcv_ssthresh, rtt, rttvar, snd_ssthresh, snd_cwnd, advmss, reordering;
+    uint32_t rcv_rtt, rcv_space, total_retrans;
+    uint64_t pacing_rate, max_pacing_rate, bytes_acked, bytes_received;
+    uint32_t segs_out, segs_in, notsent_bytes, min_rtt, data_segs_in, data_segs_out;
+    uint64_t delivery_rate, busy_time, rwnd_limited, sndbuf_limited;
+    uint32_t delivered, delivered_ce;
+    uint64_t bytes_sent, bytes_retrans;
+    uint32_t dsack_dups, reord_seen, rcv_ooopack, snd_wnd, rcv_wnd, rehash;
+};
+
+static const int ferry_TCP_INFO = 11;
+
+/// The bytes that wait in a socket to be read; -1 and errno.
+int ferry_unread(int socket);
+
 /// memfd_create(2) with MFD_CLOEXEC: a file in memory.
 static inline int ferry_memfd(const char *name) { return (int)syscall(SYS_memfd_create, name, 1); }
 

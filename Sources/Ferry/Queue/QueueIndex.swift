@@ -55,13 +55,29 @@ struct QueueIndex: Sendable {
 
     /// The startable download with the smallest key.
     mutating func firstReady(in entries: [DownloadID: QueueEntry], _ rules: QueueRules) -> DownloadID? {
+        let isFull = rules.sharedCount(groupCounts) >= rules.limit
+        return firstPermitted(in: entries, rules) { !isFull || !rules.sharesSlots($0) }
+    }
+
+    /// Whether a download waits for nothing but a slot of the list.
+    mutating func lacksSlot(in entries: [DownloadID: QueueEntry], _ rules: QueueRules) -> Bool {
+        firstPermitted(in: entries, rules) { rules.sharesSlots($0) } != nil
+    }
+
+    /// The first download that its network and its session's limit permit, of the sessions that are meant.
+    private mutating func firstPermitted(
+        in entries: [DownloadID: QueueEntry], _ rules: QueueRules, where isMeant: (UInt16) -> Bool
+    ) -> DownloadID? {
         let counts = groupCounts
-        return first(in: entries) { rules.isPermitted(heap: $0) && rules.hasSlot(heap: $0, counts) }?.node.id
+        return first(in: entries) { heap in
+            rules.isPermitted(heap: heap) && rules.hasSlot(heap: heap, counts)
+                && isMeant(QueueEntry.group(ofHeap: heap))
+        }?.node.id
     }
 
     /// The downloads that would start now on another network: at most as many as there are free slots, in queue order.
     mutating func barred(in entries: [DownloadID: QueueEntry], _ rules: QueueRules) -> [DownloadID] {
-        let free = rules.limit - occupied.count
+        let free = rules.limit - rules.sharedCount(groupCounts)
         guard free > 0, lanes.indices.contains(where: { lanes[$0].count > 0 && !rules.isPermitted(heap: $0) }) else {
             return []
         }
@@ -115,6 +131,14 @@ struct QueueRules: Sendable {
     func isPermitted(heap: Int) -> Bool { network.status.permits(NetworkNeeds(lane: heap % NetworkNeeds.laneCount)) }
 
     func hasSlot(heap: Int, _ counts: [UInt16: Int]) -> Bool { hasSlot(QueueEntry.group(ofHeap: heap), counts) }
+
+    /// Whether the downloads of a session take slots of the list.
+    func sharesSlots(_ group: UInt16) -> Bool { sessions.settings(of: group).hasOwnSlots != true }
+
+    /// The number of these runs that take slots of the list.
+    func sharedCount(_ counts: [UInt16: Int]) -> Int {
+        counts.reduce(into: 0) { sum, entry in if sharesSlots(entry.key) { sum += entry.value } }
+    }
 
     /// Whether a session may have one run more than these.
     func hasSlot(_ group: UInt16, _ counts: [UInt16: Int]) -> Bool {

@@ -1,6 +1,7 @@
 package import FerryCore
 
-/// The queue: every listed download in one ``QueueEntry``; at most `limit` run, in the order of their keys. Pure.
+/// The queue: every listed download in one ``QueueEntry``; at most `limit` run, not counting those of sessions with slots
+/// of their own, in the order of their keys. Pure.
 ///
 /// - Only ``decide(at:)`` starts downloads, and withdraws slots. The next to run is the one with the smallest key among
 ///   those that the network and their session's limit permit.
@@ -301,7 +302,7 @@ extension QueueMachine {
             let keys = entries
             decision.stop.sort { Self.isOrdered($0.id, $1.id, in: keys) }
         }
-        while occupiedCount < rules.limit, let next = index.firstReady(in: entries, rules) {
+        while let next = index.firstReady(in: entries, rules) {
             take(.start(Run()), of: next)
             decision.start.append(next)
         }
@@ -337,8 +338,9 @@ extension QueueMachine {
         let running = index.occupied.filter { entries[$0]?.state.isRunning ?? false }
         for id in running.sorted(by: { Self.isOrdered($0, $1, in: entries) }) {
             let group = entries[id]?.group ?? 0
-            if kept < rules.limit, rules.hasSlot(group, keptOf) {
-                kept += 1
+            let isShared = rules.sharesSlots(group)
+            if !isShared || kept < rules.limit, rules.hasSlot(group, keptOf) {
+                if isShared { kept += 1 }
                 keptOf[group, default: 0] += 1
             } else {
                 last.append(id)
@@ -348,8 +350,13 @@ extension QueueMachine {
         return last.map { Stop($0, .slot) }
     }
 
-    /// Whether a download is waiting for nothing but a slot.
-    var hasReady: Bool { mutating get { index.firstReady(in: entries, rules) != nil } }
+    /// The runs whose slots another download waits for, and for nothing else.
+    mutating func contestedRuns() -> [Run] {
+        guard index.lacksSlot(in: entries, rules) else { return [] }
+        return index.occupied.compactMap { id in
+            entries[id].flatMap { rules.sharesSlots($0.group) ? $0.state.run : nil }
+        }
+    }
 
     /// Downloads blocked only by their network rule: they would start at the next ``decide(at:)`` on another network.
     /// Only those for which that has not been reported yet; at most as many as there are free slots, in queue order.

@@ -187,19 +187,8 @@ extension Scheduler.State {
 }
 
 extension DownloadID {
-    /// 64 random bits in 13 base-32 characters, without i, l, o and u, which resemble others. A string of at most 15
-    /// bytes is stored inline, and a list holds one for each download.
-    package static func make() -> DownloadID {
-        var bits = UInt64.random(in: 0...UInt64.max)
-        var text: [UInt8] = []
-        for _ in 0..<13 {
-            text.append(characters[Int(bits & 31)])
-            bits >>= 5
-        }
-        return DownloadID(rawValue: String(decoding: text, as: UTF8.self))
-    }
-
-    private static let characters = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
+    /// A new identifier of 64 random bits.
+    package static func make() -> DownloadID { DownloadID(bits: .random(in: 0...UInt64.max)) }
 }
 
 extension DownloadRequest {
@@ -225,7 +214,7 @@ extension DownloadRequest {
 
 extension CatalogueRow {
     /// The directory of the download's file, absolute; `nil` for a stream.
-    var directory: String? {
+    package var directory: String? {
         if let path { return Paths.parent(of: path) }
         switch request.destination {
         case .directory(let path, _): return path

@@ -185,7 +185,6 @@ struct NetworkTasks: Sendable {
 }
 
 extension Scheduler.State {
-    /// Applies a new network snapshot; one equal to the current snapshot has no effect.
     /// The host that a download connects to: that of its proxy, if there is one.
     func host(of request: DownloadRequest) -> String? {
         let proxies = configuration.transfer.proxy
@@ -195,13 +194,16 @@ extension Scheduler.State {
 
     /// The same for a host of the index, whose scheme is not known: the proxy, if it is that of both schemes.
     func host(for name: String) -> String {
+        let settings = configuration.transfer.proxy
+        guard settings.hasProxy else { return name }
         let text = name.utf8.contains(UInt8(ascii: ":")) ? "[\(name)]" : name
         let proxies = ["http", "https"].map { scheme in
-            (try? DownloadURL("\(scheme)://\(text)/")).flatMap { configuration.transfer.proxy.proxy(for: $0)?.host }
+            (try? DownloadURL("\(scheme)://\(text)/")).flatMap { settings.proxy(for: $0)?.host }
         }
         return proxies[0] == proxies[1] ? proxies[0] ?? name : name
     }
 
+    /// Applies a new network snapshot; one equal to the current snapshot has no effect.
     mutating func see(_ snapshot: NetworkSnapshot) {
         guard !network.isKnown || snapshot != queue.rules.network else { return }
         network.count += 1

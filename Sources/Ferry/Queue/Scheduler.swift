@@ -123,12 +123,10 @@ final class Scheduler: Sendable {
             var stops: [(Run, Run.Stop)] = decision.stop.compactMap { stop in
                 state.queue.run(of: stop.id).map { ($0, stop.reason == .network ? .network : .slot) }
             }
-            if state.queue.hasReady {
-                // A run that only waits for its next attempt leaves its slot to downloads that can use it.
-                let soon = clock.date().addingTimeInterval(1)
-                for (_, run) in state.queue.runs where !run.isStream {
-                    if let at = run.retryAt, at > soon { stops.append((run, .backOff)) }
-                }
+            // A run that only waits for its next attempt leaves its slot to downloads that can use it.
+            let soon = clock.date().addingTimeInterval(1)
+            for run in state.queue.contestedRuns() where !run.isStream {
+                if let at = run.retryAt, at > soon { stops.append((run, .backOff)) }
             }
             setWakeTimer(decision.nextWake, &state)
             if state.isDraining { updates.notify() }

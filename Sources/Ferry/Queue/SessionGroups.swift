@@ -10,6 +10,9 @@ package struct SessionSettings: Codable, Sendable, Hashable {
     package var allowsMetered: Bool?
     /// Whether constrained networks may be used; `nil` follows the manager.
     package var allowsConstrained: Bool?
+    /// Whether the session's downloads neither wait for slots of the list nor take any: a program waits for each of
+    /// them. `nil` for no.
+    package var hasOwnSlots: Bool?
 
     package init() {}
 }

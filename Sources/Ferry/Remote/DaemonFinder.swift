@@ -71,7 +71,9 @@ struct DaemonAddress: Sendable, Hashable {
 
 /// The path of the daemon's Unix socket, and whether it can be trusted.
 package enum DaemonSocket {
-    /// The path: `FERRY_SOCKET`, otherwise a socket in the first directory that belongs to this user.
+    /// The path: `FERRY_SOCKET`, otherwise a socket in the first directory that belongs to this user. A state directory
+    /// that is given, by argument or `FERRY_STATE_DIR`, has a socket of its own, in its `run`: a command for one daemon
+    /// must not reach another.
     ///
     /// The directories are `$XDG_RUNTIME_DIR/ferry`, `/tmp/ferry-UID` and `run` in the state directory. Another user
     /// may have created one of the first two; the daemon and its clients skip such a directory. An existing socket
@@ -80,16 +82,15 @@ package enum DaemonSocket {
     package static func path(
         environment: [String: String] = ProcessInfo.processInfo.environment,
         home: String = StateDirectory.homeDirectory,
-        user: UInt32 = geteuid()
+        user: UInt32 = geteuid(), state given: String? = nil
     ) -> String {
         func absolute(_ name: String) -> String? { environment[name].flatMap { Paths.isAbsolute($0) ? $0 : nil } }
-        if let given = absolute("FERRY_SOCKET") { return given }
-        let state =
-            absolute("FERRY_STATE_DIR") ?? (absolute("XDG_STATE_HOME") ?? home + "/.local/state") + "/ferry"
+        if given == nil, let socket = absolute("FERRY_SOCKET") { return socket }
+        let own = given ?? absolute("FERRY_STATE_DIR")
+        let state = own ?? (absolute("XDG_STATE_HOME") ?? home + "/.local/state") + "/ferry"
         let last = state + "/run"
-        let directories =
-            [absolute("XDG_RUNTIME_DIR").map { $0 + "/ferry" }, "/tmp/ferry-\(user)"].compactMap(\.self)
-            .filter { isUsable($0, by: user) } + [last]
+        let shared = own == nil ? [absolute("XDG_RUNTIME_DIR").map { $0 + "/ferry" }, "/tmp/ferry-\(user)"] : []
+        let directories = shared.compactMap(\.self).filter { isUsable($0, by: user) } + [last]
         if let locked = lockedSocket(state, of: user), isUsable(Paths.parent(of: locked), by: user),
             access(locked, F_OK) == 0
         {

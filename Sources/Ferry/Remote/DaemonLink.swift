@@ -121,7 +121,7 @@ package struct DaemonLink: Sendable {
 
     /// Runs a request, which notifies when the head of its response has arrived; throws `unreachable` once the daemon
     /// counts as lost.
-    private func watched<Value: Sendable>(
+    func watched<Value: Sendable>(
         _ route: Route, _ head: AsyncEvent = AsyncEvent(),
         _ request: @escaping @Sendable () async throws(DaemonFailure) -> Value
     ) async throws(DaemonFailure) -> Value {

@@ -93,6 +93,12 @@ extension RemoteSession {
         _ = try await ask(.move, id: live.id.rawValue, place, as: Nothing.self)
     }
 
+    func contentReader(
+        of download: Download, _ range: Range<ByteCount>?, _ description: DownloadContent.Description?
+    ) -> any ContentReader {
+        RemoteContentReading(download, in: self, range: range, of: description)
+    }
+
     func relocate(_ live: LiveDownload, to directory: String) async throws(DownloadError) {
         await live.lock.acquire()
         defer { live.lock.release() }

@@ -124,7 +124,7 @@ extension RemoteSession {
         let deadline = clock.now() + place.patience
         while true {
             try await joined(until: deadline)
-            let (failures, phase) = state.withLock { ($0.failures, $0.phase) }
+            let attempt = attempt
             do throws(DaemonFailure) {
                 return try await link.send(call, as: type)
             } catch {
@@ -132,7 +132,7 @@ extension RemoteSession {
                 // A cancelled task cannot wait, and would repeat the call without a pause.
                 if Task.isCancelled { throw Self.waitWasCancelled }
                 wasRepeated = true
-                await lost(since: failures, phase)
+                await lost(since: attempt)
             }
         }
     }
@@ -199,12 +199,19 @@ extension RemoteSession {
 
     private static let waitWasCancelled = DownloadError(.cancelled, ErrorPhrase(.waitForDaemonWasCancelled))
 
+    /// How often joining has failed, and the phase.
+    struct Attempt: Sendable, Hashable {
+        var failures: Int
+        var phase: Phase
+    }
+
+    var attempt: Attempt { state.withLock { Attempt(failures: $0.failures, phase: $0.phase) } }
+
     /// Waits after a broken connection until the event stream has failed too, at most 200 ms, so that the call is not
     /// repeated in a tight loop while the daemon shuts down.
-    private func lost(since failures: Int, _ phase: Phase) async {
+    func lost(since attempt: Attempt) async {
         let seen = updates.count
-        let isSame = state.withLock { $0.failures == failures && $0.phase == phase }
-        if isSame { await updates.wait(after: seen, atMost: .milliseconds(200), by: clock) }
+        if attempt == self.attempt { await updates.wait(after: seen, atMost: .milliseconds(200), by: clock) }
     }
 
     /// The error for apps of a failed call.

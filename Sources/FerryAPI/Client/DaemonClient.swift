@@ -68,13 +68,41 @@ package struct DaemonClient: Sendable {
         return EventReader(response.body)
     }
 
-    private func head(_ call: DaemonCall, _ fields: HTTPHeaders = [:]) async throws(DaemonFailure) -> HTTPClientResponse
-    {
+    /// Requests the content of a download; with `nil` for `range`, the whole. If the representation does not have the
+    /// entity tag `tag`, the response has the whole of the current one.
+    package func content(
+        of id: DownloadID, _ range: Range<ByteCount>? = nil, ifRange tag: String? = nil
+    ) async throws(DaemonFailure) -> ContentResponse {
+        var fields: HTTPHeaders = [:]
+        if let range {
+            let last = range.upperBound == .max ? "" : "\(range.upperBound - 1)"
+            fields.add(name: "Range", value: "bytes=\(range.lowerBound)-\(last)")
+            if let tag { fields.add(name: "If-Range", value: tag) }
+        }
+        let response = try await head(DaemonCall(.content, id: id.rawValue), fields)
+        if response.status == .rangeNotSatisfiable { return ContentResponse(response) }
+        guard response.status == .ok || response.status == .partialContent else {
+            throw Self.failure(response, try await body(of: response))
+        }
+        return ContentResponse(response)
+    }
+
+    /// Requests the header fields of ``content(of:_:ifRange:)`` alone.
+    package func contentHead(of id: DownloadID) async throws(DaemonFailure) -> ContentResponse {
+        let response = try await head(DaemonCall(.content, id: id.rawValue), method: .HEAD)
+        if response.status == .ok { return ContentResponse(response) }
+        // A response to HEAD has no body that gives the reason.
+        return try await content(of: id, 0..<1)
+    }
+
+    private func head(
+        _ call: DaemonCall, _ fields: HTTPHeaders = [:], method: HTTPMethod? = nil
+    ) async throws(DaemonFailure) -> HTTPClientResponse {
         guard let url = URL(httpURLWithSocketPath: socket, uri: call.target(session: session)) else {
             throw .unreachable("\(socket) cannot be the path of a socket")
         }
         var request = HTTPClientRequest(url: url.absoluteString)
-        request.method = HTTPMethod(rawValue: call.route.method.rawValue)
+        request.method = method ?? HTTPMethod(rawValue: call.route.method.rawValue)
         request.headers = fields
         request.headers.replaceOrAdd(name: "Host", value: "localhost")
         request.headers.add(name: FerryAPI.versionHeader, value: "\(FerryAPI.version)")

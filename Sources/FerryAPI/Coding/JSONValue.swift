@@ -12,6 +12,12 @@ package enum JSONValue: Sendable, Hashable {
 
     package init(_ data: Data) throws { self = try JSONDecoder().decode(JSONValue.self, from: data) }
 
+    /// The text; `nil` for every other value.
+    package var string: String? {
+        guard case .text(let text) = self else { return nil }
+        return text
+    }
+
     /// The members of an object; `nil` for every other value.
     package var members: [String: JSONValue]? {
         guard case .object(let members) = self else { return nil }
@@ -62,11 +68,12 @@ extension JSONValue: Codable {
     }
 }
 
-extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByArrayLiteral,
-    ExpressibleByDictionaryLiteral
+extension JSONValue: ExpressibleByStringLiteral, ExpressibleByBooleanLiteral, ExpressibleByIntegerLiteral,
+    ExpressibleByArrayLiteral, ExpressibleByDictionaryLiteral
 {
     package init(stringLiteral text: String) { self = .text(text) }
     package init(booleanLiteral flag: Bool) { self = .flag(flag) }
+    package init(integerLiteral number: Int) { self = .whole(number) }
     package init(arrayLiteral items: JSONValue...) { self = .list(items) }
     package init(dictionaryLiteral members: (String, JSONValue)...) {
         self = .object(Dictionary(members) { first, _ in first })

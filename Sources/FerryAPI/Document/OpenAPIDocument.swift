@@ -120,7 +120,8 @@ package struct OpenAPIDocument {
         var success: [String: JSONValue] = [:]
         success["description"] = told["summary"]
         if let answer = told["answer"] {
-            let type = route == .events ? ServerSentEvent.mediaType : "application/json"
+            var type = route == .events ? ServerSentEvent.mediaType : "application/json"
+            if case .text(let other)? = told["type"] { type = other }
             success["content"] = [type: ["schema": schema(of: answer)]]
         }
         for status in told["statuses"]?.items ?? ["200"] {

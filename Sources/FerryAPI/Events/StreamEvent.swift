@@ -85,6 +85,27 @@ package enum StreamEvent: Sendable, Hashable {
     }
 }
 
+extension StreamEvent {
+    /// Returns what the event says of these downloads; `nil` if it says something of others alone.
+    package func only(_ ids: Set<DownloadID>) -> StreamEvent? {
+        switch self {
+        case .state(let download): return ids.contains(download.id) ? self : nil
+        case .happened(let body), .ended(let body): return ids.contains(body.event.id) ? self : nil
+        case .progress(let batch):
+            let own = batch.filter { ids.contains(DownloadID(rawValue: $0.id)) }
+            return own.isEmpty ? nil : .progress(own)
+        case .removed(let all):
+            let own = all.filter { ids.contains(DownloadID(rawValue: $0)) }
+            return own.isEmpty ? nil : .removed(own)
+        case .reset(var snapshot):
+            snapshot.items.removeAll { !ids.contains($0.id) }
+            snapshot.total = snapshot.items.count
+            return .reset(snapshot)
+        case .order, .settings, .network, .upToDate: return self
+        }
+    }
+}
+
 /// The coding of an event's data, one JSON object.
 extension StreamEvent {
     private struct State: Codable { var download: ListedDownload }

@@ -5,7 +5,8 @@ package import HTTPTypes
 package enum Route: String, Sendable, Hashable, CaseIterable {
     case greeting, openAPI
     case list, add, show, change, remove
-    case pause, resume, cancel, restart, move, relocate, keepResumeData, addResumeData, history
+    case pause, resume, cancel, restart, move, relocate, keepResumeData, addResumeData, history,
+        content
     case adopt, find, pauseMany, resumeMany, cancelMany, restartMany, removeMany, changeMany, moveMany, clear
     case plan, settings, changeSettings, network, statistics, storage
     case events
@@ -14,7 +15,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
 
     package var method: HTTPRequest.Method {
         switch self {
-        case .greeting, .openAPI, .list, .show, .history, .settings, .network, .statistics, .storage, .events,
+        case .greeting, .openAPI, .list, .show, .history, .content, .settings, .network, .statistics, .storage, .events,
             .sessions, .tokens:
             .get
         case .change, .changeSettings: .patch
@@ -40,6 +41,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         case .keepResumeData: "/downloads/{id}/resume-data"
         case .addResumeData: "/downloads/resume-data"
         case .history: "/downloads/{id}/events"
+        case .content: "/downloads/{id}/content"
         case .adopt: "/downloads/adopt"
         case .find: "/downloads/find"
         case .pauseMany: "/downloads/pause"
@@ -90,7 +92,12 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
     }
 
     /// Whether the daemon responds at once, without waiting for a download, a server or a directory.
-    package var isQuick: Bool { method == .get && self != .storage }
+    package var isQuick: Bool { method == .get && self != .storage && self != .content }
+
+    /// Whether the route responds to a request with this method.
+    private func serves(_ method: HTTPRequest.Method) -> Bool {
+        method == self.method || method == .head && self == .content
+    }
 
     /// Whether the route needs no token over TCP.
     package var isOpen: Bool { self == .login }
@@ -141,7 +148,7 @@ extension Route {
         var found: (route: Route, identifier: String)?
         for route in allCases {
             guard let identifier = route.identifier(in: parts) else { continue }
-            if route.method != method {
+            if !route.serves(method) {
                 if !allowed.contains(route.method) { allowed.append(route.method) }
             } else if found == nil || !route.template.utf8.contains("{") {
                 found = (route, identifier)

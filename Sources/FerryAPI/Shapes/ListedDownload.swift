@@ -25,6 +25,10 @@ package struct ListedDownload: Sendable, Hashable {
         package var checksum: Checksum?
         package var rateLimit: ByteCount?
         package var maxConnections = 16
+        /// The rule for a file name in use; `nil` for ``ConflictRule/rename``.
+        package var onConflict: ConflictRule?
+        /// True for a completed download whose file existed before: nothing was fetched, and a removal keeps the file.
+        package var wasAlreadyComplete: Bool?
         package var addedAt: Date
         package var endedAt: Date?
         /// The state of a library's handle, for clients that request it.

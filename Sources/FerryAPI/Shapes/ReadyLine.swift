@@ -13,14 +13,23 @@ package enum ReadyLine: Codable, Sendable, Hashable {
         package var socket: String
         /// The port on loopback; `nil` when it is off.
         package var port: Int?
+        /// The port of aria2's interface on loopback; `nil` when it is off.
+        package var aria2Port: Int?
+        /// The port of the gateway on loopback; `nil` when it is off.
+        package var gatewayPort: Int?
         /// TCP addresses with port: `127.0.0.1:3377`, `[::1]:3377`.
         package var addresses: [String]
 
-        package init(pid: Int, version: String, socket: String, port: Int?, addresses: [String]) {
+        package init(
+            pid: Int, version: String, socket: String, port: Int?, aria2Port: Int? = nil, gatewayPort: Int? = nil,
+            addresses: [String]
+        ) {
             self.pid = pid
             self.version = version
             self.socket = socket
             self.port = port
+            self.aria2Port = aria2Port
+            self.gatewayPort = gatewayPort
             self.addresses = addresses
         }
     }

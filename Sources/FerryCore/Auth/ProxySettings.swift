@@ -38,6 +38,9 @@ public struct ProxySettings: Sendable, Hashable {
         return settings
     }
 
+    /// Whether there is a proxy for any URL.
+    package var hasProxy: Bool { http != nil || https != nil }
+
     /// Returns the proxy for a URL; `nil` to connect directly.
     package func proxy(for url: DownloadURL) -> Proxy? {
         guard let proxy = url.scheme == .https ? https : http, !bypass.contains(url) else { return nil }

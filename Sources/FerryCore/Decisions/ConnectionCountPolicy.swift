@@ -23,6 +23,10 @@ package struct ConnectionCountPolicy: Sendable {
     /// ``ceilingRest``.
     package private(set) var ceiling: Int
 
+    /// The factor of the goodput when the number of connections was last increased and both were measured; `nil` if the
+    /// goodput has changed since.
+    package private(set) var lastGain: Double?
+
     private enum Phase {
         /// The first connection is measured.
         case watching
@@ -75,6 +79,8 @@ package struct ConnectionCountPolicy: Sendable {
     }
 
     private var most: Int { min(limit, ceiling) }
+    /// Whether the server has refused connections that are permitted.
+    var hasRefusals: Bool { !isSingle && ceiling < limit }
     /// Whether one connection is used permanently.
     package var isSingle: Bool { if case .single = phase { true } else { false } }
 
@@ -162,6 +168,8 @@ package struct ConnectionCountPolicy: Sendable {
             grow(from: now.rate, by: Self.firstStep, isWorth: isWorth)
         case .trying(let rate, let count):
             let isComplete = delivering >= target
+            // A server that sends in bursts may have sent none of them.
+            lastGain = rate > 0 && (now.rate >= rate * Self.gain || !now.hasPauses) ? now.rate / rate : nil
             if now.rate >= rate * Self.gain || isComplete && now.hasPauses {
                 if isComplete { return grow(from: now.rate, by: Self.firstStep, isWorth: isWorth) }
                 target = max(min(count, most), min(target, delivering))
@@ -171,6 +179,7 @@ package struct ConnectionCountPolicy: Sendable {
             enter(.settled(usual: nil, windows: 0))
         case .settled(let usual, let windows):
             let hasChanged = usual.map { now.rate < $0 * 0.7 || now.rate > $0 * 1.4 } ?? false
+            if hasChanged { lastGain = nil }
             phase = .settled(usual: hasChanged ? now.rate : usual ?? now.rate, windows: windows + 1)
             guard hasChanged || windows + 1 >= nextRest, isWorth, target < most else { return }
             nextRest = hasChanged ? Self.firstRest : min(nextRest * 2, Self.longestRest)

@@ -72,11 +72,17 @@ package struct SegmentPlanner: Sendable {
         for (id, segment) in segments { segments[id]?.end = min(segment.end, total) }
     }
 
-    /// Assigns the first missing range, at most `size` bytes, to a connection; returns `nil` when none is unassigned.
-    package mutating func assign(_ id: ConnectionID, size: ByteCount) -> Range<ByteCount>? {
-        guard segments[id] == nil, size > 0, let gap = unassigned.ranges.first else { return nil }
-        let (sum, overflow) = gap.lowerBound.addingReportingOverflow(size)
-        let range = gap.lowerBound..<(overflow ? gap.upperBound : min(gap.upperBound, sum))
+    /// Assigns the first missing range that begins in `window`, or before it and reaches into it: at most `size` bytes,
+    /// from the window on. Returns `nil` when none is unassigned. The range may end after the window.
+    package mutating func assign(
+        _ id: ConnectionID, size: ByteCount, in window: Range<ByteCount> = 0..<ByteCount.max
+    ) -> Range<ByteCount>? {
+        guard segments[id] == nil, size > 0, let gap = unassigned.ranges.first(where: { $0.overlaps(window) }) else {
+            return nil
+        }
+        let start = max(gap.lowerBound, window.lowerBound)
+        let (sum, overflow) = start.addingReportingOverflow(size)
+        let range = start..<(overflow ? gap.upperBound : min(gap.upperBound, sum))
         segments[id] = Segment(position: range.lowerBound, end: range.upperBound, askedEnd: range.upperBound)
         return range
     }

@@ -27,6 +27,12 @@ extension TransferMachine {
         }
     }
 
+    /// Adds mirrors that the server has named: each is used after samples have matched, and left if they differ.
+    package mutating func add(mirrors names: [String]) {
+        settings.sourceNames += names
+        sources += names.map { _ in Source(trust: .unproven) }
+    }
+
     /// An existing file has the length of the representation: its samples are compared, with none of it fetched.
     package mutating func examine() {
         guard let total = planner.total else { return }
@@ -73,7 +79,12 @@ extension TransferMachine {
 extension TransferMachine {
     /// Records that the complete file does not have its digest. Returns the ranges that are forgotten, and withheld until
     /// ``allow(_:)``; `nil` if no other source is left, and the download ends with the error.
-    package mutating func refuted(_ error: DownloadError) -> RangeSet<ByteCount>? {
+    ///
+    /// - Parameter damaged: The pieces that do not have their digests; empty if that is not known.
+    package mutating func refuted(
+        _ error: DownloadError, damaged: RangeSet<ByteCount> = RangeSet()
+    ) -> RangeSet<ByteCount>? {
+        if !damaged.isEmpty { return fetchAgain(damaged) }
         let lenders = fromMirrors.keys.sorted()
         var doubtful = RangeSet<ByteCount>()
         if !lenders.isEmpty, sources[primary].trust != .dropped {
@@ -81,6 +92,7 @@ extension TransferMachine {
             for source in lenders where sources[source].trust != .dropped { drop(source, Reason(.digestRefuted)) }
             fromMirrors = [:]
             planner.forget(doubtful)
+            refuteReaders(of: doubtful)
         } else if sources.indices.contains(where: { isUntried($0) }) {
             refutation = error
         } else {
@@ -89,6 +101,31 @@ extension TransferMachine {
         isFinishing = false
         phase = .opening
         return doubtful
+    }
+
+    /// Forgets damaged bytes, which are fetched again; `nil` after ``mostSpoiled`` times, if there is no other source.
+    ///
+    /// Mirrors that gave some of them are dropped. The primary source may be right the next time.
+    private mutating func fetchAgain(_ damaged: RangeSet<ByteCount>) -> RangeSet<ByteCount>? {
+        var suspects = fromMirrors.keys.sorted().filter { source in
+            fromMirrors[source]?.isDisjoint(damaged) == false && sources[source].trust != .dropped
+                && hasSource(beside: source)
+        }
+        if suspects.isEmpty {
+            spoil(damaged)
+            if isHopeless {
+                guard sources[primary].trust != .dropped, hasSource(beside: primary) else { return nil }
+                suspects = [primary]
+                spoiled = spoiled.map { _ in RangeSet() }
+            }
+        }
+        for source in suspects { drop(source, Reason(.digestRefuted)) }
+        for source in fromMirrors.keys { fromMirrors[source]?.subtract(damaged) }
+        planner.forget(damaged)
+        refuteReaders(of: damaged)
+        isFinishing = false
+        phase = .opening
+        return damaged
     }
 
     /// Whether the source may have another file than the refuted one.
@@ -126,6 +163,12 @@ extension TransferMachine {
         // A connection that was cut or released meanwhile may have written to a previous file.
         guard planner.segments[id] != nil else { return }
         planner.forget(ranges)
+        refuteReaders(of: ranges)
+        spoil(ranges)
+    }
+
+    /// Counts bytes that did not have their digest.
+    private mutating func spoil(_ ranges: RangeSet<ByteCount>) {
         var again = ranges
         for index in spoiled.indices {
             let before = spoiled[index]
@@ -148,12 +191,15 @@ extension TransferMachine {
         guard phase == .running || phase == .opening else { return }
         let phrase = ErrorPhrase(.wrongMessageDigest, expected, actual)
         let reason = Reason(.wrongMessageDigest, expected, actual)
-        if isHopeless {
+        if isHopeless, rules.hasDigest {
+            if !distrustsContentDigests { note(Reason(.contentDigestsLeft)) }
+            distrustsContentDigests = true
+        } else if isHopeless {
             if failedForGood(id, reason) {
                 spoiled = spoiled.map { _ in RangeSet() }
                 return
             }
-            return end(DownloadError(.checksum, phrase, suggestion: ErrorPhrase(.runAgain)))
+            return end(DownloadError(.checksum, phrase, suggestion: ErrorPhrase(.giveOwnChecksum)))
         }
         guard others(than: id) > 0 else { return wait(reason, wish: nil, code: .checksum, at: now, random: random) }
         note(Reason(.partFetchedAgain, reason))

@@ -65,11 +65,15 @@ extension TransferMachine {
         var activity = Activity.idle
         var demand = Demand.asking
         var cut: Cut?
+        /// Whether it has left its segment for a reader, and must not extend it.
+        var yields = false
         /// Whether it has had no response yet: its first request includes the set-up.
         var isNew = true
         var bytes: ByteCount = 0
         var tickBytes: ByteCount = 0
         var speed: Double = 0
+        /// Of ``bytes``, those that ``TransferFacts`` have counted.
+        var observedBytes: ByteCount = 0
         /// Bytes and time at which the connection last had received ``Settings/stallBytes`` more.
         var markBytes: ByteCount = 0
         var markTime: Duration
@@ -81,6 +85,7 @@ extension TransferMachine {
 
         var isCut: Bool { cut != nil }
         var isAsking: Bool { demand == .asking }
+        var isIdle: Bool { if case .idle = activity { true } else { false } }
 
         /// The request in progress, and when it was sent.
         var request: (fetch: Fetch, since: Duration)? {

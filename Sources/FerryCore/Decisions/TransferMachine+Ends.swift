@@ -5,7 +5,7 @@ extension TransferMachine {
     package mutating func place(_ count: ByteCount, on id: ConnectionID) -> SegmentPlanner.Placement {
         guard let connection = connections[id], !connection.isCut else { return .stop }
         let placement = planner.place(id, count: count)
-        if case .stop = placement, planner.extend(id) { return planner.place(id, count: count) }
+        if case .stop = placement, !connection.yields, planner.extend(id) { return planner.place(id, count: count) }
         return placement
     }
 
@@ -13,7 +13,7 @@ extension TransferMachine {
     package mutating func arrived(_ count: ByteCount, on id: ConnectionID, at now: Duration) {
         receivedBytes += count
         let enough = settings.stallBytes
-        var (hasBrought, isBeginning) = (false, false)
+        var (hasBrought, isBeginning, wait) = (false, false, Duration.zero)
         let source: Int? = change(id) { connection in
             connection.bytes += count
             if connection.bytes - connection.markBytes >= enough {
@@ -21,7 +21,10 @@ extension TransferMachine {
                 connection.markTime = now
                 hasBrought = true
             }
-            if connection.isAsking { connection.demand = .paused(since: now) }
+            if connection.isAsking {
+                wait = now - connection.lastByte
+                connection.demand = .paused(since: now)
+            }
             connection.receives(count)
             if let body = connection.body, body.isProbe, body.bytes == count { isBeginning = true }
             connection.tickBytes += count
@@ -29,12 +32,16 @@ extension TransferMachine {
             return connection.source
         }
         if let source { sources[source].failures = 0 }
+        limits.arrived(count, after: wait.seconds)
         if hasBrought { lastBrought = now }
         if isBeginning, policy.target > 1 { mayOpen = true }
     }
 
-    /// Records that the write of ``place(_:on:)`` has returned.
-    package mutating func wrote(on id: ConnectionID) {
+    /// Records that the write of ``place(_:on:)`` has returned. Returns whether a reader
+    /// waits for one of its bytes.
+    @discardableResult
+    package mutating func wrote(on id: ConnectionID) -> Bool {
+        let wakes = !readers.isEmpty && planner.segments[id]?.writing.map { isAwaited($0) } == true
         if sources.count > 1, let source = connections[id]?.source, source != primary,
             let range = planner.segments[id]?.writing
         {
@@ -49,13 +56,16 @@ extension TransferMachine {
         if let most = settings.maxBytes, planner.writtenBytes > most {
             end(DownloadError(.tooLarge, ErrorPhrase(.fileLargerThan, "\(most)")))
         }
+        return wakes
     }
 
     package mutating func writeFailed(on id: ConnectionID) { planner.writeFailed(id) }
 
     /// Reading resumes: the stall timer runs from here. Returns `false` if the connection is to be cancelled instead,
     /// because its segment is done and the server is sending bytes that belong to others.
-    package mutating func asks(_ id: ConnectionID, at now: Duration) -> Bool {
+    ///
+    /// - Parameter limited: How long it was suspended because of a rate limit.
+    package mutating func asks(_ id: ConnectionID, at now: Duration, limited: Duration = .zero) -> Bool {
         let pause: Duration? = change(id) { connection in
             guard case .paused(let since) = connection.demand else { return .zero }
             connection.demand = .asking
@@ -66,8 +76,11 @@ extension TransferMachine {
             return pause
         }
         if let pause, let last = lastBrought { lastBrought = min(now, last + pause) }
+        limits.present.limited += limited.seconds
+        limits.present.stored += max(0, ((pause ?? .zero) - limited).seconds)
         guard let segment = planner.segments[id] else { return false }
-        return segment.position < segment.end || segment.end >= segment.askedEnd || planner.extend(id)
+        if segment.position < segment.end || segment.end >= segment.askedEnd { return true }
+        return connections[id]?.yields != true && planner.extend(id)
     }
 
     /// Whether reading is suspended because of too many unsynced bytes.
@@ -128,6 +141,7 @@ extension TransferMachine {
         if let last = planner.written.ranges.last, last.upperBound > position {
             return changed(Reason(.shrank, "\(position)"))
         }
+        if let error = otherSize(position) { return end(error) }
         planner.learn(total: position)
         identity.totalBytes = position
     }

@@ -16,6 +16,7 @@ extension TransferMachine {
             return .leave
         }
         latency.record(now - since, isFirst: connection.isNew)
+        limits.present.firstByte = max(limits.present.firstByte, (now - since).seconds)
         patience = max(patience, min((now - since) * 3, settings.stallTimeout))
         change(id) {
             $0.mark(at: now)
@@ -41,6 +42,9 @@ extension TransferMachine {
             verdict, held: held(from: fetch.source), rules: rules, ifRange: fetch.ifRange != nil)
         switch assessment {
         case .begin(let representation):
+            if let error = otherSize(representation.identity.totalBytes) {
+                return dropOrEnd(fetch, error.reason, error)
+            }
             guard accepts(representation) else { return .leave }
             take(representation, from: fetch.source)
             stream(representation, on: id, isPlaced: false)
@@ -70,12 +74,13 @@ extension TransferMachine {
             openingAsksWhole = true
             return .drop
         case .sample(let reason):
+            // What was written to an output cannot be read again.
+            if settings.isStream { return restart(reason, nil, fetch, id, isChange: identity.hasValidator) }
             note(Reason(.comparingSamples, reason))
             sources[fetch.source].trust = .unproven
             return .drop
-        case .changed(let reason, let representation): return restart(reason, representation, fetch, id, isChange: true)
-        case .restart(let reason, let representation):
-            return restart(reason, representation, fetch, id, isChange: false)
+        case .changed(let reason, let new): return restart(reason, new, fetch, id, isChange: true)
+        case .restart(let reason, let new): return restart(reason, new, fetch, id, isChange: false)
         case .complete(let total):
             planner.learn(total: total)
             identity.totalBytes = total
@@ -162,7 +167,17 @@ extension TransferMachine {
         reads(.init(kind: .whole, isPlaced: isPlaced), on: id)
     }
 
+    /// Returns the error if a total is known and is not the expected one.
+    func otherSize(_ total: ByteCount?) -> DownloadError? {
+        guard let total, let expected = settings.expectedBytes, total != expected else { return nil }
+        return DownloadError(.checksum, ErrorPhrase(.otherSize, "\(total)", "\(expected)"))
+    }
+
     private mutating func accepts(_ representation: Representation) -> Bool {
+        if let error = otherSize(representation.identity.totalBytes) {
+            end(error)
+            return false
+        }
         if let most = settings.maxBytes, let total = representation.identity.totalBytes, total > most {
             end(DownloadError(.tooLarge, ErrorPhrase(.fileTooLarge, "\(total)", "\(most)")))
             return false
@@ -248,6 +263,12 @@ extension TransferMachine {
                 DownloadError(
                     .conflict, ErrorPhrase(.otherFile, reason), suggestion: ErrorPhrase(.leftAsItIs),
                     recovery: .needsUser))
+            return false
+        }
+        if settings.isStream, !planner.written.isEmpty {
+            let (code, key): (DownloadError.Code, ErrorPhrase.Key) =
+                isChange ? (.remoteChanged, .changedInStream) : (.notResumable, .streamBroke)
+            end(DownloadError(code, ErrorPhrase(key, reason)))
             return false
         }
         if settings.rules.trust.failsOnChange {

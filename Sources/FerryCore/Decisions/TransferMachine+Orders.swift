@@ -12,7 +12,10 @@ extension TransferMachine {
     /// Returns the next order for a connection that ``tick(at:)`` opened or that has ended a request.
     package mutating func next(for id: ConnectionID, at now: Duration) -> Order {
         guard connections[id]?.isCut == false, !isFinishing else { return .leave }
-        change(id) { $0.activity = .idle }
+        change(id) {
+            $0.activity = .idle
+            $0.yields = false
+        }
         planner.release(id)
         switch phase {
         case .ended, .waiting: return .leave
@@ -47,7 +50,7 @@ extension TransferMachine {
             return mayRestart(reason, isChange: false) ? .restart(reason) : .leave
         case .goOn(let validator):
             if openingAsksWhole { break }
-            guard let gap = planner.unassigned.ranges.first else { return .leave }
+            guard let gap = openingGap() else { return .leave }
             fetch.ask = planner.total == nil ? .from(gap.lowerBound) : .range(gap)
             fetch.ifRange = sources[source].sendsIfRange ? validator : nil
         }
@@ -56,7 +59,8 @@ extension TransferMachine {
 
     private mutating func runningOrder(_ id: ConnectionID, at now: Duration) -> Order {
         let others = connections.filter { $0.key != id && !$0.value.isCut }
-        guard others.count < policy.target || hasStalled(at: now) else { return .leave }
+        let isWanted = others.count < policy.ceiling && hasWorkForReaders(at: now)
+        guard others.count < policy.target || isWanted || hasStalled(at: now) else { return .leave }
         guard others.isEmpty || allowsParts else { return .leave }
         guard let source = leastUsedSource(others.values.map(\.source)) else { return .leave }
         if mustProve(source) { return prove(source, on: id) }
@@ -89,17 +93,19 @@ extension TransferMachine {
         return .fetch(fetch)
     }
 
-    /// Assigns missing bytes to a connection: unassigned ones first, else the tail of another's segment.
+    /// Assigns missing bytes to a connection: those of readers first, then unassigned ones, else the tail of another's
+    /// segment.
     private mutating func share(_ id: ConnectionID, at now: Duration) -> Range<ByteCount>? {
+        if let range = shareForReaders(id, size: segmentSize(for: id), at: now) { return range }
         if let range = planner.assign(id, size: segmentSize(for: id)) { return range }
         guard let (victim, boundary) = tail(for: id, at: now) else { return nil }
         planner.bound(victim, to: boundary)
         // Increase the patience with a slow server, or each request would lose its segment before the response.
-        if let connection = connections[victim], connection.body == nil {
-            patience = min(patience * 2, settings.stallTimeout)
-        }
+        if let connection = connections[victim], connection.body == nil { increasePatience() }
         return planner.assign(id, size: segmentSize(for: id))
     }
+
+    mutating func increasePatience() { patience = min(patience * 2, settings.stallTimeout) }
 
     /// Whether a connection opened now would have bytes to fetch.
     func hasWork(at now: Duration) -> Bool { !planner.unassigned.isEmpty || tail(for: nil, at: now) != nil }

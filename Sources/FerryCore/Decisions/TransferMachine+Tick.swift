@@ -14,7 +14,7 @@ extension TransferMachine {
         mayOpen = false
         if lastCheckpoint == nil { lastCheckpoint = now }
         if lastTick.map({ now - $0 >= Self.tickInterval }) ?? true { measure(at: now) }
-        commands += cutStalled(at: now)
+        commands += cutStalled(at: now) + cutUnanswered(at: now)
         let isThere = phase == .running && planner.isComplete && !isChecking
         if isFinishing || isThere && connections.values.allSatisfy({ $0.body?.isProbe != true || $0.isCut }) {
             isFinishing = true
@@ -25,6 +25,7 @@ extension TransferMachine {
             return commands + [.finish]
         }
         commands += openings(at: now)
+        redirectToReaders(at: now)
         if isCheckpointDue(at: now) {
             checkpoint = .running
             commands.append(.checkpoint)
@@ -43,6 +44,7 @@ extension TransferMachine {
             }
             connections[id]?.tickBytes = 0
         }
+        watch(at: now)
         lastTick = now
         guard phase == .running, allowsParts else { return }
         let before = policy.target
@@ -93,6 +95,25 @@ extension TransferMachine {
         return commands
     }
 
+    /// Cancels all connections if a server that answered before answers none of several: it may serve fewer, and count
+    /// those that it leaves without an answer.
+    private mutating func cutUnanswered(at now: Duration) -> [Command] {
+        guard phase == .running, representation != nil, connections.count > 1,
+            connections.values.allSatisfy({ connection in
+                connection.body == nil && !connection.isCut && isQuiet(connection, at: now)
+                    && now - connection.lastByte >= patience * 2
+            })
+        else { return [] }
+        increasePatience()
+        policy.objected(working: 1)
+        var commands: [Command] = []
+        for id in connections.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
+            tell(id, .superseded, &commands)
+            planner.release(id)
+        }
+        return commands
+    }
+
     /// Cancels a connection and returns the action for the driver.
     private mutating func tell(_ id: ConnectionID, _ reason: Connection.Cut.Reason, _ commands: inout [Command]) {
         cut(id, reason)
@@ -121,10 +142,12 @@ extension TransferMachine {
         let open = connections.values.count { !$0.isCut }
         let hasStalled = hasStalled(at: now)
         let isHeld = connections.values.contains { $0.body == nil && !$0.isCut } && policy.target <= 2 && !hasStalled
+        // A reader that waits is worth another connection.
+        let unserved = unservedReaders(at: now)
+        let target = max(policy.target + (hasStalled ? 1 : 0), min(open + unserved, policy.ceiling))
         // A cut connection counts against the limit until its task has ended: the server still sees it.
-        let wanted = min(
-            policy.target + (hasStalled ? 1 : 0), settings.maxConnections - (connections.count - open))
-        guard open < wanted, !isHeld, hasWork(at: now) else { return [] }
+        let wanted = min(target, settings.maxConnections - (connections.count - open))
+        guard open < wanted, !isHeld && hasWork(at: now) || unserved > 0 else { return [] }
         return (open..<wanted).map { _ in self.open(at: now) }
     }
 

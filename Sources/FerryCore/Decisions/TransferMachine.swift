@@ -16,6 +16,10 @@ package struct TransferMachine: Sendable {
         package var stallBytes: ByteCount = 1000
         package var maxAttempts: Int? = 10
         package var maxBytes: ByteCount?
+        /// The size that the file must have.
+        package var expectedBytes: ByteCount?
+        /// The bytes go to an output, from which they cannot be taken back.
+        package var isStream = false
         package var rules = ResumeRules()
         package var syncs = true
         package var sources = 1
@@ -160,6 +164,8 @@ package struct TransferMachine: Sendable {
     var lastBrought: Duration?
     /// Bytes received in responses with a wrong digest: the n-th set has those received at least n times.
     var spoiled = Array(repeating: RangeSet<ByteCount>(), count: TransferMachine.mostSpoiled)
+    /// Whether the file's own digest alone counts, because the server's Content-Digest was wrong too often.
+    package internal(set) var distrustsContentDigests = false
     /// The bytes that other sources than the primary one have brought.
     var fromMirrors: [Int: RangeSet<ByteCount>] = [:]
     /// The error of a complete file without its digest, while sources are searched that may have other bytes.
@@ -183,7 +189,11 @@ package struct TransferMachine: Sendable {
     var lastTick: Duration?
     /// The first bytes of a file have arrived since the last tick: others may join.
     var mayOpen = false
+    package internal(set) var readers: [ReaderID: Reader] = [:]
+    var lastReader = 0
     var latency = ResponseLatency()
+    /// What limits the speed.
+    var limits = BottleneckPolicy()
 
     /// Begins with the ranges that a journal claims, or with none. `finished` are the validators of a finished file
     /// that may be current.

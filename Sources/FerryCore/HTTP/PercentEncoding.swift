@@ -1,7 +1,7 @@
 /// Percent-encoding of URLs and header parameters (RFC 3986 §2.1).
 package enum PercentEncoding {
     /// The value of a hexadecimal digit; `nil` for any other byte.
-    static func hexValue(_ byte: UInt8) -> UInt8? {
+    package static func hexValue(_ byte: UInt8) -> UInt8? {
         switch byte {
         case UInt8(ascii: "0")...UInt8(ascii: "9"): byte - UInt8(ascii: "0")
         case UInt8(ascii: "a")...UInt8(ascii: "f"): byte - UInt8(ascii: "a") + 10
@@ -11,7 +11,7 @@ package enum PercentEncoding {
     }
 
     /// Decodes every valid `%XX`; a lone `%` is kept.
-    static func decode(_ bytes: some Collection<UInt8>) -> [UInt8] {
+    package static func decode(_ bytes: some Collection<UInt8>) -> [UInt8] {
         let input = Array(bytes)
         var output: [UInt8] = []
         output.reserveCapacity(input.count)

@@ -21,3 +21,27 @@ public struct DownloadID: RawRepresentable, Hashable, Sendable, Codable, CustomS
         }
     }
 }
+
+extension DownloadID {
+    private static let characters = Array("0123456789abcdefghjkmnpqrstvwxyz".utf8)
+    private static let length = 13
+
+    /// Creates the identifier of 64 bits: 13 base-32 characters, the lowest bits first, without i, l, o and u, which
+    /// resemble others. A string of at most 15 bytes is stored inline, and a list holds one for each download.
+    package init(bits: UInt64) {
+        let text = (0..<Self.length).map { Self.characters[Int(bits >> (5 * UInt64($0)) & 31)] }
+        self.init(rawValue: String(decoding: text, as: UTF8.self))
+    }
+
+    /// The bits of an identifier of that form; `nil` for any other.
+    package var bits: UInt64? {
+        guard rawValue.utf8.count == Self.length else { return nil }
+        var bits: UInt64 = 0
+        for (index, character) in rawValue.utf8.enumerated() {
+            guard let value = Self.characters.firstIndex(of: character) else { return nil }
+            bits |= UInt64(value) << (5 * UInt64(index))
+        }
+        // The last character has four bits.
+        return DownloadID(bits: bits) == self ? bits : nil
+    }
+}

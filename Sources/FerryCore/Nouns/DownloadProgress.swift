@@ -10,16 +10,19 @@ public struct DownloadProgress: Sendable, Hashable {
     public var timeRemaining: Duration?
     /// The number of connections that are fetching.
     public var connections: Int
+    /// What limits the speed; `nil` while nothing is received or that is not known.
+    public var bottleneck: Bottleneck?
 
     package init(
         completedBytes: ByteCount = 0, totalBytes: ByteCount? = nil, bytesPerSecond: Double = 0,
-        timeRemaining: Duration? = nil, connections: Int = 0
+        timeRemaining: Duration? = nil, connections: Int = 0, bottleneck: Bottleneck? = nil
     ) {
         self.completedBytes = completedBytes
         self.totalBytes = totalBytes
         self.bytesPerSecond = bytesPerSecond
         self.timeRemaining = timeRemaining
         self.connections = connections
+        self.bottleneck = bottleneck
     }
 
     /// The completed fraction, 0 to 1; `nil` while the total is unknown, 1 for an empty file.
@@ -29,11 +32,11 @@ public struct DownloadProgress: Sendable, Hashable {
     }
 }
 
-/// Coded as `{"completedBytes", "totalBytes"?, "bytesPerSecond", "timeRemaining"?, "connections"}`; `timeRemaining` in
-/// seconds. A speed that is not finite is written as 0.
+/// Coded as `{"completedBytes", "totalBytes"?, "bytesPerSecond", "timeRemaining"?, "connections", "bottleneck"?}`;
+/// `timeRemaining` in seconds. A speed that is not finite is written as 0.
 extension DownloadProgress: Codable {
     private enum CodingKeys: String, CodingKey {
-        case completedBytes, totalBytes, bytesPerSecond, timeRemaining, connections
+        case completedBytes, totalBytes, bytesPerSecond, timeRemaining, connections, bottleneck
     }
 
     public init(from decoder: any Decoder) throws {
@@ -44,7 +47,8 @@ extension DownloadProgress: Codable {
             totalBytes: try container.decodeBytesIfPresent(forKey: .totalBytes),
             bytesPerSecond: try container.decode(Double.self, forKey: .bytesPerSecond),
             timeRemaining: knowsTime ? try container.decodeSeconds(forKey: .timeRemaining) : nil,
-            connections: try container.decode(Int.self, forKey: .connections))
+            connections: try container.decode(Int.self, forKey: .connections),
+            bottleneck: try container.decodeIfPresent(Bottleneck.self, forKey: .bottleneck))
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -54,5 +58,6 @@ extension DownloadProgress: Codable {
         try container.encode(bytesPerSecond.isFinite ? bytesPerSecond : 0, forKey: .bytesPerSecond)
         if let timeRemaining { try container.encode(seconds: timeRemaining, forKey: .timeRemaining) }
         try container.encode(connections, forKey: .connections)
+        try container.encodeIfPresent(bottleneck, forKey: .bottleneck)
     }
 }

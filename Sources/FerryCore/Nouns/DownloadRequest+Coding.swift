@@ -13,17 +13,20 @@ extension DownloadRequest: Codable {
         case userInfo, allowsMetered, allowsConstrained, allowsPrivate, onDuplicate, strict, allowsUnprovenParts
         case resumesUnproven, failsOnChange, allowsDowngrade, acceptsHTML, syncsToDisk, usesServerTime
         case proxy, certificates, insecure, addressFamily, connectTimeout, userAgent, cookies
-        case stallTimeout, maxAttempts, minFreeBytes
+        case stallTimeout, maxAttempts, minFreeBytes, expectedBytes, pieces
     }
 
     /// The properties with a member of their own; a new property of a request is a line here.
     package static let properties: [Property] = [
-        Property(.id, \.id), Property(.urls, \.wholeSources, changes: .inNewRun), Property(.onConflict, \.onConflict),
+        Property(.id, \.id), Property(.urls, \.wholeSources, changes: .inNewRun),
+        Property(.onConflict, \.onConflict, changes: .inNewRun),
         Property(.headers, \.headerList, changes: .inNewRun), Property(.secretsOrigin, \.secretsOrigin),
         Property(.checksum, \.checksumWord, changes: .inNewRun), Property(.checksumList, \.wholeChecksumList),
         Property(.maxConnections, \.maxConnections, changes: .atOnce),
         Property(.rateLimit, \.rateLimit, changes: .atOnce),
-        Property(.maxBytes, \.maxBytes), Property(.maxRedirects, \.maxRedirects),
+        Property(.maxBytes, \.maxBytes), Property(.expectedBytes, \.expectedBytes),
+        Property(.pieces, \.pieces),
+        Property(.maxRedirects, \.maxRedirects),
         Property(.priority, \.priority, changes: .atOnce),
         Property(.startsPaused, \.startsPaused), Property(.notBefore, \.notBefore, changes: .inNewRun),
         Property(.label, \.label, changes: .atOnce), Property(.userInfo, \.userInfo, changes: .atOnce),
@@ -88,7 +91,7 @@ extension DownloadRequest: Codable {
     /// Throws for a stream, which cannot be sent to another process.
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
-        for property in Self.properties where property.differs(self, Self.plain) {
+        for property in Self.properties where property.isSet(self) {
             try property.encode(self, &container)
         }
         switch destination {
@@ -117,6 +120,7 @@ extension DownloadRequest {
             (.maxConnections, ByteCount(maxConnections), sizes), (.maxRedirects, ByteCount(maxRedirects), 0...1000),
             (.maxAttempts, maxAttempts.map { ByteCount($0) }, 0...ByteCount(Self.mostAttempts)),
             (.minFreeBytes, minFreeBytes, 0...(ByteCount.bound - 1)),
+            (.expectedBytes, expectedBytes, 0...(ByteCount.bound - 1)),
             (.certificates, certificates, 0...ByteCount(ConnectionRules.mostTextBytes)),
         ]
         for case (let key, let number?, let range) in numbers where !range.contains(number) {
@@ -177,6 +181,8 @@ extension DownloadRequest {
         let encode: @Sendable (DownloadRequest, inout KeyedEncodingContainer<CodingKeys>) throws -> Void
         let decode: @Sendable (inout DownloadRequest, KeyedDecodingContainer<CodingKeys>) throws -> Void
         let differs: @Sendable (DownloadRequest, DownloadRequest) -> Bool
+        /// Whether the value is not the default.
+        let isSet: @Sendable (DownloadRequest) -> Bool
         let copy: @Sendable (_ from: DownloadRequest, _ to: inout DownloadRequest) -> Void
 
         init<Value: Codable & Equatable & Sendable>(
@@ -191,6 +197,8 @@ extension DownloadRequest {
                 request[keyPath: path] = try container.decode(Value.self, forKey: key)
             }
             differs = { $0[keyPath: path] != $1[keyPath: path] }
+            let standard = DownloadRequest.plain[keyPath: path]
+            isSet = { $0[keyPath: path] != standard }
             copy = { $1[keyPath: path] = $0[keyPath: path] }
         }
     }

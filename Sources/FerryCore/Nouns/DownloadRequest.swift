@@ -79,12 +79,18 @@ public struct DownloadRequest: Sendable, Hashable {
     public var ignoresEarlierChecksum = false
     /// The URL of a list of digests (in the format of `sha256sum`) in which the file's name is looked up.
     public var checksumList: DownloadURL?
+    /// The digests of the file's pieces, from a Metalink document: of a file that has not its ``checksum``, only damaged
+    /// pieces are fetched again; without ``checksum`` they prove the file. A stream is not compared with them. `nil` for
+    /// none.
+    public var pieces: PieceDigests?
     /// The maximum number of simultaneous connections, 1 or more. Default 16.
     public var maxConnections = 16
     /// The rate limit in bytes per second, at least 1; `nil` for no limit.
     public var rateLimit: ByteCount?
     /// The maximum size of the file in bytes, at least 1; `nil` for no limit.
     public var maxBytes: ByteCount?
+    /// The size that the file must have, in bytes: a source that gives another one is not used. `nil` for any.
+    public var expectedBytes: ByteCount?
     /// The maximum number of redirects that are followed in a row, 0 to 1000. Default 20.
     public var maxRedirects = 20
     /// The rules for data without proof.
@@ -128,6 +134,13 @@ public struct DownloadRequest: Sendable, Hashable {
     public init(sources: [DownloadURL], destination: Destination) {
         self.sources = sources
         self.destination = destination
+    }
+
+    /// Whether digests decide at the end whether the file is the right one.
+    package var hasDigest: Bool {
+        if checksum != nil || checksumList != nil { return true }
+        if case .stream = destination { return false }
+        return pieces != nil
     }
 }
 

@@ -72,6 +72,11 @@ extension DownloadState {
         }
     }
 
+    /// The error of reading the content of a download that will not go on by itself.
+    package func unreadable(_ name: String) -> DownloadError {
+        DownloadError(.wrongState, ErrorPhrase(.cannotRead, name, ErrorPhrase(phrase)), recovery: .needsUser)
+    }
+
     private var phrase: ErrorPhrase.Key {
         switch self {
         case .waiting: .itWaits

@@ -80,9 +80,13 @@ extension ErrorPhrase {
         // Redirects
         case redirectNowhere, severalRedirects, unusableRedirect, unencryptedRedirect, redirectLoop, tooManyRedirects
         // Remote files
-        case fileTooLarge, fileLargerThan, noLength, otherFile, changed, changedInStream, keepsChanging, cannotGoOn
+        case fileTooLarge, fileLargerThan, otherSize, noLength, otherFile, changed, changedInStream, streamBroke,
+            keepsChanging,
+            cannotGoOn
+        case changedWhileRead, readBytesWrong, readsStream
         case checksumOfRequest, checksumOfList, checksumOfEarlierRun, checksumOfServer
         case weakProof, wrongDigest, wrongDigestInStream, wrongMessageDigest, notInChecksumList
+        case damagedPieces, uncoveredPieces, unusablePieces
         // Local files
         case fileFailed, missing, alreadyThere, emptyFile, damaged, replaced, notRegular, inUse, removedOrReplaced
         case wrongLength, mustNotReplace, noNameLike, completeBut, notAJournal, newerJournal, largeJournal
@@ -99,7 +103,9 @@ extension ErrorPhrase {
         // Moving files
         case noFileToMove, otherThanFinished, copyDiffers, moveStopped
         // The daemon
-        case anotherDaemon, anotherDaemonProcess, takenPort, closedPort, longSocket, notOurSocket, servedSocket,
+        case notAnUpstream, upstreamWithSecrets, secondUpstream, largeAnswer
+        case anotherDaemon, anotherDaemonProcess, noTokenFile, takenPort, closedPort, longSocket, notOurSocket,
+            servedSocket,
             notOurDirectory,
             openDirectory
         case closedDescriptor, unreadableSettings, unwrittenSettings, noJSONObject, unusableSetting, noProgram
@@ -109,6 +115,7 @@ extension ErrorPhrase {
         case outsidePlace, linkedPlace, notInRange, passwordAlone, otherSession, runsElsewhere
         case noSystemctl, systemctlFailed, unusableUnit, strayDaemon, daemonStays, noLog
         case confinedElsewhere, cannotConfine, noLandlock, confinementLost
+        case hostOtherVersion, unusableMessage, fileIsGone, noFileManager
         // Resume data
         case resumeDataEmpty, resumeDataDamaged, resumeDataForeign, resumeDataNewer, resumeDataUsed
         case nothingYet, nothingToResume, partGone
@@ -119,7 +126,7 @@ extension ErrorPhrase {
         case wasCancelled, waitWasCancelled, leftAtShutDown, wasShutDown
         case alreadyListed, notListed, nothingLeft, credentialsNotKept, notInThatPriority
         // An action that the state, which fills its hole, forbids
-        case cannotPause, cannotResume, cannotCancel, cannotRestart, cannotChange
+        case cannotPause, cannotResume, cannotCancel, cannotRestart, cannotChange, cannotRead
         case itWaits, itIsDownloading, itIsVerified, itIsPaused, itHasFailed, itIsComplete, itWasCancelled, itIsAStream
         // The daemon
         case daemonNotFound, daemonNotStarted, daemonSilent, daemonAbsent, daemonOtherVersion, daemonUnreadable
@@ -130,12 +137,13 @@ extension ErrorPhrase {
         case secretsUnread, secretsUnwritten
         // Events
         case tagMatched, dateMatched, samplesMatched, sameFile, weakMatched, noneMatched, readFromStart
-        case ifRangeIgnored, comparingSamples, originalLink, onWithMirror, mirrorDropped, mirrorMatched
+        case ifRangeIgnored, comparingSamples, originalLink, onWithMirror, mirrorDropped, mirrorMatched, describedBy
         case onWithOne, oneLeft, severalLeft, askingAgain, partFetchedAgain, connectionBroke, connectionStalled
         case requestSent, responseReceived, redirected, connectionMade, connectionEnded
         case seconds, hostIsFull, openedAnew, memoryLost, checkpointLost, otherNameBegun, journalAlone
         case checksumKept, checksumDropped, joinedForDigest, digestRefuted
-        case comparingExisting, otherContent, halfTaken, mayBeHalf, partFits, foreignHalf, wouldRestart
+        case comparingExisting, otherContent, halfTaken, nothingNoted, mayBeHalf, partFits, foreignHalf, wouldRestart
+        case storedEncoded, contentDigestsLeft
         case wasNotSynced, partShortened, partMovedHere, putBack, otherDigest, skipped, wasMovedTo, movedTo
         case publishingCut, publishingLost, unusableAnnouncement, unsyncedFile, otherThanAnnounced, otherDevice
         case neitherPublished, nameTaken, replacedOlder, publishedByLink, publishedByRename, oldNameLeft
@@ -148,7 +156,8 @@ extension ErrorPhrase {
         case urlLongHost, urlEmptyLabel, urlHostCharacter
 
         // Suggestions
-        case leftAsItIs, orRestart, giveCredentials, giveFreshLink, signInAgain, runAgain, giveChecksum, keptMarked,
+        case leftAsItIs, orRestart, giveCredentials, giveFreshLink, signInAgain, runAgain, giveOwnChecksum,
+            giveChecksum, keptMarked,
             doNotUse
         case makeRoom, minFree, startAnew, updateFerry, useListed, giveBinary
         case nameServer, allowPrivate

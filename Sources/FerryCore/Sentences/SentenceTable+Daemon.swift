@@ -1,8 +1,22 @@
 extension SentenceTable {
     /// The daemon, its settings and its service.
     static let daemon: Rows = [
+        .notAnUpstream: (
+            "{0} is not an upstream of the gateway: write it like pypi=https://index.example/simple/, with pypi, hf, oci or apt",
+            "{0} 不是网关的上游：请写成 pypi=https://index.example/simple/ 的形式，类型为 pypi、hf、oci 或 apt"
+        ),
+        .upstreamWithSecrets: (
+            "the URL of an upstream has no user info and no query: each client sends its own credentials",
+            "上游的 URL 不能包含用户信息或查询：由各个客户端发送自己的凭据"
+        ),
+        .secondUpstream: ("the gateway has one upstream for {0}", "网关只能有一个类型为 {0} 的上游"),
+        .largeAnswer: ("the response has more than {0}", "响应超过 {0}"),
         .anotherDaemon: ("another daemon runs with {0}", "另一个守护进程正在使用 {0}"),
         .anotherDaemonProcess: ("another daemon runs (process {0}) with {1}", "另一个守护进程（进程 {0}）正在使用 {1}"),
+        .noTokenFile: (
+            "aria2Secret: {0} is no private file of this user (mode 0600) with a token",
+            "aria2Secret：{0} 不是当前用户的含有令牌的私有文件（权限 0600）"
+        ),
         .takenPort: ("port {0} is taken by another program", "端口 {0} 已被其他程序占用"),
         .closedPort: ("port {0} is not for this user", "此用户不能使用端口 {0}"),
         .longSocket: ("the path of the socket is too long: {0}", "套接字的路径太长：{0}"),
@@ -50,6 +64,12 @@ extension SentenceTable {
         .cannotConfine: ("the daemon cannot be confined: {0}", "无法限制守护进程：{0}"),
         .noLandlock: ("this system has no Landlock", "此系统没有 Landlock"),
         .confinementLost: ("the kernel does not hold it", "内核没有实施限制"),
+        .hostOtherVersion: (
+            "the extension speaks version {0} of the protocol, this program version {1}", "扩展使用协议版本 {0}，本程序使用版本 {1}"
+        ),
+        .unusableMessage: ("a message of the extension cannot be used: {0}", "无法使用扩展的消息：{0}"),
+        .fileIsGone: ("{0} is not complete, or its file is gone", "{0} 尚未完成，或其文件已不存在"),
+        .noFileManager: ("no file manager could be opened", "无法打开文件管理器"),
         .daemonNotFound: (
             "the daemon does not run, and the program ferry was not found: {0}", "Ferry 后台服务没有运行，也找不到 ferry 程序：{0}"
         ),
@@ -81,6 +101,7 @@ extension SentenceTable {
         .cannotCancel: ("{0} cannot be cancelled: {1}", "无法取消 {0}：{1}"),
         .cannotRestart: ("{0} cannot be restarted: {1}", "无法重新下载 {0}：{1}"),
         .cannotChange: ("{0} cannot be changed: {1}", "无法更改 {0}：{1}"),
+        .cannotRead: ("{0} cannot be read: {1}", "无法读取 {0}：{1}"),
         .itWaits: ("it is waiting", "下载正在等待"),
         .itIsDownloading: ("it is downloading", "正在下载"),
         .itIsVerified: ("its file is being verified", "正在校验文件"),

@@ -14,6 +14,7 @@ extension SentenceTable {
         .comparingSamples: ("{0}: comparing samples", "{0}：正在比较抽样"),
         .originalLink: ("{0} where the redirects led; going through the original link again", "重定向的目标：{0}；重新通过原链接请求"),
         .onWithMirror: ("{0}; going on with a mirror", "{0}；改用镜像继续"),
+        .describedBy: ("{0} describes the file: its mirrors and digests are used", "{0} 描述了该文件：使用其镜像和摘要"),
         .mirrorDropped: ("mirror {0} is dropped: {1}", "不再使用镜像 {0}：{1}"),
         .mirrorMatched: ("mirror {0} has the same file: samples matched", "镜像 {0} 上是同一文件：抽样一致"),
         .onWithOne: ("{0}; going on with one connection", "{0}；改用单个连接继续"),
@@ -56,6 +57,9 @@ extension SentenceTable {
         .otherContent: (
             "{0} does not prove to be the server's file: it is left as it is", "无法证明 {0} 就是服务器上的文件：保持不变"
         ),
+        .nothingNoted: (
+            "aria2 has noted no piece of {0}: it is downloaded from the beginning", "aria2 没有记录 {0} 的任何部分：从头下载"
+        ),
         .halfTaken: ("{0} is gone on with as {1}: samples matched", "抽样一致：{0} 现作为 {1} 继续下载"),
         .mayBeHalf: (
             "{0} ({1}) may be the beginning of this file; it is left as it is; to go on with it: ferry get {2} URL",
@@ -72,6 +76,14 @@ extension SentenceTable {
         .wouldRestart: (
             "the server gives no validator, so a break would begin again from zero; --resume-unproven compares samples",
             "服务器不给出校验标识，因此中断后会从头开始；--resume-unproven 可改为比较抽样"
+        ),
+        .storedEncoded: (
+            "the server sends it compressed without being asked to; it is stored as it comes",
+            "服务器未经请求即发送压缩内容；按收到的样子保存"
+        ),
+        .contentDigestsLeft: (
+            "the server's Content-Digest was wrong three times; only the file's own digest counts now",
+            "服务器的 Content-Digest 已三次不符；现在只以文件本身的摘要为准"
         ),
         .wasNotSynced: (
             "the machine was restarted since, and what was written then was not synced", "此后机器重新启动过，当时写入的内容没有同步"

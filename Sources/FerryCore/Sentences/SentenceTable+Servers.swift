@@ -39,6 +39,7 @@ extension SentenceTable {
             "the SOCKS proxy {0} cannot be used with a user name or password", "SOCKS 代理 {0} 不能使用用户名或密码"
         ),
         .noCertificate: ("the certificates have no certificate in PEM form", "certificates 中没有 PEM 格式的证书"),
+        .unusablePieces: ("the digests of the pieces do not cover the file", "分块摘要与文件的分块不对应"),
         .unusableUserAgent: (
             "the User-Agent is longer than 4096 bytes or has characters that a header cannot have",
             "User-Agent 超过 4096 字节，或含有请求头不能包含的字符"
@@ -143,16 +144,31 @@ extension SentenceTable {
     static let remoteFiles: Rows = [
         .fileTooLarge: ("the file has {0} bytes, more than the {1} allowed", "文件有 {0} 字节，超过允许的 {1} 字节"),
         .fileLargerThan: ("the file is larger than the {0} bytes allowed", "文件超过允许的 {0} 字节"),
+        .otherSize: ("the file has {0} bytes, and {1} are expected", "文件有 {0} 字节，而应有 {1} 字节"),
         .noLength: ("the server gives no length, so nothing proves that the file is whole", "服务器没有给出长度，无法证明文件是完整的"),
         .otherFile: ("nothing proves that this link leads to the file that was begun: {0}", "无法证明此链接指向的就是已开始下载的文件：{0}"),
         .changed: ("the file on the server is not the one that was begun: {0}", "服务器上的文件已不是开始下载时的文件：{0}"),
         .changedInStream: (
             "the file on the server changed while it was written to the output: {0}", "写入输出期间，服务器上的文件发生了变化：{0}"
         ),
+        .streamBroke: (
+            "nothing proves that the rest is of the file whose beginning is in the output: {0}",
+            "无法证明其余部分与已输出的开头属于同一个文件：{0}"
+        ),
+        .changedWhileRead: ("{0} changed while it was read", "读取期间 {0} 发生了变化"),
+        .readBytesWrong: ("bytes that were read do not match their digest", "已读取的字节与其摘要不符"),
+        .readsStream: ("{0} is written to a stream, which cannot be read", "{0} 正写入数据流，无法读取"),
         .keepsChanging: ("the source keeps changing: {0}", "来源上的文件不断变化：{0}"),
         .cannotGoOn: ("it cannot be resumed: {0}", "无法继续下载：{0}"),
         .weakProof: ("the file is complete, but its proof is only “{0}”", "文件已完整，但其证明仅为“{0}”"),
         .wrongDigest: ("checksum mismatch: expected {0}, got {1}", "校验和不符：应为 {0}，实为 {1}"),
+        .damagedPieces: (
+            "{0} of {1} pieces of the file do not have their digests", "文件共 {1} 个分块，其中 {0} 个与摘要不符"
+        ),
+        .uncoveredPieces: (
+            "the file has {0} bytes, and the digests of its pieces are those of another size",
+            "文件有 {0} 字节，而分块摘要对应另一大小"
+        ),
         .checksumOfRequest: ("was given with this request", "由本次请求给出"),
         .checksumOfList: ("is from {0}", "来自 {0}"),
         .checksumOfEarlierRun: ("was given to an earlier run", "由之前一次运行给出"),

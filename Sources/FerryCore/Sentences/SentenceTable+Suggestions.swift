@@ -15,6 +15,10 @@ extension SentenceTable {
             "Sign in there, or get past the page in a browser, and give a fresh link; the received part is kept.",
             "请在浏览器中登录或处理该网页，然后提供新链接；已有的内容会保留。"
         ),
+        .giveOwnChecksum: (
+            "The server may send a wrong Content-Digest. Give the file's own checksum, or none to take the bytes as they are.",
+            "服务器发送的 Content-Digest 可能有误。请给出文件本身的校验和，或用 none 按原样接受数据。"
+        ),
         .runAgain: ("Run it again to resume.", "重新运行即可从这里继续。"),
         .giveChecksum: ("Give a --checksum, or leave --strict away.", "请提供 --checksum，或去掉 --strict。"),
         .keptMarked: (
@@ -86,7 +90,7 @@ extension SentenceTable {
             "Use that daemon, stop it first, or give another socket with --socket.",
             "请使用那个守护进程，或先停止它，或用 --socket 给出其他套接字。"
         ),
-        .anotherPort: ("Give another one with --port, or 0 for any that is free.", "请用 --port 给出其他端口，或用 0 表示任意空闲端口。"),
+        .anotherPort: ("Give another one with {0}, or 0 for any that is free.", "请用 {0} 给出其他端口，或用 0 表示任意空闲端口。"),
         .shorterSocket: ("Give a shorter one with --socket or FERRY_SOCKET.", "请用 --socket 或 FERRY_SOCKET 给出更短的路径。"),
         .removeOrChoose: ("Remove it, or choose another place.", "请移除它，或选择别的位置。"),
         .closeOrChoose: ("Close it with chmod 700, or choose another place.", "请用 chmod 700 关闭它，或选择别的位置。"),

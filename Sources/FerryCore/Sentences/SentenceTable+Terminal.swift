@@ -2,6 +2,8 @@ extension SentenceTable {
     /// The Chinese patterns of the texts that only the command line shows, by their English ones. In the code such a text
     /// is a ``Reason`` that is written in English, and its interpolations are the holes.
     package static let chinesePatterns: [String: String] = [
+        "the daemon (process {0}) has another state directory, and logs to its standard error":
+            "后台服务（进程 {0}）使用另一个状态目录，日志写到其标准错误",
         // Usage
         "where to? write first, last, before ID, after ID, or a number from 1":
             "移到哪里？请写 first、last、before ID、after ID，或从 1 开始的数字",
@@ -31,6 +33,7 @@ extension SentenceTable {
         "url=: {0}": "url=：{0}",
         "--user and --header are for one server, and these downloads are of {0}: name those of one after the other":
             "--user 和 --header 只用于一台服务器，而这些下载来自 {0} 台：请逐台给出",
+        "on-conflict={0}: write rename, overwrite, fail or skip": "on-conflict={0}：请写 rename、overwrite、fail 或 skip",
         "{0}={1}: write low, normal, high or a whole number": "{0}={1}：请写 low、normal、high 或整数",
         "{0}={1}: write on or off": "{0}={1}：请写 on 或 off",
         "{0}={1}: write a number of 1 or more": "{0}={1}：请写 1 或更大的数字",
@@ -118,6 +121,14 @@ extension SentenceTable {
         "the working directory no longer exists": "当前目录已不存在",
         " (see ferry --help)": "（见 ferry --help）",
         " (see ferry {0} --help)": "（见 ferry {0} --help）",
+        "no browser of this user was found; name one of {0}": "没有找到此用户的浏览器；请给出其中之一：{0}",
+        "now add the extension to the browser: see docs/browser.md": "现在请在浏览器中添加扩展：见 docs/browser.md",
+        "{0}: not found": "{0}：没有找到",
+        "{0}: not installed": "{0}：未安装",
+        "{0}: installed ({1})": "{0}：已安装（{1}）",
+        "{0}: installed for another program; ferry browser install replaces it ({1})":
+            "{0}：已为另一个程序安装；ferry browser install 会替换它（{1}）",
+        "{0} is not Ferry's extension": "{0} 不是 Ferry 的扩展",
         // Values
         "login and password come after machine or default": "login 和 password 要写在 machine 或 default 之后",
         "this word is none of machine, default, login, password, account, macdef":
@@ -144,6 +155,29 @@ extension SentenceTable {
         "an option is written as name=value, this one has no =": "选项写作 名称=值，这里没有 =",
         "unknown option {0}: use out, dir, checksum or header": "未知的选项 {0}：请使用 out、dir、checksum 或 header",
         "a file has at most {0} URLs; the rest of the line is left out": "一个文件最多有 {0} 个网址；这一行的其余部分被忽略",
+        "the document is larger than {0}": "文档大于 {0}",
+        "the document is not in UTF-8": "文档不是 UTF-8 编码",
+        "the document ends too early": "文档不完整",
+        "this is not well-formed XML": "这不是格式正确的 XML",
+        "a character that XML does not permit": "XML 不允许的字符",
+        "a document type is not accepted": "不接受文档类型声明",
+        "an element was expected": "此处应为元素",
+        "there is more after the root element": "根元素之后还有内容",
+        "elements are nested more than {0} deep": "元素嵌套超过 {0} 层",
+        "the document has more than {0} elements and attributes": "文档的元素和属性超过 {0} 个",
+        "an attribute is given twice": "属性重复",
+        "an end tag does not match its start tag": "结束标签与开始标签不一致",
+        "more than {0} namespaces are declared": "声明的命名空间超过 {0} 个",
+        "the prefix of a name is not declared": "名称的前缀没有声明",
+        "an entity other than amp, lt, gt, apos and quot": "amp、lt、gt、apos、quot 之外的实体",
+        "this is not a Metalink document of version 4": "这不是第 4 版的 Metalink 文档",
+        "the document has no file": "文档中没有文件",
+        "the file has no URL of http or https": "文件没有 http 或 https 网址",
+        "the size of the file is not a number of bytes": "文件的大小不是字节数",
+        "the name of the file is missing or leads out of its directory": "文件名缺失，或指向其目录之外",
+        "the digest of the file is not one of its algorithm": "文件的摘要与其算法不符",
+        "the file has two digests of one algorithm": "文件有两个同一算法的摘要",
+        "cannot be read to its end: {0}": "无法读到末尾：{0}",
         // Progress of ferry get
         "added": "已添加",
         "added, {0}": "已添加，{0}",
@@ -169,7 +203,6 @@ extension SentenceTable {
         "ferry restart downloads it again": "ferry restart 可重新下载",
         "ferry remove takes it off the list": "ferry remove 可将其移出列表",
         "ferry add starts it, as does ferry serve": "ferry add 或 ferry serve 可启动它",
-        "{0}: cannot be read to its end: {1}": "{0}：无法读到末尾：{1}",
         "{0} of 1 file": "1 个文件中的 {0} 个",
         "{0} is not a {1}: write it like 100, 5M, 1.5GB or 1GiB": "{0} 不是{1}：请写成 100、5M、1.5GB 或 1GiB",
         "{0} is not a {1}: the unit is one of B, KB, MB, GB, TB, KiB, MiB, GiB, TiB":
@@ -177,6 +210,28 @@ extension SentenceTable {
         "{0} is not a {1}: there are no fractions of a byte": "{0} 不是{1}：字节没有小数",
         "the {0} {1} is too large": "{0} {1} 太大",
         "size": "大小",
+        "installed as {0}, and started": "已安装为 {0}，并已启动", "installed, {0}": "已安装，{0}",
+        "stopped and removed": "已停止并移除", "it was not installed": "没有安装", "not installed": "未安装",
+        "exists": "已有文件", "redirects": "重定向", "ranges": "范围请求", "digest": "摘要", "free space": "可用空间",
+        "held": "已有部分", "resumable": "可续传", "running": "运行", "version": "版本", "process": "进程", "socket": "套接字",
+        "page": "网页", "log": "日志", "downloads": "下载",
+        "yes": "是", "no": "否", "yes, proven": "是，有依据", "yes, by comparing samples": "是，通过比较抽样",
+        "unknown": "未知", "not said": "未说明", "nothing": "没有", "none offered": "服务器未提供", "off": "关闭",
+        "{0} ({1} bytes)": "{0}（{1} 字节）", "up to {0}": "最多 {0} 个",
+        "{0}, of the same size: it is compared, and kept if it is the same": "{0}，大小相同：将进行比较，相同则保留",
+        "{0}: --on-conflict decides": "{0}：由 --on-conflict 决定", "{0}: the name is taken": "{0}：名称已被占用",
+        "the server sends no ranges, so it would begin again": "服务器不支持范围请求，因此会从头开始",
+        "a strong validator tells whether the file is the same": "强校验标识可判断文件是否相同",
+        "the digest of the whole decides at the end": "最后由整个文件的摘要决定",
+        "the validator is weak: samples would be compared": "校验标识较弱：将比较抽样",
+        "there is no validator: samples would be compared": "没有校验标识：将比较抽样",
+        "there is no validator, so it would begin again; --resume-unproven compares samples instead":
+            "没有校验标识，因此会从头开始；--resume-unproven 则比较抽样",
+        "since {0}, for {1}": "自 {0} 起，已 {1}", "{0}, started by systemd": "{0}，由 systemd 启动",
+        "{0} (ferry web signs in)": "{0}（ferry web 可登录）",
+        "standard error of its process": "其进程的标准错误",
+        "there is no URL in the list": "列表中没有网址", "the output cannot be written: {0}": "无法写入输出：{0}",
+        "-o {0}: the descriptor is not open": "-o {0}：该描述符没有打开",
         "rate": "速度",
         "from standard input": "（标准输入）",
         "only {0} files may be open at once (ulimit -n), and {1} are needed at least":
@@ -202,7 +257,8 @@ extension SentenceTable {
         "paused: {0}": "已暂停：{0}",
         "id": "标识符", "name": "名称", "state": "状态", "done": "完成", "speed": "速度", "time left": "剩余", "connections": "连接",
         "file": "文件", "url": "网址", "mirror": "镜像", "answered by": "应答来自", "type": "类型", "validator": "校验标识",
-        "checksum": "校验和", "proxy": "代理", "trust": "信任", "limit": "限速", "priority": "优先级", "metered": "计费网络",
+        "checksum": "校验和", "proxy": "代理", "trust": "信任", "limit": "限速", "limited": "限制因素", "priority": "优先级",
+        "metered": "计费网络",
         "label": "标签", "session": "会话", "ended": "结束于", "unproven": "无校验标识时",
         "{0} of up to {1}": "{0}（最多 {1}）",
         "any certificate": "任何证书",
@@ -325,5 +381,20 @@ extension SentenceTable {
         "use --checksum sha256:HEX (or sha512, sha1, md5)": "请使用 --checksum sha256:HEX（或 sha512、sha1、md5）",
         "use -q or --no-progress": "请使用 -q 或 --no-progress",
         "the route cannot be chosen": "不能选择路由",
+        // What limits a download
+        "speed limited: {0}": "速度受限：{0}",
+        "your limit of {0}": "您的限速 {0}",
+        "the disk stores {0}": "磁盘写入速度为 {0}",
+        "this machine's processor is busy, Ferry uses {0} of a core": "本机处理器繁忙，Ferry 占用 {0} 个核心",
+        "the server answers slowly, the first byte comes after {0}": "服务器响应缓慢，{0} 后才收到首字节",
+        "the server refuses more connections than {0}, which bring {1}": "服务器拒绝超过 {0} 个连接，它们共 {1}",
+        "the server gives {0} to each connection; connections: {1}": "服务器给每个连接 {0}；连接数：{1}",
+        "this line is full with {0}": "线路已满，{0}",
+        "the line or the server brings no more than {0}; connections: {1}": "线路或服务器最多提供 {0}；连接数：{1}",
+        "about {0} of the packets are lost; {1}, connections: {2}": "约 {0} 的数据包丢失；{1}，连接数：{2}",
+        "the server sends {0} to each connection in a round trip of {1}; connections: {2}":
+            "服务器在每次 {1} 的往返中给每个连接发送 {0}；连接数：{2}",
+        "this machine accepts {0} on each connection in a round trip of {1}; connections: {2}":
+            "本机在每次 {1} 的往返中从每个连接接收 {0}；连接数：{2}",
     ]
 }

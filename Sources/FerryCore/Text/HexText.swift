@@ -1,7 +1,7 @@
 /// Hexadecimal encoding and decoding.
-enum HexText {
+package enum HexText {
     /// Returns two lower-case digits per byte.
-    static func string(_ bytes: some Sequence<UInt8>) -> String {
+    package static func string(_ bytes: some Sequence<UInt8>) -> String {
         var digits: [UInt8] = []
         for byte in bytes {
             digits.append(digit(byte >> 4))

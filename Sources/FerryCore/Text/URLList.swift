@@ -19,6 +19,10 @@ package struct URLList: Sendable {
         package var dir: String?
         /// The expected digest, from `checksum=`.
         package var checksum: Checksum?
+        /// The size that the file must have; of a ``Metalink``.
+        package var size: ByteCount?
+        /// The digests of the file's pieces; of a ``Metalink``.
+        package var pieces: PieceDigests?
         /// The header fields, from each `header=`.
         package var headers = HTTPFields()
         /// The line of the URL, counted from 1.

@@ -72,19 +72,21 @@ struct RunningDigest: Sendable {
     }
 }
 
-/// The digest of a file's prefix, extended while the file grows, so that the file is read once at most.
+/// The digest of a file's prefix, or of the bytes from another start, extended while the file grows, so that the file is
+/// read once at most.
 ///
 /// A value type: copies are independent, and ``finish()`` does not end the digest.
 package struct PrefixDigest: Sendable {
     package let algorithm: DigestAlgorithm
-    /// The length of the prefix in bytes.
-    package private(set) var position: ByteCount = 0
+    /// The offset in the file where the read bytes end.
+    package private(set) var position: ByteCount
     private let file: any File
     private var digest: RunningDigest
 
-    package init(_ algorithm: DigestAlgorithm, of file: any File) {
+    package init(_ algorithm: DigestAlgorithm, of file: any File, from start: ByteCount = 0) {
         self.algorithm = algorithm
         self.file = file
+        position = start
         digest = RunningDigest(algorithm)
     }
 
@@ -106,6 +108,6 @@ package struct PrefixDigest: Sendable {
         }
     }
 
-    /// Returns the raw digest of the first ``position`` bytes.
+    /// Returns the raw digest of the bytes before ``position``.
     package func finish() -> [UInt8] { digest.finish() }
 }

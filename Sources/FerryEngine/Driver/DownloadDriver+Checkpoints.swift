@@ -172,9 +172,8 @@ extension DownloadDriver.State {
         // A new link is not yet proven to lead to this file, so its fields keep the old link's values.
         if machine.isLinkUnproven { return record }
         // The source of the validators comes first.
-        let texts =
-            (links.urls.indices.contains(links.primary) ? [links.urls[links.primary].text] : [])
-            + links.urls.map(\.text) + record.urls
+        let given = links.given.map(\.text)
+        let texts = (given.indices.contains(links.primary) ? [given[links.primary]] : []) + given + record.urls
         var seen: Set<String> = []
         record.urls = Array(texts.filter { seen.insert($0).inserted }.prefix(DownloadRequest.mostSources))
         record.totalBytes = machine.planner.total

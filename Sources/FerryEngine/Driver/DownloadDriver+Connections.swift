@@ -11,8 +11,8 @@ extension DownloadDriver {
         }
         if wasBackingOff { report(.state(.downloading)) }
         state.withLock { state in
-            // owner: state.connections, awaited in drain.
-            state.connections[id] = Task(executorPreference: loop) { await self.connection(id) }
+            // owner: state.tasks, awaited in drain.
+            state.tasks.connections[id] = Task(executorPreference: loop) { await self.connection(id) }
         }
     }
 
@@ -45,7 +45,7 @@ extension DownloadDriver {
         permit.leave()
         state.withLock { state in
             state.machine.left(id, at: environment.clock.now())
-            state.connections[id] = nil
+            state.tasks.connections[id] = nil
         }
         updates.notify()
     }
@@ -81,6 +81,9 @@ extension DownloadDriver {
             switch action {
             case .begin, .restartWith:
                 (state.links.primary, state.placement.isReplacing, state.digest.offered) = (fetch.source, true, nil)
+                state.digest.describedPieces = nil
+                addMirrors(response.links.mirrors, &state)
+                followDescription(in: response, &state)
             default: break
             }
             if case .drop = action {
@@ -128,12 +131,14 @@ extension DownloadDriver {
         }
     }
 
-    /// Writes the body, piece by piece, and compares it with its `Content-Digest` if the server sent one. Returns
+    /// Writes the body, piece by piece, and compares it with its `Content-Digest` if the server sent one that counts.
+    /// Returns
     /// whether the connection may perform another request. The body of a small file is read without a disk.
     private func read(
         _ body: TransferBody, _ digest: Checksum?, on id: ConnectionID, _ disk: Disk?
     ) async throws(DownloadError) -> Bool {
-        var check = digest.map { MessageCheck($0) }
+        let isDistrusted = request.ignoresEarlierChecksum || state.withLock { $0.machine.distrustsContentDigests }
+        var check = isDistrusted ? nil : digest.map { MessageCheck($0) }
         if check != nil { state.withLock { $0.machine.checks(id) } }
         while true {
             let piece: ByteBuffer?
@@ -217,7 +222,9 @@ extension DownloadDriver {
                 }
                 check?.wrote(range)
                 offset = part.upperBound
-                step = self.step(left: count - offset, on: id, isLimited) { $0.machine.wrote(on: id) }
+                var isAwaited = false
+                step = self.step(left: count - offset, on: id, isLimited) { isAwaited = $0.machine.wrote(on: id) }
+                if isAwaited { wakeReaders() }
                 if step.wantsTick { updates.notify() }
             }
         }
@@ -230,10 +237,14 @@ extension DownloadDriver {
             }
         }
         if step.mustWait { await waitForCheckpoint() }
+        let since = environment.clock.now()
         await throttle.passed(ByteCount(count))
         await context.throttle?.passed(ByteCount(count))
         await environment.throttle.passed(ByteCount(count))
-        return state.withLock { $0.machine.asks(id, at: environment.clock.now()) } ? .wanted : .done
+        return state.withLock { state in
+            let now = environment.clock.now()
+            return state.machine.asks(id, at: now, limited: isLimited ? now - since : .zero)
+        } ? .wanted : .done
     }
 
     /// Records the result of a piece, and decides about the rest in the same critical section.

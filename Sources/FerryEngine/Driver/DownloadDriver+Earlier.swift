@@ -50,13 +50,13 @@ extension DownloadDriver {
                 finalURL: url.redacted)
         }
         if state.withLock({ $0.digest.requested }) == nil, let file, let status,
-            let attribute = SourceAttribute.read(file), attribute.matches(url: url.text, status),
-            attribute.etag != nil || attribute.lastModified != nil
+            let attribute = SourceAttribute.read(file), attribute.matches(url: url.text, status)
         {
-            state.withLock { state in
-                state.finished.path = path
-                state.finished.known = FileIdentity(
-                    etag: attribute.etag, lastModified: attribute.lastModified, totalBytes: status.length)
+            let known = FileIdentity(
+                etag: attribute.etag, lastModified: attribute.lastModified, totalBytes: status.length)
+            // A 304 for a date or a weak tag proves no more than they do.
+            if known.strongTag != nil || !request.trust.strict && known.hasValidator {
+                state.withLock { ($0.finished.path, $0.finished.known) = (path, known) }
             }
         }
         return nil
@@ -71,7 +71,7 @@ extension DownloadDriver {
         else { return nil }
         defer { file.close() }
         guard let status = try? file.status(), status.length == total else { return nil }
-        let found = FinishedDownload(
+        var found = FinishedDownload(
             path: path.string, totalBytes: total, proof: .weak, wasAlreadyComplete: true,
             finalURL: state.withLock { $0.links.finalURL?.redacted ?? "" },
             contentType: representation.identity.contentType,
@@ -79,7 +79,10 @@ extension DownloadDriver {
         if let attribute = SourceAttribute.read(file), attribute.isOf(status) {
             // The file came from another URL, and different files may share length and date.
             guard attribute.matches(url: sources[0].text, status) else { return nil }
-            if let tag = representation.identity.strongTag, let own = attribute.etag { return own == tag ? found : nil }
+            if let tag = representation.identity.strongTag, let own = attribute.etag {
+                found.proof = .strong
+                return own == tag ? found : nil
+            }
         }
         // A size and a date prove nothing.
         guard !request.trust.strict, let text = representation.identity.lastModified, let date = HTTPDate.parse(text)
@@ -272,7 +275,7 @@ extension DownloadDriver {
             let records = [record, state.placement.record].compactMap(\.self)
             return BackupPair.Owner(
                 ids: Set([id.rawValue, state.placement.backupID].compactMap(\.self) + records.map(\.id)),
-                urls: state.links.urls.map(\.text) + records.flatMap(\.urls))
+                urls: state.links.given.map(\.text) + records.flatMap(\.urls))
         }
     }
 

@@ -15,6 +15,8 @@ extension DownloadDriver {
         let status: FileStatus
         /// Whether the user named it as the beginning of the file.
         let isHalf: Bool
+        /// The control file of aria2 beside it.
+        var control: FilePath?
 
         /// Returns whether the path leads to this file, with the length and time that it had.
         func isUnchanged(_ disk: Disk) -> Bool {
@@ -54,7 +56,10 @@ extension DownloadDriver {
             state.withLock({ $0.digest.requested == nil && !$0.finished.isDistrusted && !$0.finished.wasCompared })
         else { return nil }
         for path in paths {
-            guard let file = try? disk.fileSystem.openOurs(path, .readOnly, for: .content) else { continue }
+            // While aria2 has not finished a file, its control file is beside it.
+            guard (try? disk.fileSystem.exists(FilePath(path.string + ".aria2"))) != true,
+                let file = try? disk.fileSystem.openOurs(path, .readOnly, for: .content)
+            else { continue }
             if let status = try? file.status(), status.length == total, mayBe(representation.identity, file, status) {
                 return Candidate(path: path, file: file, status: status, isHalf: false)
             }
@@ -87,18 +92,54 @@ extension DownloadDriver {
                 file.close()
                 throw error
             }
-            let candidate = Candidate(path: path, file: file, status: status, isHalf: true)
-            state.withLock { state in
-                state.finished.candidate = candidate
-                state.placement.name = HalfFile.name(path)
+            var candidate = Candidate(path: path, file: file, status: status, isHalf: true)
+            var (ranges, name) = (RangeSet(0..<status.length), HalfFile.name(path))
+            let control = FilePath(path.string + Aria2ControlFile.suffix)
+            if try disk.fileSystem.exists(control) {
+                (candidate.control, name) = (control, path.lastComponent?.string ?? name)
+                guard let written = try Self.aria2Control(control, disk) else {
+                    file.close()
+                    throw FileError(.read, control, kind: .endedEarly)
+                }
+                // A longer file is not the one that aria2 began.
+                if written.ranges.isEmpty, status.length <= written.totalBytes {
+                    return try beginAnew(inPlaceOf: candidate, name, disk)
+                }
+                ranges.formIntersection(written.ranges)
             }
-            guard status.length > 0 else {
+            state.withLock { [candidate, name] state in
+                state.finished.candidate = candidate
+                state.placement.name = name
+            }
+            guard !ranges.isEmpty else {
                 throw FileError(.read, path, kind: .endedEarly)
             }
-            begin(
-                with: PartialContent(identity: FileIdentity(), ranges: RangeSet(0..<status.length)), isNewSource: true,
-                isDoubtful: true)
+            begin(with: PartialContent(identity: FileIdentity(), ranges: ranges), isNewSource: true, isDoubtful: true)
         } catch { throw DownloadError(error) }
+    }
+
+    /// Removes a half file of which aria2 has noted no piece, as after a kill in its first minute: by its own account
+    /// nothing of the file is there, only space for it.
+    private func beginAnew(inPlaceOf half: Candidate, _ name: String, _ disk: Disk) throws(FileError) {
+        defer { half.file.close() }
+        guard half.isUnchanged(disk) else { throw FileError(.read, half.path, kind: .endedEarly) }
+        // allow(ours): both were opened and checked above.
+        try disk.fileSystem.removeIfPresent(half.path)
+        // allow(ours): both were opened and checked above.
+        if let control = half.control { try disk.fileSystem.removeIfPresent(control) }
+        state.withLock { $0.placement.name = name }
+        report(.event(.note(Reason(.nothingNoted, "\(half.path)"))))
+        begin(with: nil)
+    }
+
+    /// Reads which bytes of its file aria2 has written: it reserves the whole length at the start, and fills it at several
+    /// places. `nil` if the control file cannot be understood.
+    private static func aria2Control(_ control: FilePath, _ disk: Disk) throws(FileError) -> Aria2ControlFile? {
+        let file = try disk.fileSystem.openOurs(control, .readOnly, for: .content)
+        defer { file.close() }
+        let length = try file.status().length
+        guard length <= Aria2ControlFile.mostBytes else { return nil }
+        return Aria2ControlFile(try file.read(0..<length))
     }
 
     /// Makes the half file the part file, after its samples have matched. Requires the lock.
@@ -147,6 +188,8 @@ extension DownloadDriver {
         environment.knownJournals(in: directory)?.add(paths.journal, record)
         storage.set(.pair(Storage.Pair(paths: paths, part: part, journal: journal)))
         half.file.close()
+        // allow(ours): it was read with the file whose bytes it is about, and these are in the journal now.
+        if let control = half.control { try? disk.fileSystem.removeIfPresent(control) }
         let final = record
         state.withLock { state in
             state.finished.candidate = nil

@@ -73,6 +73,7 @@ extension DownloadDriver {
         try checkSpace(in: directory, for: total, disk)
         report(.named(name: name, path: path.string))
         begun(name, total)
+        if representation.isEncoded { report(.event(.note(Reason(.storedEncoded)))) }
         if let total, isSmall(representation) {
             // Most small files fit the reserve at once; a slow file moves to a part file before it has grown much.
             let reserve = min(Int(total), Self.smallFileReserve)
@@ -259,7 +260,7 @@ extension DownloadDriver {
     func makeRecord(name: String, part: PartFile) -> JournalRecord {
         state.withLock { state in
             var record = JournalRecord(
-                id: id.rawValue, urls: state.links.urls.map(\.text), name: name,
+                id: id.rawValue, urls: state.links.given.map(\.text), name: name,
                 totalBytes: state.machine.planner.total, identity: state.machine.identity,
                 checksum: state.digest.requested?.description, partDevice: part.device, partInode: part.inode,
                 createdAt: environment.clock.date().timeIntervalSince1970)
@@ -318,8 +319,8 @@ extension DownloadDriver {
         case .none: return
         case .small: storage.set(.none)
         case .stream:
-            throw DownloadError(
-                .remoteChanged, ErrorPhrase(.changedInStream, reason))
+            // The machine ends such a download instead.
+            throw DownloadError(.notResumable, ErrorPhrase(.streamBroke, reason))
         case .pair(let pair):
             let aside = BackupPair(pair.paths, fileSystem: disk.fileSystem, syncs: request.syncsToDisk)
             do throws(FileError) {

@@ -346,7 +346,9 @@ extension DownloadDriver {
         rules.stallTimeout = settings.stallTimeout
         rules.maxAttempts = settings.maxAttempts
         rules.maxBytes = request.maxBytes
+        rules.expectedBytes = request.expectedBytes
         rules.syncs = request.syncsToDisk && !isStream
+        rules.isStream = isStream
         rules.isNewSource = isNewSource
         rules.doubtsHeld = isDoubtful
         state.withLock { state in
@@ -354,7 +356,7 @@ extension DownloadDriver {
             rules.sourceNames = state.links.urls.map(\.redacted)
             rules.maxConnections = isStream ? 1 : state.maxConnections
             rules.rules = ResumeRules(
-                trust: request.trust, hasDigest: state.digest.requested != nil || request.checksumList != nil)
+                trust: request.trust, hasDigest: state.digest.requested != nil || request.hasDigest)
             state.machine = TransferMachine(
                 settings: rules, held: held, total: total, weakestJoin: weakestJoin, finished: finished)
             state.startedAt = environment.clock.now()

@@ -9,8 +9,11 @@ extension DownloadDriver {
     /// Verifies and publishes the file. Returns `nil` when the download was stopped before that, or goes on with another
     /// source.
     func finish(_ digest: DigestFollower) async throws(DownloadError) -> FinishedDownload? {
-        let (total, proof, expected, isComplete) = state.withLock {
-            ($0.machine.planner.total ?? 0, $0.machine.proof, $0.digestToCheck, $0.machine.planner.isComplete)
+        let (total, proof, expected, pieces, isComplete) = state.withLock {
+            (
+                $0.machine.planner.total ?? 0, $0.machine.proof, $0.digestToCheck,
+                request.pieces ?? $0.digest.describedPieces, $0.machine.planner.isComplete
+            )
         }
         guard isComplete else {
             // A sync failed as the last bytes arrived, and its range is not trusted.
@@ -18,6 +21,8 @@ extension DownloadDriver {
                 ?? DownloadError(.internal, "the file is not complete")
         }
         var finalProof = proof
+        // Pieces are compared on the disk.
+        if pieces != nil, expected == nil, case .small = storage.current { try await spill() }
         switch storage.current {
         case .none: return try await finishExisting(expected)
         case .stream(let stream):
@@ -66,6 +71,10 @@ extension DownloadDriver {
                     return nil
                 }
                 finalProof = .digest
+            } else if let pieces {
+                report(.state(.verifying))
+                guard try await areIntact(pieces, in: pair, total: total) else { return nil }
+                finalProof = .digest
             }
             if request.trust.strict, !finalProof.isStrict {
                 await checkpoint()
@@ -95,6 +104,39 @@ extension DownloadDriver {
         Checksum(algorithm: expected.algorithm, bytes: actual)?.description ?? ""
     }
 
+    /// Compares the pieces of a file without another digest. Returns false when the download was stopped meanwhile, or
+    /// damaged ones are fetched again; throws if no source has the right ones.
+    private func areIntact(
+        _ pieces: PieceDigests, in pair: Storage.Pair, total: ByteCount
+    ) async throws(DownloadError) -> Bool {
+        guard pieces.cover(total) else {
+            throw DownloadError(.checksum, ErrorPhrase(.uncoveredPieces, "\(total)"), recovery: .needsUser)
+        }
+        guard let damaged = try await damage(of: pieces, in: pair, total: total) else { return false }
+        if damaged.isEmpty { return true }
+        await checkpoint()
+        let count = damaged.ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound - 1) / pieces.pieceBytes + 1 }
+        try await fetchAgain(
+            damaged, after: DownloadError(.checksum, ErrorPhrase(.damagedPieces, "\(count)", "\(pieces.count)")))
+        return false
+    }
+
+    /// Returns the bytes of the pieces that do not have their digests; `nil` when the download was stopped meanwhile.
+    private func damage(
+        of pieces: PieceDigests, in pair: Storage.Pair, total: ByteCount
+    ) async throws(DownloadError) -> RangeSet<ByteCount>? {
+        var damaged = RangeSet<ByteCount>()
+        for piece in 0..<pieces.count {
+            let range = pieces.range(of: piece, total: total)
+            let digest = try await read(to: range.upperBound) { disk in
+                PrefixDigest(pieces.algorithm, of: pair.part(disk).file, from: range.lowerBound)
+            }
+            guard let digest else { return nil }
+            if !digest.elementsEqual(pieces.digest(of: piece)) { damaged.insert(contentsOf: range) }
+        }
+        return damaged
+    }
+
     /// Marks the part file in the journal as mismatched, and goes on with another source if one may have the right
     /// bytes. Without one, throws: the file is kept and never published.
     private func refute(_ expected: Checksum, actual: [UInt8]) async throws(DownloadError) {
@@ -111,9 +153,24 @@ extension DownloadDriver {
         let error = DownloadError(
             .checksum, ErrorPhrase(.wrongDigest, "\(expected)", "\(found)"),
             suggestion: ErrorPhrase(.keptMarked, storage.pair?.paths.part.lastComponent?.string ?? "", origin))
+        var damaged = RangeSet<ByteCount>()
+        let (total, pieces) = state.withLock {
+            ($0.machine.planner.total ?? 0, request.pieces ?? $0.digest.describedPieces)
+        }
+        if let pieces, let pair = storage.pair, pieces.cover(total) {
+            guard let found = try await damage(of: pieces, in: pair, total: total) else { return }
+            damaged = found
+        }
+        try await fetchAgain(damaged, after: error)
+    }
+
+    /// Goes on with another source, or with the damaged bytes; throws the error if there is neither.
+    private func fetchAgain(
+        _ damaged: RangeSet<ByteCount>, after error: DownloadError
+    ) async throws(DownloadError) {
         let forgotten = state.withLock { state in
             state.faults.timesForgotten += 1
-            return state.machine.refuted(error)
+            return state.machine.refuted(error, damaged: damaged)
         }
         guard let forgotten else { throw error }
         report(.state(.downloading))

@@ -152,6 +152,7 @@ extension DownloadDriver {
     func admit(_ id: ConnectionID, to host: Origin, _ permit: inout ConnectionPermit) async -> Admission {
         if permit.tryTake(host) { return .atOnce }
         if givesWay(id) { return .not }
+        state.withLock { $0.machine.waitsForPermit(id) }
         report(.event(.note(Reason(.hostIsFull, host.host, "\(environment.hosts.limit)"))))
         return await permit.take(host) ? .afterWaiting : .not
     }
@@ -202,6 +203,7 @@ extension DownloadDriver {
         request.url = url
         request.fields = fields
         request.trace = { [weak self] in self?.report(.event(.note($0))) }
+        request.observe = { [weak self] facts in self?.state.withLock { $0.machine.observed(facts) } }
         return request
     }
 }

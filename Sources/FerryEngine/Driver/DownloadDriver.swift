@@ -49,6 +49,8 @@ package final class DownloadDriver: Sendable {
     let storage = Storage()
     let updates = AsyncEvent()
     let checkpointDone = AsyncEvent()
+    /// Notifies when bytes that a reader waits for are written, and when the run may have changed otherwise.
+    let contentChanges = AsyncEvent()
     let lock = AsyncLock()
     let throttle: Throttle
     let state: Mutex<State>
@@ -98,7 +100,7 @@ package final class DownloadDriver: Sendable {
             return DownloadProgress(
                 completedBytes: done, totalBytes: total, bytesPerSecond: state.meter.bytesPerSecond(at: now),
                 timeRemaining: total.flatMap { state.meter.timeRemaining(remaining: $0 - done, at: now) },
-                connections: machine.activeConnections)
+                connections: machine.activeConnections, bottleneck: machine.bottleneck)
         }
     }
 
@@ -129,6 +131,8 @@ package final class DownloadDriver: Sendable {
         if case .cancelled = outcome { await files.run { [self] in discard($0) } }
         closeCandidate()
         if storage.pair != nil { await files.run { [storage] in storage.close($0) } }
+        state.withLock { $0.isOver = true }
+        wakeReaders()
         return outcome
     }
 
@@ -160,6 +164,7 @@ package final class DownloadDriver: Sendable {
         while true {
             let seen = updates.count
             let now = environment.clock.now()
+            if state.withLock({ $0.machine.isObservationDue(at: now) }) { await observe(at: now) }
             let (commands, interruption, existing, damage) = state.withLock { state in
                 if let error = state.interruption.error { state.machine.end(error) }
                 let damage = state.faults.damage
@@ -168,6 +173,7 @@ package final class DownloadDriver: Sendable {
                 return (commands, state.interruption, state.finished.existing, damage)
             }
             await announce(at: now)
+            wakeReaders()
             if let existing { return .completed(existing) }
             if interruption.stop != nil || Task.isCancelled { return await leave(interruption.stop ?? .pause) }
             if let damage {
@@ -177,11 +183,11 @@ package final class DownloadDriver: Sendable {
             for command in commands {
                 switch command {
                 case .open(let connection): open(connection)
-                case .cut(let connection): state.withLock { $0.connections[connection] }?.cancel()
+                case .cut(let connection): state.withLock { $0.tasks.connections[connection] }?.cancel()
                 case .checkpoint:
-                    // owner: state.checkpoint, awaited in drain.
+                    // owner: state.tasks, awaited in drain.
                     let task = Task(executorPreference: loop) { _ = await self.checkpoint() }
-                    state.withLock { $0.checkpoint = task }
+                    state.withLock { $0.tasks.checkpoint = task }
                 case .fail(let error):
                     await drain()
                     await keep()
@@ -208,10 +214,10 @@ package final class DownloadDriver: Sendable {
 
     /// Cancels all connections, and waits for them and the checkpoint in progress.
     func drain() async {
-        let tasks = state.withLock { Array($0.connections.values) }
+        let (tasks, checkpoint) = state.withLock { ($0.tasks.requests, $0.tasks.checkpoint) }
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
-        await state.withLock { $0.checkpoint }?.value
+        await checkpoint?.value
         let now = environment.clock.now()
         state.withLock { state in
             guard state.faults.distrustsUnclaimed else { return }

@@ -79,7 +79,7 @@ package struct DownloadPlanner: Sendable {
             validator: identity.etag ?? identity.lastModified,
             digests: representation.digests, contentType: identity.contentType)
         plan.validatorStrength = identity.strongValidator != nil ? .strong : identity.hasValidator ? .weak : .none
-        let hasDigest = request.checksum != nil || request.checksumList != nil || !representation.digests.isEmpty
+        let hasDigest = request.hasDigest || !representation.digests.isEmpty
         if !hasRanges {
             plan.reason = "the server sends no ranges, so it would begin again"
         } else if plan.validatorStrength == .strong {

@@ -7,11 +7,12 @@ extension DownloadDriver {
         var machine: TransferMachine
         var meter = SpeedMeter()
         var interruption = Interruption()
-        var connections: [ConnectionID: Task<Void, Never>] = [:]
-        var checkpoint: Task<Void, Never>?
+        var tasks = Tasks()
         /// When the machine began; `nil` before existing files have been examined.
         var startedAt: Duration?
         var isBackingOff = false
+        /// The run has ended, and its storage is closed.
+        var isOver = false
         var reads = Reading.idle
         var maxConnections: Int
         var links: Links
@@ -20,6 +21,17 @@ extension DownloadDriver {
         var finished = Finished()
         var faults = Faults()
         var space = Space()
+    }
+
+    /// The tasks of a run; they are awaited before it ends.
+    struct Tasks {
+        var connections: [ConnectionID: Task<Void, Never>] = [:]
+        var checkpoint: Task<Void, Never>?
+        /// Reads the document that describes the file.
+        var description: Task<Void, Never>?
+
+        /// Those that wait for servers.
+        var requests: [Task<Void, Never>] { connections.values + (description.map { [$0] } ?? []) }
     }
 
     /// What ends the run before the machine does: a request to stop, or an error that did not come from the machine.
@@ -45,6 +57,11 @@ extension DownloadDriver {
     struct Links {
         /// First the source, then its mirrors; their positions identify them.
         var urls: [DownloadURL]
+        /// The number of mirrors at the end of `urls` that the server has named. No journal has them: it would be found by
+        /// their URLs, and whoever asks for one of these has not asked for the first source.
+        var namedCount = 0
+        /// The URLs without those that the server has named.
+        var given: [DownloadURL] { Array(urls.dropLast(namedCount)) }
         /// The targets of redirects.
         var resolved: [Int: DownloadURL] = [:]
         var finalURL: DownloadURL?
@@ -107,6 +124,8 @@ extension DownloadDriver {
         var origin: Reason
         /// The digest that the server sent to an earlier run.
         var offered: Checksum?
+        /// The digests of the pieces from the document that the server named.
+        var describedPieces: PieceDigests?
         /// A digest of an earlier run that its file did not have, and that was not given again.
         var dropped: Checksum?
 

@@ -12,6 +12,8 @@ package final class EngineEnvironment: Sendable {
     package let clock: any EngineClock
     /// Returns a random number in 0..<1.
     package let random: @Sendable () -> Double
+    /// Measures how busy this process is; `nil` if that is not asked.
+    let processor: ProcessorMeter?
     let ticker: Ticker
     private let loops: [EventLoopExecutor]
     private let nextLoop = Atomic(0)
@@ -30,12 +32,14 @@ package final class EngineEnvironment: Sendable {
         transport: any Transport, fileSystem: any FileSystem = LocalFileSystem(),
         clock: any EngineClock = SystemClock(), loops: [EventLoopExecutor] = HTTPTransport.executors,
         throttle: Throttle? = nil,
-        connectionsPerHost: Int = 16, random: @escaping @Sendable () -> Double = Jitter().next
+        connectionsPerHost: Int = 16, random: @escaping @Sendable () -> Double = Jitter().next,
+        processor: ProcessorMeter? = .shared
     ) {
         self.transport = transport
         files = FileIO(fileSystem)
         self.clock = clock
         self.random = random
+        self.processor = processor
         self.loops = loops
         ticker = Ticker(clock: clock, interval: TransferMachine.tickInterval, executor: loops.first)
         self.throttle = throttle ?? Throttle(rate: nil, clock: clock)

@@ -62,7 +62,7 @@ extension DownloadError {
         }
     }
 
-    init(_ failure: TransferFailure) {
+    package init(_ failure: TransferFailure) {
         let code: DownloadError.Code =
             switch failure.kind {
             case .certificate: .certificate

@@ -18,6 +18,8 @@ final class Storage: Sendable {
             files = (part, journal)
         }
 
+        /// The device and the inode number of the part file.
+        var inode: (UInt64, UInt64) { (files.part.device, files.part.inode) }
         func part(_ disk: Disk) -> PartFile { files.part }
         func journal(_ disk: Disk) -> Journal { files.journal }
         func hasSamePart(as other: Pair) -> Bool { files.part === other.files.part }

@@ -37,6 +37,9 @@ package struct FileIO: Sendable {
         return try result.get()
     }
 
+    /// Closes a file on a file thread, without waiting.
+    func close(_ file: any File) { threads.run { file.close() } }
+
     /// Runs `body` on file threads, between its suspensions too. The caller must not be isolated to an actor.
     package func stay<Value, Failure: Error>(
         _ body: (Disk) async throws(Failure) -> Value

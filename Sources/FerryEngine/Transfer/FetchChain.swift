@@ -57,6 +57,7 @@ struct FetchChain {
         let before = cookies
         for line in head.values(.setCookie) { cookies.store(line, from: url, now: now) }
         if head.status == 401, answersChallenge(in: head, challenges: challenges) { return .again }
+        guard request.followsRedirects else { return .final }
         let verdict = policy.judge(
             status: head.status, locations: head.values(.location), from: url, stateChanged: cookies != before)
         switch verdict {

@@ -1,3 +1,4 @@
+import FerryCore
 import NIOCore
 import Synchronization
 
@@ -13,6 +14,8 @@ final class HTTPExchange: Sendable {
     let needsPublicPeer: Bool
     /// Receives the opening and the end of its connection.
     let trace: TransferTrace?
+    /// Receives what the system knows of its connection.
+    let observe: (@Sendable (SocketFacts) -> Void)?
     private let refused = Mutex<String?>(nil)
     private let flags = Atomic<UInt8>(0)
     private let leftover = Mutex<[ByteBuffer]>([])
@@ -23,9 +26,13 @@ final class HTTPExchange: Sendable {
         static let sent: UInt8 = 4
     }
 
-    init(target: String, needsPublicPeer: Bool, trace: TransferTrace? = nil) {
+    init(
+        target: String, needsPublicPeer: Bool, trace: TransferTrace? = nil,
+        observe: (@Sendable (SocketFacts) -> Void)? = nil
+    ) {
         self.target = target
         self.trace = trace
+        self.observe = observe
         self.needsPublicPeer = needsPublicPeer
     }
 

@@ -17,11 +17,13 @@ extension HTTPTransport {
         settings.allowsPrivate = own.allowsPrivate && request.allowsPrivate
         var chain = FetchChain(request, settings: settings)
         let trace = TransferTrace(request, settings)
+        var links = LinkField()
         while true {
             let fields = chain.fields(challenges: challenges, now: Date())
             let url = chain.url
             trace?.sends(fields, to: url)
-            let answer = try await hop(to: url, fields: fields, headLimit: request.headLimit, settings, trace)
+            let answer = try await hop(request, to: url, fields: fields, settings, trace)
+            links.add(answer.head, from: url)
             let step = try chain.received(answer.head, challenges: challenges, now: Date())
             trace?.received(answer.head, from: url, to: chain.url == url ? nil : chain.url)
             switch step {
@@ -30,6 +32,7 @@ extension HTTPTransport {
                 var response = TransferResponse(
                     head: answer.head, url: chain.url, redirects: chain.redirects, body: body)
                 response.wasAuthorized = chain.isAuthorized
+                response.links = links
                 return response
             case .again:
                 await answer.discardBody()
@@ -43,10 +46,10 @@ extension HTTPTransport {
     /// server, so the request is retried at once, one time, on any connection. A malformed response on a reused
     /// connection is retried until a fresh connection confirms it.
     private func hop(
-        to url: DownloadURL, fields: HTTPHeaders, headLimit: Duration, _ settings: TransferSettings,
+        _ asked: TransferRequest, to url: DownloadURL, fields: HTTPHeaders, _ settings: TransferSettings,
         _ trace: TransferTrace?
     ) async throws(TransferFailure) -> WireAnswer {
-        let deadline = NIODeadline.now() + TimeAmount(min(max(headLimit, .milliseconds(1)), .seconds(86400)))
+        let deadline = NIODeadline.now() + TimeAmount(min(max(asked.headLimit, .milliseconds(1)), .seconds(86400)))
         let route = ProxyRoute(for: url, settings: settings.proxy)
         let peer = TransferFailure.Peer(
             authority: url.authority, proxy: route.name, addressFamily: settings.addressFamily)
@@ -61,11 +64,11 @@ extension HTTPTransport {
             // Through a proxy the peer is the proxy itself, which the user configured.
             let hop = HTTPExchange(
                 target: route.target(of: url), needsPublicPeer: !settings.allowsPrivate && route.name == nil,
-                trace: trace)
+                trace: trace, observe: asked.observe)
             do {
                 return try await send(
-                    hop, to: url, via: route, fields: fields, client, from: settings.addressFamily.wildcard,
-                    deadline: deadline)
+                    asked, as: hop, to: url, via: route, fields: fields, client,
+                    from: settings.addressFamily.wildcard, deadline: deadline)
             } catch {
                 if let peer = hop.refusedPeer { throw .privateAddress(peer, of: url) }
                 let failure = TransferFailure.mapping(error, stage: .head(isAnswered: hop.isAnswered), peer: peer)
@@ -82,12 +85,14 @@ extension HTTPTransport {
     }
 
     private func send(
-        _ hop: HTTPExchange, to url: DownloadURL, via route: ProxyRoute, fields: HTTPHeaders, _ client: RouteClient,
-        from localAddress: String?, deadline: NIODeadline
+        _ asked: TransferRequest, as hop: HTTPExchange, to url: DownloadURL, via route: ProxyRoute,
+        fields: HTTPHeaders, _ client: RouteClient, from localAddress: String?, deadline: NIODeadline
     ) async throws -> WireAnswer {
         let number = hops.add(hop)
         defer { hops.remove(number) }
         var request = HTTPClientRequest(url: route.connectURL(of: url))
+        request.method = .RAW(value: asked.method.rawValue)
+        if let content = asked.content { request.body = .bytes(content) }
         request.headers = fields
         if let authorization = route.forwardedAuthorization {
             request.headers.add(name: "Proxy-Authorization", value: authorization)
@@ -98,7 +103,7 @@ extension HTTPTransport {
         if response.status == .proxyAuthenticationRequired, let proxy = route.name {
             throw TransferFailure(.proxy, ErrorPhrase(.proxyAsksForCredentials, proxy), isTransient: false)
         }
-        return WireAnswer(response, to: hop, via: client)
+        return WireAnswer(response, to: hop, via: client, hasBody: asked.method != .head)
     }
 
     /// Throws if the URL's literal address, which needs no lookup, is of an address family that is not allowed.

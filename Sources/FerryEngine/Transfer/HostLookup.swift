@@ -1,5 +1,5 @@
 import Dispatch
-import FerryCore
+package import FerryCore
 
 #if canImport(Darwin)
     import Darwin
@@ -8,7 +8,7 @@ import FerryCore
 #endif
 
 /// Queries the system's resolver on a Dispatch queue, because it blocks.
-enum HostLookup {
+package enum HostLookup {
     /// Returns whether the name does not exist or has no address, as opposed to a temporary resolver failure.
     static func isMissing(_ host: String) async -> Bool {
         await withCheckedContinuation { continuation in
@@ -17,7 +17,7 @@ enum HostLookup {
     }
 
     /// Returns the addresses of a name; empty if it has none or the resolver fails.
-    static func addresses(of host: String) async -> [IPAddress] {
+    package static func addresses(of host: String) async -> [IPAddress] {
         await withCheckedContinuation { continuation in
             DispatchQueue.global().async {
                 var result: UnsafeMutablePointer<addrinfo>?

@@ -9,7 +9,8 @@ import NIOHTTP1
 /// peer's address before the first byte of a request that needs a public one.
 /// Inbound, it records the first byte of a response, which distinguishes a connection that closed before the response
 /// from one that closed during it. It also stores bytes that arrive without a read request: NIO drains a socket that the
-/// peer has closed, and AsyncHTTPClient discards those bytes when the body is incomplete.
+/// peer has closed, and AsyncHTTPClient discards those bytes when the body is incomplete. About once a second it observes
+/// the socket.
 final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
@@ -25,6 +26,9 @@ final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler 
     /// Whether a read was requested. Data between ``channelReadComplete(context:)`` and ``read(context:)`` reaches
     /// the consumer only if the response is complete.
     private var isWanted = true
+    /// When the connection's socket was last observed, and what its counters were.
+    private var observation: (time: NIODeadline, counters: SocketReading)?
+    private static let observationInterval = TimeAmount.seconds(1)
 
     init(hops: HTTPExchangeRegistry) {
         self.hops = hops
@@ -94,7 +98,22 @@ final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler 
         // The requested data is now delivered, along with all that arrived before it.
         if isWanted { current?.forgetLeftover() }
         isWanted = false
+        observe(context)
         context.fireChannelReadComplete()
+    }
+
+    private func observe(_ context: ChannelHandlerContext) {
+        guard let observe = current?.observe else { return }
+        let now = NIODeadline.now()
+        if let observation, now - observation.time < Self.observationInterval { return }
+        let before = observation?.counters ?? SocketReading()
+        observation = (now, before)
+        let reading = try? context.pipeline.syncOperations.withUnsafeTransportIfAvailable(
+            of: NIOBSDSocket.Handle.self
+        ) { SocketReading(of: $0) }
+        guard let reading = reading ?? nil else { return }
+        observation = (now, reading)
+        observe(reading.facts(since: before))
     }
 }
 

@@ -1,5 +1,6 @@
 package import FerryCore
 package import HTTPTypes
+package import NIOCore
 
 /// Fetches ranges: a request in, a response head and a stream of bytes out.
 ///
@@ -30,9 +31,15 @@ extension Transport {
     package func limitPieces(to bytes: Int?) {}
 }
 
-/// One request to a server; always a GET.
+/// One request to a server; a download's are always GET.
 package struct TransferRequest: Sendable {
     package var url: DownloadURL
+    /// Sent with every request of a redirect chain.
+    package var method = HTTPRequest.Method.get
+    /// The content of the request; `nil` for none.
+    package var content: ByteBuffer?
+    /// Whether redirects are followed; otherwise they are responses like others. Default true.
+    package var followsRedirects = true
     /// Ferry's own fields (Range, If-Range, If-None-Match…); sent with every request of a redirect chain, before the
     /// user's.
     package var fields: HTTPFields
@@ -51,6 +58,8 @@ package struct TransferRequest: Sendable {
     package var maxRedirects: Int
     /// Receives what ``TransferSettings/tracesRequests`` asks for, on any thread.
     package var trace: (@Sendable (Reason) -> Void)?
+    /// Receives what the system knows of the connection, about once a second while it receives, on any thread.
+    package var observe: (@Sendable (SocketFacts) -> Void)?
 
     package init(
         url: DownloadURL, fields: HTTPFields = HTTPFields(), secrets: SecretScope, headLimit: Duration = .seconds(60),
@@ -87,6 +96,8 @@ package struct TransferResponse {
     package var body: TransferBody
     /// Whether the request for this response had credentials or an Authorization field of the user.
     package var wasAuthorized = false
+    /// The mirrors that this response and the redirects before it name.
+    package var links = LinkField()
 
     package init(head: ResponseHead, url: DownloadURL, redirects: [DownloadURL] = [], body: TransferBody) {
         self.head = head

@@ -19,7 +19,7 @@ struct WireAnswer: Sendable {
     /// The time limit for reading such a body.
     static let discardTime = Duration.milliseconds(500)
 
-    init(_ response: HTTPClientResponse, to hop: HTTPExchange, via client: RouteClient) {
+    init(_ response: HTTPClientResponse, to hop: HTTPExchange, via client: RouteClient, hasBody: Bool = true) {
         self.hop = hop
         self.client = client
         var fields = HTTPFields()
@@ -30,7 +30,7 @@ struct WireAnswer: Sendable {
         }
         head = ResponseHead(status: Int(response.status.code), headers: fields)
         body = response.body
-        if response.status == .noContent || response.status == .notModified {
+        if !hasBody || response.status == .noContent || response.status == .notModified {
             declaredLength = 0
         } else if fields[.transferEncoding] != nil {
             declaredLength = nil

@@ -46,7 +46,7 @@ final class BodyBudget: Sendable {
 /// Separate budgets for TCP and for the Unix socket, so that clients of one cannot exhaust the other's.
 struct BodyBudgets: Sendable {
     private let local: BodyBudget
-    private let remote: BodyBudget
+    let remote: BodyBudget
 
     init(_ most: Int) {
         local = BodyBudget(most)

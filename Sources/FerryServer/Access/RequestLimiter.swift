@@ -8,7 +8,7 @@ import NIOHTTP1
 ///
 /// Placed directly after the HTTP decoder. A late request is answered with 408. If a request over TCP is answered
 /// before the end of its body, the response carries `Connection: close`, further input is dropped, and the connection
-/// closes after a delay. Responses, such as event streams, have no deadline.
+/// closes after a delay. Responses, such as event streams, have no deadline until the daemon ends.
 final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = HTTPServerRequestPart
     typealias InboundOut = HTTPServerRequestPart
@@ -32,6 +32,8 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
     private var isAnswerBegun = false
     /// Whether the connection's token was withdrawn: the connection ends with the current response.
     private var isWithdrawn = false
+    /// Whether the daemon ends: it waits for the responses, but not for a client that does not read.
+    private var isQuiescing = false
     private var deadline: Scheduled<Void>?
 
     private let limits: RequestLimits
@@ -61,6 +63,10 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
             open(context)
         case let eviction as ConnectionTable.Eviction: evict(context, eviction)
         case ChannelEvent.inputClosed where phase == .ending: context.close(promise: nil)
+        case is ChannelShouldQuiesceEvent:
+            isQuiescing = true
+            if unanswered > 0 { scheduleClose(context) }
+            context.fireUserInboundEventTriggered(event)
         default: context.fireUserInboundEventTriggered(event)
         }
     }
@@ -99,6 +105,7 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
     /// Starts the deadline for a request head or the end of a body. No deadline applies while only responses are
     /// pending.
     private func schedule(_ context: ChannelHandlerContext) {
+        guard !isQuiescing else { return }
         deadline?.cancel()
         deadline = nil
         let time: TimeAmount
@@ -187,13 +194,18 @@ package struct RequestLimits: Sendable, Hashable {
     package var knownHead: TimeAmount = .seconds(75)
     /// The time from the end of a request head to the end of its body.
     package var body: TimeAmount = .seconds(30)
-    /// The time a client has to read a response that was sent before the end of the request's body.
+    /// The time a client has to read a response that was sent before the end of the request's body, or that is being
+    /// sent when the daemon ends.
     package var linger: TimeAmount = .seconds(2)
+    /// The time before the response to a wrong token of aria2's interface.
+    package var wrongToken: Duration = .seconds(1)
     /// The maximum number of TCP connections without a token; a new one evicts the oldest.
     package var mostUnknown = 32
     /// The maximum number of bytes that all bodies together may hold, separately for TCP and for the Unix socket, not
     /// counting the first ``freeBytes`` of each.
     package var bodyBudget = 32 << 20
+    /// The maximum number of responses with the content of downloads; each has a piece of 256 KiB in memory.
+    package var mostReaders = 64
     /// The bytes of each body that do not count against the budget, so that small requests are always served.
     package static let freeBytes = 4096
 

@@ -160,7 +160,8 @@ struct ConfinementPlan: Sendable, Hashable {
     init(_ place: DaemonPaths, _ settings: DaemonSettings, sessions: [String], unfinished: [String]) {
         required = [place.state, Self.parent(of: place.socket)]
         others =
-            [Self.parent(of: place.settings), settings.directory] + settings.allowedDirectories + sessions
+            [Self.parent(of: place.settings), settings.directory] + [settings.gatewayDirectory].compactMap(\.self)
+            + settings.allowedDirectories + sessions
             + unfinished
     }
 

@@ -18,8 +18,7 @@ final class SpeedHistory: Sendable {
             var samples: [DownloadID: [Int64]] = [:]
             for status in running {
                 var own = state.samples[status.id] ?? []
-                let speed = status.progress.bytesPerSecond
-                own.append(speed.isFinite && speed > 0 && speed < 9e18 ? Int64(speed) : 0)
+                own.append(Int64(bytesPerSecond: status.progress.bytesPerSecond))
                 if own.count > DownloadDetail.mostSpeeds { own.removeFirst() }
                 samples[status.id] = own
             }
@@ -28,4 +27,9 @@ final class SpeedHistory: Sendable {
     }
 
     func samples(of id: DownloadID) -> [Int64] { state.withLock { $0.samples[id] ?? [] } }
+}
+
+extension Int64 {
+    /// A speed in whole bytes per second; 0 for one that no transfer can have.
+    init(bytesPerSecond speed: Double) { self = speed.isFinite && speed > 0 && speed < 9e18 ? Int64(speed) : 0 }
 }

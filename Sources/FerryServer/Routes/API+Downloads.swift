@@ -72,11 +72,7 @@ extension API {
             throw Problem(.badRequest, "At most \(FerryAPI.mostAdded) downloads at a time.")
         }
         guard !new.downloads.isEmpty else { throw Problem(.badRequest, "There is no download to add.") }
-        let requests = try new.downloads.map { try request($0, call) }
-        try await sessions.note(
-            Set(requests.compactMap(\.destination.place)).subtracting([directory(of: call.session)]).sorted(),
-            of: call.session)
-        let added = try await manager.add(requests, for: call.session)
+        let added = try await add(new.downloads, session: call.session, isLocal: call.isLocal)
         let revision = call.revision()
         let rows = try await manager.rows(added.map(\.download.id))
         let byID = Dictionary(rows.map { ($0.id, $0) }) { first, _ in first }
@@ -89,18 +85,31 @@ extension API {
         return response
     }
 
-    func request(_ new: DownloadRequest, _ call: APIRequest) throws(DownloadError) -> DownloadRequest {
+    /// Adds requests of a client, all or none.
+    func add(
+        _ new: [DownloadRequest], session: String, isLocal: Bool
+    ) async throws(DownloadError) -> [(download: Download, isNew: Bool)] {
+        let requests = try new.map { new throws(DownloadError) in try request(new, session: session, isLocal: isLocal) }
+        try await sessions.note(
+            Set(requests.compactMap(\.destination.place)).subtracting([directory(of: session)]).sorted(), of: session)
+        return try await manager.add(requests, for: session)
+    }
+
+    /// The request as it is added or planned: its place is one that the client may choose.
+    private func request(
+        _ new: DownloadRequest, session: String, isLocal: Bool
+    ) throws(DownloadError) -> DownloadRequest {
         // Before anything of it is noted.
         try new.checkValues()
         var request = new
-        (request.destination, request.root) = try destinations(of: call.session).destination(
-            of: new.destination, isLocal: call.isLocal, default: directory(of: call.session))
+        (request.destination, request.root) = try destinations(of: session).destination(
+            of: new.destination, isLocal: isLocal, default: directory(of: session))
         if let directory = request.destination.place { try confinement?.check(directory) }
         guard !request.sources.isEmpty || request.destination.isPart else {
             throw DownloadError(
                 .invalidRequest, ErrorPhrase(.noURL), suggestion: ErrorPhrase(.giveInURLs), recovery: .needsUser)
         }
-        request.session = call.session
+        request.session = session
         return request
     }
 
@@ -141,7 +150,8 @@ extension API {
 
     func plan(_ call: APIRequest) async throws -> Response {
         let new = try await read(DownloadRequest.self, of: call)
-        return try Answer.json(try await manager.plan(try request(new, call)))
+        return try Answer.json(
+            try await manager.plan(try request(new, session: call.session, isLocal: call.isLocal)))
     }
 }
 

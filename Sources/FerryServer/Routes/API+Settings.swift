@@ -65,12 +65,16 @@ extension API {
             default: body.partBytes = body.partBytes.adding(bytes)
             }
         }
-        let speed = manager.running.filter { session == nil || $0.session == session }
-            .reduce(0) { $0 + $1.status.progress.bytesPerSecond }
-        body.bytesPerSecond = speed.isFinite && speed > 0 && speed < 9e18 ? Int64(speed) : 0
+        body.bytesPerSecond = speed(of: session)
         body.freeBytes = FreeSpace.bytes(at: directory(of: session ?? call.session)) ?? 0
         body.uptime = (Date().timeIntervalSince(started) * 1000).rounded() / 1000
         return try Answer.json(body)
+    }
+
+    /// The speed of all downloads of a session, or with `nil` of all sessions, in bytes per second.
+    func speed(of session: String?) -> Int64 {
+        let running = manager.running.filter { session == nil || $0.session == session }
+        return Int64(bytesPerSecond: running.reduce(0) { $0 + $1.status.progress.bytesPerSecond })
     }
 
     func storage(_ call: APIRequest) async throws -> Response {

@@ -19,6 +19,7 @@ struct API: Sendable {
     let tokens: TokenStore
     let connections: ConnectionTable
     let budgets: BodyBudgets
+    let seats: ContentSeats
     let addresses: AddressCache
     /// The directory of the HTML files that open the page in a browser.
     let signInDirectory: String
@@ -45,6 +46,7 @@ struct API: Sendable {
         case .addResumeData: try await addResumeData(call)
         case .adopt: try await adopt(call)
         case .history: try await history(call)
+        case .content: try await content(call)
         case .find: try await find(call)
         case .pauseMany: try await act(.pause(), onMany: call, mayNameNone: true)
         case .resumeMany: try await act(.resume, onMany: call, mayNameNone: true)

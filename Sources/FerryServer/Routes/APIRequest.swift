@@ -24,9 +24,11 @@ struct APIRequest: Sendable {
 
     /// Returns a revision that orders this response among others, if the client requests one. To be called before
     /// rows are read.
-    func revision() -> UInt64? {
-        guard let name = HTTPField.Name(FerryAPI.handlesHeader), http.headers[name] == "1" else { return nil }
-        return DownloadManager.nextRevision()
+    func revision() -> UInt64? { wantsHandles ? DownloadManager.nextRevision() : nil }
+
+    /// Whether the client is the library of an app: it shows handles.
+    var wantsHandles: Bool {
+        HTTPField.Name(FerryAPI.handlesHeader).map { http.headers[$0] == "1" } ?? false
     }
 
     /// Whether the request may read and change this session's downloads: over TCP only those of its own session.
@@ -57,9 +59,14 @@ struct APIRequest: Sendable {
         do { return try APICoding.decode(type, from: data) } catch { throw Problem(decoding: error) }
     }
 
-    /// Reads the body up to the route's limit. A body with a larger declared length is not read at all.
     private func bytes(_ share: inout BodyBudget.Share) async throws(Problem) -> Data {
-        let most = route.mostBytes
+        try await Self.bytes(of: http, most: route.mostBytes, &share)
+    }
+
+    /// Reads the body of a request up to a limit. A body with a larger declared length is not read at all.
+    static func bytes(
+        of http: Request, most: Int, _ share: inout BodyBudget.Share
+    ) async throws(Problem) -> Data {
         let tooLarge = Problem(.bodyTooLarge, "At most \(most) bytes.")
         let declared = http.headers[.contentLength].flatMap { Int($0) }
         if let declared, declared > most { throw tooLarge }

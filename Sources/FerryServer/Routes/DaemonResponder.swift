@@ -49,7 +49,8 @@ final class DaemonResponder: Sendable {
         let resource = Self.resource(request.method, path)
         let token =
             isLocal ? nil : await api.tokens.identify(request.headers[values: .authorization], at: Date())
-        var origin = self.origin(request, target, isLocal: isLocal)
+        var origin = AccessPolicy.RequestOrigin(request)
+        origin.isLocal = isLocal
         origin.hasToken = token != nil
         if let refusal = policy.withLock({ $0 }).refusal(origin, to: resource) { throw refusal }
         if let token {
@@ -84,23 +85,6 @@ final class DaemonResponder: Sendable {
         let rest = path.dropping(prefix: FerryAPI.root) ?? ""
         // Paths of the OpenAPI document begin with a slash, including that of the greeting.
         return .api(Route.match(method, rest.hasSameBytes(as: "/") ? "" : rest))
-    }
-
-    private func origin(_ request: Request, _ target: String, isLocal: Bool) -> AccessPolicy.RequestOrigin {
-        let fields = request.headers
-        // The first `Host` has become the authority; further ones are still header fields.
-        var hosts = request.head.authority.map { [$0] } ?? []
-        if let name = HTTPField.Name("Host") { hosts += fields[values: name] }
-        var origin = AccessPolicy.RequestOrigin(method: request.method, target: target, hosts: hosts)
-        origin.origins = fields[values: .origin]
-        if let name = HTTPField.Name("Sec-Fetch-Site") { origin.sites = fields[values: name] }
-        origin.contentTypes = fields[values: .contentType]
-        if let mode = HTTPField.Name("Sec-Fetch-Mode"), let goal = HTTPField.Name("Sec-Fetch-Dest") {
-            origin.isNavigation = fields[values: mode] == ["navigate"] && fields[values: goal] == ["document"]
-        }
-        origin.session = HTTPField.Name(FerryAPI.sessionHeader).flatMap { fields[$0] }
-        origin.isLocal = isLocal
-        return origin
     }
 
     private func checkVersion(_ request: Request) throws(Problem) {
@@ -159,5 +143,23 @@ final class DaemonResponder: Sendable {
             logger.error("a request failed", metadata: ["path": "\(path)", "error": "\(error)"])
             return Problem(.internal)
         }
+    }
+}
+
+extension AccessPolicy.RequestOrigin {
+    /// Reads the fields of a request; it is not local and has no token.
+    init(_ request: Request) {
+        let fields = request.headers
+        // The first `Host` has become the authority; further ones are still header fields.
+        var hosts = request.head.authority.map { [$0] } ?? []
+        if let name = HTTPField.Name("Host") { hosts += fields[values: name] }
+        self.init(method: request.method, target: request.uri.string, hosts: hosts)
+        origins = fields[values: .origin]
+        if let name = HTTPField.Name("Sec-Fetch-Site") { sites = fields[values: name] }
+        contentTypes = fields[values: .contentType]
+        if let mode = HTTPField.Name("Sec-Fetch-Mode"), let goal = HTTPField.Name("Sec-Fetch-Dest") {
+            isNavigation = fields[values: mode] == ["navigate"] && fields[values: goal] == ["document"]
+        }
+        session = HTTPField.Name(FerryAPI.sessionHeader).flatMap { fields[$0] }
     }
 }

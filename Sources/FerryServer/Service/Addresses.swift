@@ -5,7 +5,11 @@ package struct Addresses: Sendable, Hashable {
     package var socket: String
     /// The loopback port; `nil` if loopback is off.
     package var port: Int?
-    /// The TCP addresses with their port: `127.0.0.1:3377`, `[::1]:3377`.
+    /// The loopback port of aria2's interface; `nil` if it is off.
+    package var aria2Port: Int?
+    /// The loopback port of the gateway; `nil` if it is off.
+    package var gatewayPort: Int?
+    /// The TCP addresses of the page with their port: `127.0.0.1:3377`, `[::1]:3377`.
     package var hosts: [String] = []
 }
 
@@ -15,6 +19,8 @@ package final class AddressCache: Sendable {
         var missing = 0
         var socket: String?
         var port: Int?
+        var aria2Port: Int?
+        var gatewayPort: Int?
         var hosts: [String] = []
         var isClosed = false
         var waiting: [CheckedContinuation<Addresses?, Never>] = []
@@ -25,13 +31,20 @@ package final class AddressCache: Sendable {
     /// The loopback port; `nil` if loopback is off or not bound yet.
     var port: Int? { state.withLock { $0.port } }
 
+    /// The port of aria2's interface; `nil` if it is off or not bound yet.
+    var aria2Port: Int? { state.withLock { $0.aria2Port } }
+
     /// Sets the number of listeners to wait for.
     func expect(_ count: Int) { state.withLock { $0.missing = count } }
 
-    func bound(socket: String? = nil, port: Int? = nil, host: String? = nil) {
+    func bound(
+        socket: String? = nil, port: Int? = nil, host: String? = nil, aria2Port: Int? = nil, gatewayPort: Int? = nil
+    ) {
         let (answer, waiting, asking) = state.withLock { state in
             if let socket { state.socket = socket }
             if let port { state.port = port }
+            if let aria2Port { state.aria2Port = aria2Port }
+            if let gatewayPort { state.gatewayPort = gatewayPort }
             if let host { state.hosts.append(host) }
             state.missing -= 1
             let asking = state.port == nil ? [] : state.asking
@@ -87,5 +100,10 @@ package final class AddressCache: Sendable {
 }
 
 extension AddressCache.State {
-    fileprivate var addresses: Addresses? { socket.map { Addresses(socket: $0, port: port, hosts: hosts.sorted()) } }
+    fileprivate var addresses: Addresses? {
+        socket.map {
+            Addresses(
+                socket: $0, port: port, aria2Port: aria2Port, gatewayPort: gatewayPort, hosts: hosts.sorted())
+        }
+    }
 }

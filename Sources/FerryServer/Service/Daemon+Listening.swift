@@ -27,16 +27,30 @@ extension Daemon {
                 recovery: .needsUser)
         }
         let settings = settings.current
-        guard settings.loopback, mustHavePort, settings.port != 0 else { return }
-        do {
-            let channel = try await ServerBootstrap(group: MultiThreadedEventLoopGroup.singleton)
-                .serverChannelOption(.socketOption(.so_reuseaddr), value: 1)
-                .bind(host: "127.0.0.1", port: settings.port).get()
-            try await channel.close()
-        } catch {
-            throw Self.failure(error, port: settings.port)
+        if settings.loopback, mustHavePort { try await check(settings.port, option: "--port") }
+        if let port = settings.aria2Rpc { try await check(port, option: Self.aria2Option) }
+        if settings.gateway { try await check(settings.gatewayPort, option: Self.gatewayOption) }
+    }
+
+    /// Binds a socket to the port and closes it. It does not listen: a client that connected to it would wait for ever.
+    private func check(_ port: Int, option: String) async throws {
+        guard port != 0 else { return }
+        let address = try SocketAddress(ipAddress: "127.0.0.1", port: port)
+        let number = await onFileThread { () -> Int32 in
+            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            guard descriptor >= 0 else { return errno }
+            defer { close(descriptor) }
+            var isReused: Int32 = 1
+            setsockopt(descriptor, SOL_SOCKET, SO_REUSEADDR, &isReused, socklen_t(MemoryLayout<Int32>.size))
+            return address.withSockAddr { bind(descriptor, $0, socklen_t($1)) } == 0 ? 0 : errno
+        }
+        if number != 0 {
+            throw Self.failure(IOError(errnoCode: number, reason: "bind"), port: port, option: option)
         }
     }
+
+    fileprivate static let aria2Option = "--aria2-rpc"
+    fileprivate static let gatewayOption = "--gateway-port"
 
     /// Whether a process accepts connections at the socket.
     private static func isServed(_ path: String) -> Bool {
@@ -53,17 +67,17 @@ extension Daemon {
         return mustHavePort || port == 0 ? [port] : Array(port...min(port + 9, 65_535)) + [0]
     }
 
-    /// Translates a failure to bind the port.
-    fileprivate static func failure(_ error: any Error, port: Int) -> any Error {
+    /// Translates a failure to bind the port that an option gives.
+    fileprivate static func failure(_ error: any Error, port: Int, option: String = "--port") -> any Error {
         guard let error = error as? IOError else { return error }
         switch error.errnoCode {
         case EADDRINUSE:
             return DownloadError(
-                .conflict, ErrorPhrase(.takenPort, "\(port)"), suggestion: ErrorPhrase(.anotherPort),
+                .conflict, ErrorPhrase(.takenPort, "\(port)"), suggestion: ErrorPhrase(.anotherPort, option),
                 recovery: .needsUser)
         case EACCES:
             return DownloadError(
-                .invalidRequest, ErrorPhrase(.closedPort, "\(port)"), suggestion: ErrorPhrase(.anotherPort),
+                .invalidRequest, ErrorPhrase(.closedPort, "\(port)"), suggestion: ErrorPhrase(.anotherPort, option),
                 recovery: .needsUser)
         default: return error
         }
@@ -83,13 +97,36 @@ extension Daemon {
         var services: [any Service] = [try unixListener(socket)]
         let settings = settings.current
         if settings.loopback {
-            if !peers.tells {
-                logger.warning("this system does not tell whose connections over loopback are: the token decides alone")
-            }
             services.append(FirstListener(daemon: self))
             services.append(SecondListener(daemon: self))
         }
-        addresses.expect(services.count)
+        addresses.expect(services.count + (aria2 == nil ? 0 : 1) + (gateway == nil ? 0 : 1))
+        if let aria2, let port = settings.aria2Rpc {
+            services.append(
+                LoopbackPair(daemon: self, port: port, option: Self.aria2Option) { [self] host, port, running in
+                    try aria2Listener(aria2, host, port) { port in
+                        aria2.listens(on: port)
+                        running(port)
+                    }
+                } bound: { [addresses] in
+                    addresses.bound(aria2Port: $0)
+                })
+        }
+        if let gateway {
+            services.append(
+                LoopbackPair(daemon: self, port: settings.gatewayPort, option: Self.gatewayOption) {
+                    [self] host, port, running in
+                    try gatewayListener(gateway, host, port) { port in
+                        gateway.listens(on: port)
+                        running(port)
+                    }
+                } bound: { [addresses] in
+                    addresses.bound(gatewayPort: $0)
+                })
+        }
+        if services.count > 1, !peers.tells {
+            logger.warning("this system does not tell whose connections over loopback are: the token decides alone")
+        }
         return services
     }
 
@@ -105,7 +142,7 @@ extension Daemon {
     private func unixListener(_ path: String) throws -> any Service {
         let user = user
         return try listener(
-            .unixDomainSocket(path: path),
+            .unixDomainSocket(path: path), respond: responder.respond,
             handlers: { [limits] in
                 [PeerCheck(user: user), RequestLineCheck.Installer(RequestLimiter(limits, table: nil))]
             }
@@ -117,7 +154,7 @@ extension Daemon {
     }
 
     fileprivate func loopback(_ port: Int) throws -> any Service {
-        try listener(.hostname("127.0.0.1", port: port), handlers: loopbackHandlers) {
+        try listener(.hostname("127.0.0.1", port: port), respond: responder.respond, handlers: loopbackHandlers()) {
             [addresses, responder, logger] channel in
             let port = channel.localAddress?.port ?? port
             responder.listens(on: port)
@@ -127,26 +164,56 @@ extension Daemon {
     }
 
     fileprivate func secondLoopback(_ port: Int) throws -> any Service {
-        try listener(.hostname("::1", port: port), handlers: loopbackHandlers) {
+        try listener(.hostname("::1", port: port), respond: responder.respond, handlers: loopbackHandlers()) {
             [addresses, logger] _ in
             logger.info("listening", metadata: ["address": "[::1]:\(port)"])
             addresses.bound(host: "[::1]:\(port)")
         }
     }
 
+    fileprivate func aria2Listener(
+        _ aria2: Aria2Responder, _ host: String, _ port: Int, running: @escaping @Sendable (Int) -> Void
+    ) throws -> any Service {
+        try listener(.hostname(host, port: port), respond: aria2.respond, handlers: loopbackHandlers(upgrading: aria2))
+        {
+            [logger] channel in
+            let port = channel.localAddress?.port ?? port
+            logger.info("listening for clients of aria2", metadata: ["address": "\(host):\(port)"])
+            running(port)
+        }
+    }
+
+    fileprivate func gatewayListener(
+        _ gateway: GatewayResponder, _ host: String, _ port: Int, running: @escaping @Sendable (Int) -> Void
+    ) throws -> any Service {
+        try listener(.hostname(host, port: port), respond: gateway.respond, handlers: loopbackHandlers(isProxy: true)) {
+            [logger] channel in
+            let port = channel.localAddress?.port ?? port
+            logger.info("the gateway is listening", metadata: ["address": "\(host):\(port)"])
+            running(port)
+        }
+    }
+
     /// The limiter must be in the pipeline before the peer check admits the client.
-    private var loopbackHandlers: @Sendable () -> [any RemovableChannelHandler] {
+    ///
+    /// - Parameter aria2: The responder whose WebSockets are accepted.
+    private func loopbackHandlers(
+        upgrading aria2: Aria2Responder? = nil, isProxy: Bool = false
+    ) -> @Sendable () -> [any RemovableChannelHandler] {
         let (user, peers, limits, table) = (user, peers, limits, api.connections)
         return {
             [
-                RequestLineCheck.Installer(RequestLimiter(limits, table: table)),
+                RequestLineCheck.Installer(
+                    RequestLimiter(limits, table: table), then: aria2.map(WebSocketUpgrade.init),
+                    isProxy: isProxy),
                 LoopbackPeerCheck(user: user, peers: peers),
             ]
         }
     }
 
     private func listener(
-        _ address: BindAddress, handlers: @escaping @Sendable () -> [any RemovableChannelHandler],
+        _ address: BindAddress, respond: @escaping @Sendable (Request, any Channel) async -> Response,
+        handlers: @escaping @Sendable () -> [any RemovableChannelHandler],
         running: @escaping @Sendable (any Channel) async -> Void
     ) throws -> any Service {
         var decoder = HTTP1Channel.Configuration.DecoderConfiguration()
@@ -161,8 +228,8 @@ extension Daemon {
                 address: address,
                 availableConnectionsDelegate: MaximumAvailableConnections(mostConnections, logger: quiet)),
             eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: quiet,
-            responder: { [responder] request, writer, channel in
-                let response = await responder.respond(to: request, on: channel)
+            responder: { request, writer, channel in
+                let response = await respond(request, channel)
                 try await writer.write(response: response.head, body: response.body)
             }, onServerRunning: running)
     }
@@ -198,6 +265,43 @@ private struct SecondListener: Service {
             daemon.logger.warning("::1 cannot be listened on", metadata: ["error": "\(error)"])
             daemon.addresses.bound()
             try? await gracefulShutdown()
+        }
+    }
+}
+
+/// Two listeners with a port of their own, on 127.0.0.1 and ::1. The daemon ends if the first cannot be bound; the
+/// machine may lack IPv6.
+private struct LoopbackPair: Service {
+    typealias Running = @Sendable (_ port: Int) -> Void
+
+    let daemon: Daemon
+    let port: Int
+    /// The option that gives the port.
+    let option: String
+    let listener: @Sendable (_ host: String, _ port: Int, _ running: @escaping Running) throws -> any Service
+    /// Called with the port once the first is bound.
+    let bound: Running
+
+    func run() async throws {
+        let (ports, found) = AsyncStream.makeStream(of: Int.self)
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                defer { found.finish() }
+                do {
+                    try await listener("127.0.0.1", port) { port in
+                        bound(port)
+                        found.yield(port)
+                    }.run()
+                } catch { throw Daemon.failure(error, port: port, option: option) }
+            }
+            group.addTask {
+                for await port in ports {
+                    do { try await listener("::1", port) { _ in }.run() } catch {
+                        daemon.logger.warning("::1 cannot be listened on", metadata: ["error": "\(error)"])
+                    }
+                }
+            }
+            try await group.waitForAll()
         }
     }
 }

@@ -15,14 +15,21 @@ package final class Daemon: Sendable {
     let sessions: SessionStore
     let settings: SettingsController
     let responder: DaemonResponder
+    /// aria2's interface, if the settings ask for it.
+    let aria2: Aria2Responder?
+    /// The gateway, if the settings ask for it.
+    let gateway: GatewayResponder?
     let launcher: Launcher
     let updates = AsyncEvent()
+    /// Notified when a client wants the daemon to end.
+    private let shutdown = AsyncEvent()
     let logger: Logger
     /// The user whose processes may use the Unix socket.
     let user: UInt32
     let mostConnections: Int
     /// Whether the daemon does not start without the port of its settings, because an option names it.
     let mustHavePort: Bool
+    private let downloads: [DownloadRequest]
     let limits: RequestLimits
     let peers: LoopbackPeers
     private let watcher: SettingsWatcher
@@ -51,6 +58,10 @@ package final class Daemon: Sendable {
         package var limits = RequestLimits()
         /// Finds the users of loopback connections.
         package var peers = LoopbackPeers()
+        /// Values of aria2's options for downloads that clients of its interface add.
+        package var aria2Defaults: [String: String] = [:]
+        /// Downloads to add at the start, unless they are listed.
+        package var downloads: [DownloadRequest] = []
         /// Adjusts the manager's configuration last; for tests.
         package var configure: @Sendable (inout DownloadManager.Configuration) -> Void = { _ in }
 
@@ -66,6 +77,7 @@ package final class Daemon: Sendable {
         user = options.user
         mostConnections = options.mostConnections
         mustHavePort = options.flags[.port] != nil
+        downloads = options.downloads
         limits = options.limits
         peers = options.peers
         // Files in it have restrictive modes of their own; other users must not be able to create any.
@@ -106,9 +118,34 @@ package final class Daemon: Sendable {
             settings: self.settings,
             launcher: launcher, codes: OneTimeCodes(), tokens: TokenStore(place.tokens),
             connections: ConnectionTable(mostUnknown: options.limits.mostUnknown),
-            budgets: BodyBudgets(options.limits.bodyBudget), addresses: addresses, signInDirectory: place.signIn,
+            budgets: BodyBudgets(options.limits.bodyBudget), seats: ContentSeats(most: options.limits.mostReaders),
+            addresses: addresses, signInDirectory: place.signIn,
             confinement: confinement, started: Date(), logger: logger)
         responder = DaemonResponder(api, port: settings.port, logger: logger)
+        aria2 = try settings.aria2Rpc.map { [api, shutdown] port throws(DownloadError) in
+            let secret = try Aria2Secret.read(settings.aria2Secret, else: place.aria2Secret)
+            let rpc = Aria2RPC(api: api, secret: secret, shutdown: shutdown)
+            try rpc.setDefaults(options.aria2Defaults)
+            return Aria2Responder(
+                rpc, allowedOrigins: settings.aria2AllowedOrigins,
+                port: port, notifiesUnknown: options.peers.tells, delay: options.limits.wrongToken)
+        }
+        gateway = settings.gateway ? try Self.gateway(settings, place, api) : nil
+    }
+
+    private static func gateway(
+        _ settings: DaemonSettings, _ place: DaemonPaths, _ api: API
+    ) throws(DownloadError) -> GatewayResponder {
+        let upstreams: [GatewayUpstream]
+        do throws(TextError) { upstreams = try GatewayUpstream.all(settings.gatewayUpstreams) } catch {
+            throw DownloadError(.invalidRequest, error.reason, recovery: .needsUser)
+        }
+        let cache = try GatewayCache(
+            api.manager, in: settings.gatewayDirectory ?? place.gateway, size: settings.gatewaySize,
+            age: APISeconds.duration(settings.gatewayAge) ?? .zero, logger: api.logger)
+        return GatewayResponder(
+            api.manager, cache, key: try .kept(in: place.gatewayKey), upstreams: upstreams, port: settings.gatewayPort,
+            connections: api.connections, seats: api.seats, logger: api.logger)
     }
 
     /// Serves until ``stop()``. Returns when all state is safe on disk and the lock is released.
@@ -125,6 +162,7 @@ package final class Daemon: Sendable {
             settings.applySessions()
             try await manager.activate()
             let feeds = try await relay.feeds()
+            if !downloads.isEmpty { _ = try await api.add(downloads, session: FerryAPI.defaultSession, isLocal: true) }
             let services = try listeners()
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
@@ -149,6 +187,12 @@ package final class Daemon: Sendable {
         await group.withLock { $0 }?.triggerGracefulShutdown()
     }
 
+    /// Ends ``run()`` when a client wants that.
+    fileprivate func stopOnRequest() async {
+        await shutdown.wait(after: 0)
+        if shutdown.count > 0 { await stop() }
+    }
+
     /// Returns the addresses once all listeners are bound; `nil` if the daemon ends before.
     package func listening() async -> Addresses? { await addresses.wait() }
 
@@ -167,6 +211,14 @@ package final class Daemon: Sendable {
 
     private func heard(_ event: DownloadEvent, _ session: String, isEarlier: Bool) async {
         let isDefault = session == FerryAPI.defaultSession
+        if isDefault, !isEarlier { aria2?.notifier.tell(event) }
+        if session == GatewayCache.session {
+            // Its clients wait for the bytes; no app follows the events, and no command runs for each file.
+            log(event, session)
+            event.acknowledge()
+            gateway?.cache.ends.notify()
+            return
+        }
         // An app's unacknowledged events are repeated at each start, so only an event of the default session, which
         // is acknowledged at once, is new even if it is earlier.
         if case .completed(let file) = event.kind, isDefault || !isEarlier {
@@ -214,6 +266,8 @@ private struct ManagerService: Service {
             group.addTask { await relay.run(feeds) }
             group.addTask { await relay.follow() }
             group.addTask { await daemon.launcher.run() }
+            group.addTask { await daemon.stopOnRequest() }
+            group.addTask { await daemon.gateway?.cache.run() }
             group.addTask {
                 while !Task.isCancelled {
                     try? await Task.sleep(for: .seconds(15))

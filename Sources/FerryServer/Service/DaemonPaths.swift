@@ -23,6 +23,12 @@ package struct DaemonPaths: Sendable, Hashable {
     /// The log file that is used when standard error is `/dev/null`.
     package var log: String { state + "/daemon.log" }
     package var tokens: String { state + "/tokens.json" }
+    /// The token of aria2's interface that the daemon has made.
+    package var aria2Secret: String { state + "/aria2-secret" }
+    /// The default directory of the gateway's cache.
+    package var gateway: String { state + "/gateway" }
+    /// The key of the gateway's links.
+    package var gatewayKey: String { state + "/gateway-key" }
     /// The directory of the HTML files that open the page in a browser, beside the socket.
     package var signIn: String { Paths.parent(of: socket) + "/sign-in" }
     package var sessions: String { state + "/sessions.json" }
@@ -49,7 +55,8 @@ package struct DaemonPaths: Sendable, Hashable {
         }
         self.state =
             state ?? absolute("FERRY_STATE_DIR") ?? (absolute("XDG_STATE_HOME") ?? home + "/.local/state") + "/ferry"
-        self.socket = socket ?? DaemonSocket.path(environment: environment, home: home, user: userID)
+        self.socket =
+            socket ?? DaemonSocket.path(environment: environment, home: home, user: userID, state: state)
         self.settings =
             settings ?? absolute("FERRY_CONFIG")
             ?? (absolute("XDG_CONFIG_HOME") ?? home + "/.config") + "/ferry/ferry.json"

@@ -33,6 +33,24 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
     package var directory: String
     /// Directories below which the page may put files, beside the sessions' own.
     package var allowedDirectories: [String] = []
+    /// The loopback port of aria2's RPC interface, 0 for any that is free; `nil` for no such interface.
+    package var aria2Rpc: Int?
+    /// The token of that interface, or `@` and the path of a file that has it; `nil` for one that is made.
+    package var aria2Secret: String?
+    /// The origins of the pages that may use that interface.
+    package var aria2AllowedOrigins: [String] = []
+    /// Whether the gateway is served, on a loopback port of its own.
+    package var gateway = false
+    /// The loopback port of the gateway; 0 for any that is free.
+    package var gatewayPort = 3387
+    /// The servers that it stands before, each `KIND=URL`.
+    package var gatewayUpstreams: [String] = []
+    /// The bytes that its cache keeps.
+    package var gatewaySize: ByteCount = 20_000_000_000
+    /// The seconds after its last use for which a file stays in the cache.
+    package var gatewayAge: Double = 30 * 86_400
+    /// The directory of the cache; `nil` for one below the state directory.
+    package var gatewayDirectory: String?
     /// The program that runs after each completed download of any session, and its arguments.
     package var onComplete: [String] = []
 
@@ -108,6 +126,20 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
         }
         let most = FerryAPI.mostAtOnce
         try require(0...65_535 ~= port, "port must be from 0 to 65535.")
+        try require(0...65_535 ~= aria2Rpc ?? 0, "aria2Rpc must be from 0 to 65535.")
+        try require(
+            aria2Secret.map(Aria2Secret.isUsable) ?? true,
+            "aria2Secret must have 1 to \(Aria2Secret.mostBytes) bytes, without control characters.")
+        try require(
+            aria2AllowedOrigins.allSatisfy { Aria2Access.isOrigin($0.lowercased()) },
+            "aria2AllowedOrigins must be like http://host:port, or null.")
+        try require(0...65_535 ~= gatewayPort, "gatewayPort must be from 0 to 65535.")
+        try require(gatewaySize.isSize, "gatewaySize must be from 0 to 2^62 - 1.")
+        try require(APISeconds.duration(gatewayAge) != nil, "gatewayAge must be a number of seconds, 0 or more.")
+        try require(gatewayDirectory?.utf8.hasPrefix("/") ?? true, "gatewayDirectory must be absolute.")
+        do throws(TextError) { _ = try GatewayUpstream.all(gatewayUpstreams) } catch {
+            throw Problem(.badRequest, "gatewayUpstreams: \(error.message).")
+        }
         try require(1...most ~= maxConcurrentDownloads, "maxConcurrentDownloads must be from 1 to \(most).")
         try require(1...most ~= connectionsPerHost, "connectionsPerHost must be from 1 to \(most).")
         try require(rateLimit ?? 1 >= 1, "rateLimit is below 1.")
@@ -139,19 +171,28 @@ package enum Setting: String, Sendable, Codable, CodingKey, CodingKeyRepresentab
     case port, loopback, allowsPrivate
     case maxConcurrentDownloads, rateLimit, connectionsPerHost, allowsMetered, allowsConstrained, networkAssumption
     case retriesFailedAfter, minFreeBytes, proxy, directory, allowedDirectories, onComplete
+    case aria2Rpc, aria2Secret, aria2AllowedOrigins
+    case gateway, gatewayPort, gatewayUpstreams, gatewaySize, gatewayAge, gatewayDirectory
 
     /// Whether a change applies at the next start only.
-    var isFixed: Bool { [.port, .loopback, .allowsPrivate].contains(self) }
+    var isFixed: Bool {
+        [
+            .port, .loopback, .allowsPrivate, .aria2Rpc, .aria2Secret, .aria2AllowedOrigins, .gateway, .gatewayPort,
+            .gatewayUpstreams, .gatewaySize, .gatewayAge, .gatewayDirectory,
+        ].contains(self)
+    }
 
     private enum Form { case whole, number, flag, text, list }
 
     private var form: Form {
         switch self {
-        case .port, .maxConcurrentDownloads, .rateLimit, .connectionsPerHost, .minFreeBytes: .whole
-        case .retriesFailedAfter: .number
-        case .loopback, .allowsPrivate, .allowsMetered, .allowsConstrained: .flag
-        case .networkAssumption, .proxy, .directory: .text
-        case .allowedDirectories, .onComplete: .list
+        case .port, .maxConcurrentDownloads, .rateLimit, .connectionsPerHost, .minFreeBytes, .aria2Rpc, .gatewayPort,
+            .gatewaySize:
+            .whole
+        case .retriesFailedAfter, .gatewayAge: .number
+        case .loopback, .allowsPrivate, .allowsMetered, .allowsConstrained, .gateway: .flag
+        case .networkAssumption, .proxy, .directory, .aria2Secret, .gatewayDirectory: .text
+        case .allowedDirectories, .onComplete, .aria2AllowedOrigins, .gatewayUpstreams: .list
         }
     }
 

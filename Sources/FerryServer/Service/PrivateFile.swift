@@ -65,6 +65,14 @@ package enum PrivateFile {
     /// The maximum number of copies of one unreadable file.
     private static let mostUnreadable = 100
 
+    /// Why Foundation could not do something to a file: the system's sentence, where it tells one.
+    static func reason(of error: any Error) -> String {
+        var error = error as NSError
+        while let inner = error.userInfo[NSUnderlyingErrorKey] as? NSError { error = inner }
+        return error.domain == NSPOSIXErrorDomain
+            ? String(cString: strerror(Int32(error.code))) : error.localizedDescription
+    }
+
     /// Creates a directory of mode 0700, and missing parent directories. An existing directory is not changed; it
     /// must belong to this user and have none of the `forbidden` mode bits, by default those of group and others.
     ///
@@ -75,7 +83,7 @@ package enum PrivateFile {
         if access(parent, F_OK) != 0 {
             do { try FileManager.default.createDirectory(atPath: parent, withIntermediateDirectories: true) } catch {
                 throw DownloadError(
-                    .disk, ErrorPhrase(.fileFailed, ErrorPhrase(.makeDirectory), parent, "\(error)"))
+                    .disk, ErrorPhrase(.fileFailed, ErrorPhrase(.makeDirectory), parent, reason(of: error)))
             }
         }
         if mkdir(path, 0o700) != 0, errno != EEXIST { throw failure(.makeDirectory, path) }

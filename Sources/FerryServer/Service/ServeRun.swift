@@ -30,18 +30,24 @@ package struct ServeRun: Sendable {
     ///   - stops: Yields at each request to terminate the process.
     ///   - ready: Receives the addresses, or the error if the daemon cannot listen.
     ///   - signsIn: Whether the address of the page opens it signed in, once, within a minute: for a terminal.
-    ///   - listening: Receives the address of the page, or `nil` if loopback is off.
+    ///   - listening: Receives the lines to print: the address of the page, unless loopback is off, and those of aria2's
+    ///     interface and of the gateway. With `signsIn`, a token that was made now is shown with it.
     package func run(
         stops: AsyncStream<Void>, ready: ReadyDescriptor? = nil, signsIn: Bool = false,
-        listening: @escaping @Sendable (String?) -> Void
+        listening: @escaping @Sendable ([String]) -> Void
     ) async throws(DownloadError) {
         let isTold = Atomic(false)
         do throws(DownloadError) {
             try await serve(stops) { daemon, addresses in
                 isTold.store(true, ordering: .relaxed)
                 ready?.tell(.listening(Self.line(addresses)))
-                listening(
-                    signsIn ? daemon.api.signInAddress() : addresses.port.map { "http://127.0.0.1:\($0)/" })
+                let page = signsIn ? daemon.api.signInAddress() : addresses.port.map { "http://127.0.0.1:\($0)/" }
+                let token = signsIn ? daemon.aria2?.rpc.secret.made.map { " token:\($0)" } : nil
+                let aria2 = addresses.aria2Port.map {
+                    "aria2 http://127.0.0.1:\($0)\(Aria2Responder.jsonPath)" + (token ?? "")
+                }
+                let gateway = addresses.gatewayPort.map { "gateway http://127.0.0.1:\($0)/" }
+                listening([page, aria2, gateway].compactMap(\.self))
             }
         } catch {
             if !isTold.load(ordering: .relaxed) { ready?.tell(.failed(error)) }
@@ -52,7 +58,9 @@ package struct ServeRun: Sendable {
     private static func line(_ addresses: Addresses) -> ReadyLine.Listening {
         ReadyLine.Listening(
             pid: Int(ProcessInfo.processInfo.processIdentifier), version: FerryVersion.text,
-            socket: addresses.socket, port: addresses.port, addresses: addresses.hosts)
+            socket: addresses.socket, port: addresses.port, aria2Port: addresses.aria2Port,
+            gatewayPort: addresses.gatewayPort,
+            addresses: addresses.hosts)
     }
 
     private func serve(

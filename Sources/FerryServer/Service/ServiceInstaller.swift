@@ -41,7 +41,7 @@ package struct ServiceInstaller: Sendable {
     package var isInstalled: Bool { FileManager.default.fileExists(atPath: unit) }
 
     /// Writes the unit and enables it, now and at each login. Throws `disk`, or `conflict` with the output of
-    /// systemctl; the unit file then remains.
+    /// systemctl; a unit file that was not there before is removed then.
     ///
     /// Throws `conflict`, before anything is written, if a daemon is running that systemd did not start: the unit's
     /// daemon would find the state locked and exit.
@@ -51,24 +51,35 @@ package struct ServiceInstaller: Sendable {
             throw DownloadError(.invalidRequest, ErrorPhrase(.unusableUnit, program))
         }
         if let running { try checkIsOurs(running) }
+        let wasInstalled = isInstalled
         do {
             try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
             try SystemdUnit.text(program: program, isConfined: isConfined).write(
                 toFile: unit, atomically: true, encoding: .utf8)
         } catch {
-            throw DownloadError(.disk, ErrorPhrase(.fileFailed, ErrorPhrase(.write), unit, "\(error)"))
+            throw DownloadError(
+                .disk, ErrorPhrase(.fileFailed, ErrorPhrase(.write), unit, PrivateFile.reason(of: error)))
         }
-        try must(["daemon-reload"])
-        try must(["enable", "--now", SystemdUnit.name])
+        do throws(DownloadError) {
+            try must(["daemon-reload"])
+            try must(["enable", "--now", SystemdUnit.name])
+        } catch {
+            if !wasInstalled { try? FileManager.default.removeItem(atPath: unit) }
+            throw error
+        }
     }
 
-    /// Stops the daemon and removes the unit. Returns false if there was none.
+    /// Stops the daemon and removes the unit. Returns false if there was none. Throws `conflict` with the output of
+    /// systemctl, with the unit file removed.
     package func uninstall() throws(DownloadError) -> Bool {
         guard isInstalled else { return false }
-        try must(["disable", "--now", SystemdUnit.name])
+        var failure: DownloadError?
+        do throws(DownloadError) { try must(["disable", "--now", SystemdUnit.name]) } catch { failure = error }
         do { try FileManager.default.removeItem(atPath: unit) } catch {
-            throw DownloadError(.disk, ErrorPhrase(.fileFailed, ErrorPhrase(.remove), unit, "\(error)"))
+            throw DownloadError(
+                .disk, ErrorPhrase(.fileFailed, ErrorPhrase(.remove), unit, PrivateFile.reason(of: error)))
         }
+        if let failure { throw failure }
         try must(["daemon-reload"])
         return true
     }

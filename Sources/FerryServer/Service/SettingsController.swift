@@ -99,14 +99,20 @@ final class SettingsController: Sendable {
         }
         await telling.acquire()
         defer { telling.release() }
-        manager.set(sessions.entry(session)?.settings ?? SessionSettings(), of: session)
+        apply(sessions.entry(session)?.settings, to: session)
     }
 
     /// Applies the settings of every session to the manager, before it opens.
     func applySessions() {
-        for session in sessions.identifiers {
-            if let own = sessions.entry(session)?.settings { manager.set(own, of: session) }
-        }
+        for session in sessions.identifiers { apply(sessions.entry(session)?.settings, to: session) }
+        apply(sessions.entry(GatewayCache.session)?.settings, to: GatewayCache.session)
+    }
+
+    private func apply(_ own: SessionSettings?, to session: String) {
+        var settings = own ?? SessionSettings()
+        // Its clients would time out behind downloads that no program waits for.
+        if session == GatewayCache.session { settings.hasOwnSlots = true }
+        if settings != SessionSettings() || own != nil { manager.set(settings, of: session) }
     }
 }
 

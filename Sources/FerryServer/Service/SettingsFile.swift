@@ -18,7 +18,7 @@ struct SettingsFile: Sendable {
         let text: Data
         do { text = try Data(contentsOf: URL(fileURLWithPath: path)) } catch {
             if (error as? CocoaError)?.code == .fileReadNoSuchFile { return [:] }
-            throw failure(.unreadableSettings, error.localizedDescription)
+            throw failure(.unreadableSettings, PrivateFile.reason(of: error))
         }
         guard let members = try? APICoding.decode([String: JSONValue].self, from: text) else {
             throw failure(.noJSONObject)
@@ -41,7 +41,7 @@ struct SettingsFile: Sendable {
         } catch let error as DownloadError {
             throw error
         } catch {
-            throw DownloadError(.disk, ErrorPhrase(.unwrittenSettings, path), underlying: error.localizedDescription)
+            throw DownloadError(.disk, ErrorPhrase(.unwrittenSettings, path), underlying: PrivateFile.reason(of: error))
         }
     }
 }

@@ -28,7 +28,8 @@ package struct RunOptions: ParsableArguments, Sendable {
 package struct FileOptions: ParsableArguments, Sendable {
     @Argument(
         help: ArgumentHelp(
-            "URLs and part files; of ferry get also directories with part files to resume.", valueName: "url"))
+            "URLs, part files and Metalink documents; of ferry get also directories with part files to resume.",
+            valueName: "url"))
     package var items: [String] = []
 
     @Option(
@@ -46,7 +47,8 @@ package struct FileOptions: ParsableArguments, Sendable {
 
     @Option(
         name: [.customShort("i"), .customLong("input")],
-        help: ArgumentHelp("A file with a list of URLs; - is standard input.", valueName: "list"))
+        help: ArgumentHelp(
+            "A file with a list of URLs, or a Metalink document; - is standard input.", valueName: "list"))
     package var lists: [String] = []
 
     @Option(

@@ -19,10 +19,30 @@ package struct GetPlanner: Sendable {
         return GetPlan(configuration: configuration, items: items, output: output)
     }
 
+    /// Returns the plan for items that are planned already.
+    static func plan(
+        of items: [GetPlan.Item], _ options: GetOptions, world: PlanningWorld
+    ) throws(UsageError) -> GetPlan {
+        let planner = GetPlanner(options: options, world: world)
+        let most = planner.descriptors.connections
+        let fitting = items.map { item -> GetPlan.Item in
+            guard case .request(var request) = item else { return item }
+            request.maxConnections = min(request.maxConnections, most)
+            return .request(request)
+        }
+        let requests = RequestPlanner(
+            files: options.files, options: options.request, trust: options.trust, world: world)
+        let planned = PlannedItems(
+            arguments: fitting, lists: [], planner: requests,
+            template: DownloadRequest(sources: [], destination: .directory(world.directory)))
+        return GetPlan(
+            configuration: try planner.configuration(), items: planned, output: try planner.outputOptions())
+    }
+
     private func outputOptions() throws(UsageError) -> OutputOptions {
         if options.show.quiet, options.show.verbose { throw UsageError("-q and -v contradict each other") }
         if options.show.json, options.show.print0 { throw UsageError("--json and --print0 cannot be used together") }
-        let isStream = options.files.output.map(RequestPlanner.standardOutput.contains) ?? false
+        let isStream = options.files.output.flatMap(RequestPlanner.descriptor) == 1
         if options.show.json, isStream { throw UsageError("--json and -o - both need standard output") }
         return OutputOptions(
             result: isStream ? .body : options.show.json ? .json : .paths(end: options.show.print0 ? 0 : 0x0A),

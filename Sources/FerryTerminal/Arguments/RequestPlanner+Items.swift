@@ -87,6 +87,7 @@ extension RequestPlanner {
         var request = template
         request.sources = entry.urls.map(withNetrc)
         request.checksum = entry.checksum ?? template.checksum
+        (request.expectedBytes, request.pieces) = (entry.size, entry.pieces)
         for field in try PlanningWorld.permitted(entry.headers) { request.headers.append(field) }
         let directory = entry.dir.map(world.absolute) ?? self.directory
         if let out = entry.out {
@@ -127,13 +128,26 @@ extension RequestPlanner {
     /// The directory of files without one of their own.
     private var directory: String { files.directory.map(world.absolute) ?? world.directory }
 
-    /// The values of `-o` that stand for standard output.
-    static let standardOutput: Set<String> = ["-", "/dev/stdout", "/dev/fd/1", "/proc/self/fd/1"]
+    /// The descriptor of this process that a value of `-o` stands for.
+    static func descriptor(_ output: String) -> Int32? {
+        switch output {
+        case "-", "/dev/stdout": return 1
+        case "/dev/stderr": return 2
+        default:
+            let number = output.dropping(prefix: "/dev/fd/") ?? output.dropping(prefix: "/proc/self/fd/")
+            return number.flatMap { Int32($0) }.flatMap { $0 > 0 ? $0 : nil }
+        }
+    }
 
     private mutating func destination(of url: DownloadURL) throws(UsageError) -> DownloadRequest.Destination {
         switch files.output {
-        case let output? where Self.standardOutput.contains(output): return .stream(1)
         case let output?:
+            if let descriptor = Self.descriptor(output) {
+                guard descriptor <= 2 || world.kind(output) != .missing else {
+                    throw UsageError("-o \(output): the descriptor is not open")
+                }
+                return .stream(descriptor)
+            }
             guard !output.isEmpty else { throw UsageError("-o needs a name") }
             let path = Paths.join(directory, output)
             if world.kind(path) == .stream { return .stream(try world.openStream(path)) }

@@ -46,7 +46,8 @@ extension RequestPlanner {
                 + "a name with an @ of its own is written NAME@HOST too: me@example.com@HOST")
     }
 
-    /// Grants the secrets to the only server. Asks the user first if part files are among the items.
+    /// Grants the secrets to the only server. Asks the user first if part files or documents name it, which others may
+    /// have written.
     private func grant(_ items: PlannedItems, _ word: UserWord?) throws(UsageError) -> SecretGrant {
         var servers: Set<Origin> = []
         for item in items {
@@ -62,7 +63,7 @@ extension RequestPlanner {
                 "--user and --header are for one server, and there are several (\(some)): "
                     + "write --user NAME@HOST, or give the URL")
         }
-        guard items.contains(where: { $0.request?.sources.isEmpty == true }) else {
+        guard items.hasDocuments || items.contains(where: { $0.request?.sources.isEmpty == true }) else {
             return try grant(items, word, to: servers, partsOf: nil)
         }
         let both: Reason = items.template.hasSecrets ? "user name and password and headers" : "user name and password"
@@ -186,12 +187,18 @@ package enum ArgumentSecrets {
         }
     }
 
-    private static let secretOptions = ["--user", "--header", "--cookie", "--proxy", "-u", "-H", "-b"]
+    private static let secretOptions = [
+        "--user", "--header", "--cookie", "--proxy", "-u", "-H", "-b", "--http-user", "--http-passwd", "--rpc-secret",
+        "--all-proxy", "--http-proxy", "--https-proxy", "--all-proxy-passwd", "--http-proxy-passwd",
+        "--https-proxy-passwd", "--aria2-secret",
+    ]
 
     private static func ranges(of value: ArraySlice<UInt8>, for option: String) -> [Range<Int>] {
         switch option {
-        case "--header" where value.first == UInt8(ascii: "@"), "-H" where value.first == UInt8(ascii: "@"): []
-        case "--proxy": proxyUserInfo(value)
+        case "--header" where value.first == UInt8(ascii: "@"), "-H" where value.first == UInt8(ascii: "@"),
+            "--aria2-secret" where value.first == UInt8(ascii: "@"):
+            []
+        case "--proxy", "--all-proxy", "--http-proxy", "--https-proxy": proxyUserInfo(value)
         default: value.isEmpty ? [] : [value.indices]
         }
     }

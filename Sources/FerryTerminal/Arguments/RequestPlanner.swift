@@ -20,6 +20,10 @@ struct RequestPlanner: Sendable {
     static func items(
         _ files: FileOptions, _ options: RequestOptions, _ trust: TrustOptions, world: PlanningWorld
     ) throws(UsageError) -> PlannedItems {
+        var files = files
+        let documents = files.items.filter { Self.isDocument($0) && world.kind($0) == .file }
+        files.items.removeAll { documents.contains($0) }
+        files.lists += documents
         var planner = RequestPlanner(files: files, options: options, trust: trust, world: world)
         let targets = try planner.targets()
         try planner.checkSingles(targets)
@@ -31,6 +35,11 @@ struct RequestPlanner: Sendable {
         var items = PlannedItems(arguments: arguments, lists: lists, planner: planner, template: template)
         items.grant = try planner.grant(for: items, targets)
         return items
+    }
+
+    /// Whether the name of a file is that of a Metalink document, which is read as a list.
+    private static func isDocument(_ name: String) -> Bool {
+        name.utf8.hasSuffix(".meta4") || name.utf8.hasSuffix(".metalink")
     }
 
     /// Returns the maximum number of connections.

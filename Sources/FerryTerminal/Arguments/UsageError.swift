@@ -21,7 +21,7 @@ package struct UsageError: Error, Sendable, Hashable, CustomStringConvertible {
 
 extension Reason {
     /// The text in the user's language.
-    var local: String { text(in: .current) }
+    package var local: String { text(in: .current) }
     /// The same, for the terminal.
     var shown: String { PrintableText.escape(local) }
 }

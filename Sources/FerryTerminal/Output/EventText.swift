@@ -28,7 +28,8 @@ package enum EventText {
     /// The notes that are reported without `-v` too: they change what is fetched, expected or named.
     private static let important: Set<ErrorPhrase.Key> = [
         .notOursHere, .nameTaken, .checksumKept, .checksumDropped, .mirrorDropped, .onWithMirror, .otherContent,
-        .halfTaken, .mayBeHalf, .partFits, .wouldRestart, .connectionBroke,
+        .halfTaken, .nothingNoted, .mayBeHalf, .partFits, .wouldRestart, .connectionBroke, .storedEncoded,
+        .contentDigestsLeft,
     ]
 
     /// Like ``line(_:name:detail:)`` for an event's kind. An ``important`` note is always reported, except with `-q`.

@@ -10,34 +10,42 @@ package enum PlanRecord {
     /// Returns one fact per line, as name and value.
     package static func text(_ plan: DownloadPlan) -> [String] {
         let digests = plan.digests.map(\.description).joined(separator: ", ")
-        let resume =
+        let resume: Reason =
             switch plan.resumability {
             case .proven: "yes, proven"
             case .sampled: "yes, by comparing samples"
             case .no: "no"
             }
-        let validator = plan.validator.map { "\($0) (\(plan.validatorStrength.rawValue))" } ?? "none"
-        let size = plan.totalBytes.map { "\(ByteText.size($0)) (\($0) bytes)" }
-        let connections = "\(plan.maxConnections)"
-        let existing = plan.existingPath.map { path in
+        let validator = plan.validator.map { "\($0) (\(plan.validatorStrength.rawValue))" }
+        let size = plan.totalBytes.map { ("\(ByteText.size($0)) (\($0) bytes)" as Reason).local }
+        let connections: Reason =
+            plan.maxConnections > 1 ? "up to \(plan.maxConnections)" : .words("\(plan.maxConnections)")
+        let existing: Reason? = plan.existingPath.map { path in
             if plan.mayBeComplete { return "\(path), of the same size: it is compared, and kept if it is the same" }
-            return Paths.name(of: path) == plan.name ? "\(path): --on-conflict decides" : "\(path): the name is taken"
+            return Paths.name(of: path) == plan.name
+                ? ("\(path): --on-conflict decides" as Reason) : ("\(path): the name is taken" as Reason)
         }
+        let none = ("none" as Reason).local
         let facts: [(name: String, value: String)] = [
             ("name", plan.name),
-            ("exists", existing ?? "no"),
+            ("exists", existing?.local ?? ("no" as Reason).local),
             ("url", plan.url),
-            ("redirects", plan.redirects.isEmpty ? "none" : plan.redirects.joined(separator: " → ")),
-            ("size", size ?? "unknown"),
-            ("ranges", plan.acceptsRanges ? "yes" : "no"),
-            ("validator", validator),
-            ("digest", digests.isEmpty ? "none offered" : digests),
-            ("type", plan.contentType ?? "not said"),
-            ("free space", plan.freeBytes.map(ByteText.size) ?? "unknown"),
-            ("held", plan.heldBytes.map(ByteText.size) ?? "nothing"),
-            ("resumable", plan.reason.isEmpty ? resume : resume + ": " + plan.reason),
-            ("connections", plan.maxConnections > 1 ? "up to " + connections : connections),
+            ("redirects", plan.redirects.isEmpty ? none : plan.redirects.joined(separator: " → ")),
+            ("size", size ?? ("unknown" as Reason).local),
+            ("ranges", plan.acceptsRanges ? ("yes" as Reason).local : ("no" as Reason).local),
+            ("validator", validator ?? none),
+            ("digest", digests.isEmpty ? ("none offered" as Reason).local : digests),
+            ("type", plan.contentType ?? ("not said" as Reason).local),
+            ("free space", plan.freeBytes.map(ByteText.size) ?? ("unknown" as Reason).local),
+            ("held", plan.heldBytes.map(ByteText.size) ?? ("nothing" as Reason).local),
+            (
+                "resumable",
+                plan.reason.isEmpty ? resume.local : resume.local + ": " + Reason.pattern(plan.reason, []).local
+            ),
+            ("connections", connections.local),
         ]
-        return facts.map { DisplayWidth.pad($0.name + ":", to: 13) + PrintableText.escape($0.value) }
+        return facts.map {
+            DisplayWidth.pad(Reason.pattern($0.name, []).local + ":", to: 13) + PrintableText.escape($0.value)
+        }
     }
 }

@@ -39,9 +39,9 @@ package final class SignalWatch: Sendable {
     /// The exit code after a signal: 130 for SIGINT, 143 for SIGTERM and SIGHUP.
     package static func exitCode(_ number: Int32) -> ExitCode { number == SIGINT ? .interrupted : .terminated }
 
-    /// Exits the process after this delay, even if its threads are busy or blocked on the disk.
-    package static func leave(_ code: ExitCode, after seconds: Double) {
-        DispatchQueue.global(qos: .userInteractive).asyncAfter(deadline: .now() + seconds) { _exit(code.rawValue) }
+    /// Exits the process with this status after this delay, even if its threads are busy or blocked on the disk.
+    package static func leave(_ status: Int32, after seconds: Double) {
+        DispatchQueue.global(qos: .userInteractive).asyncAfter(deadline: .now() + seconds) { _exit(status) }
     }
 
     /// Stops the process like the default action of SIGTSTP. Returns when it is continued.

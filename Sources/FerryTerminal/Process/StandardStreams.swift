@@ -72,6 +72,8 @@ package final class StandardWriter: Sendable {
             /// The bytes that are waiting or being written.
             var waiting: [Int32: Int] = [:]
             var closed: Set<Int32> = []
+            /// The error number of the first failure.
+            var failure: Int32?
         }
 
         let queue: DispatchQueue
@@ -89,9 +91,12 @@ package final class StandardWriter: Sendable {
                 if texts.isEmpty { return }
                 for text in texts {
                     let isWritten = StandardStreams.write(text.bytes, to: text.descriptor)
+                    let number = errno
                     state.withLock { state in
                         state.waiting[text.descriptor, default: 0] -= text.bytes.count
-                        if !isWritten { state.closed.insert(text.descriptor) }
+                        guard !isWritten else { return }
+                        state.closed.insert(text.descriptor)
+                        state.failure = state.failure ?? number
                     }
                 }
             }
@@ -126,6 +131,9 @@ package final class StandardWriter: Sendable {
         if isFirst { lane.queue.async { lane.write() } }
         return isOpen
     }
+
+    /// The error number of the first failure to write to standard output; `nil` also if its reader has gone.
+    package var outputFailure: Int32? { output.state.withLock { $0.failure }.flatMap { $0 == EPIPE ? nil : $0 } }
 
     private func lane(of descriptor: Int32) -> Lane { descriptor == 1 ? output : error }
 

@@ -24,7 +24,7 @@ package enum AddPlanner {
         @Sendable func refuse(_ output: String) -> UsageError {
             UsageError("-o \(output): the daemon writes to files only; use ferry get")
         }
-        if let output = options.files.output, RequestPlanner.standardOutput.contains(output) { throw refuse(output) }
+        if let output = options.files.output, RequestPlanner.descriptor(output) != nil { throw refuse(output) }
         let start = try options.at.map { text throws(UsageError) in
             try TimeWord.parse(text, now: now, calendar: calendar)
         }

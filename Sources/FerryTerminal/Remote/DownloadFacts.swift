@@ -18,13 +18,14 @@ package enum DownloadFacts {
                 ("speed", ByteText.rate(progress.bytesPerSecond)),
                 ("time left", ByteText.duration(progress.timeRemaining)),
                 ("connections", ("\(progress.connections) of up to \(download.maxConnections)" as Reason).local),
+                ("limited", progress.bottleneck.map { BottleneckText.sentence($0).local }),
             ]
         }
         facts += [
             ("file", download.status.path ?? download.directory),
-            ("url", download.url),
+            ("url", redacted(download.url)),
         ]
-        facts += detail.sources.dropFirst().map { ("mirror", $0) }
+        facts += detail.sources.dropFirst().map { ("mirror", redacted($0)) }
         facts += [
             ("answered by", detail.response.finalURL),
             ("type", detail.response.type),
@@ -62,6 +63,9 @@ package enum DownloadFacts {
         }
         return lines
     }
+
+    /// A URL without its query, which may be a secret; `--json` has all of it.
+    private static func redacted(_ url: String) -> String { (try? DownloadURL(url))?.redacted ?? url }
 
     private static func state(_ download: ListedDownload) -> String {
         let state = DownloadTable.state(download)

@@ -11,9 +11,10 @@ extension RemoteRun {
             options.files.directory == nil ? try await link.ask(.settings, as: SettingsBody.self).directory : ""
         let plan = try AddPlanner.plan(
             options, directory: directory, world: world, now: Date(), calendar: .current)
-        var isWhole = true
+        var (isWhole, isEmpty) = (true, true)
         var batch: [DownloadRequest] = []
         for item in plan.items {
+            isEmpty = false
             if case .unusable(let line) = item {
                 console.message("ferry: " + line)
                 isWhole = false
@@ -27,6 +28,7 @@ extension RemoteRun {
         }
         // Returns exit code 2 if a line of a list is unusable; the others are added.
         try await add(&batch)
+        if isEmpty { console.message("ferry: " + PlannedItems.empty.shown) }
         return isWhole ? .done : .usage
     }
 

@@ -65,8 +65,9 @@ extension RemoteRun {
     ///
     /// - Parameters:
     ///   - log: The log file of a daemon that a command has started.
+    ///   - holder: The process that writes to it: it holds the lock of the state directory.
     ///   - isService: Whether systemd has started this process.
-    package func status(log: String, isService: (Int) -> Bool) async throws -> ExitCode {
+    package func status(log: String, holder: Int?, isService: (Int) -> Bool) async throws -> ExitCode {
         let greeting: Greeting
         do throws(DaemonFailure) { greeting = try await link.greet() } catch {
             guard case .unreachable = error else { throw error.error(socket: link.socket) }
@@ -82,36 +83,51 @@ extension RemoteRun {
         let counts = try await statistics()
         let since = Date().addingTimeInterval(-counts.uptime)
         let service = isService(greeting.pid)
+        let own = service || greeting.pid != holder ? nil : log
         let page = greeting.port.map { "http://127.0.0.1:\($0)/" }
         if json {
             say(
                 DaemonStatus(
                     running: true, pid: greeting.pid, version: greeting.version, since: since, socket: link.socket,
-                    page: page, log: service ? nil : log, isService: service, statistics: counts))
+                    page: page, log: own, isService: service, statistics: counts))
             return .done
         }
-        let states = [
-            ("running", counts.running), ("waiting", counts.waiting), ("paused", counts.paused),
-            ("failed", counts.failed), ("completed", counts.completed), ("cancelled", counts.cancelled),
-        ].filter { $0.1 > 0 }.map { "\($0.1) \($0.0)" }
-        let facts = [
-            ("running", "since \(LocalTime.text(since)), for \(ByteText.duration(.seconds(counts.uptime)))"),
-            ("version", greeting.version), ("process", "\(greeting.pid)\(service ? ", started by systemd" : "")"),
-            ("socket", link.socket), ("page", page.map { $0 + " (ferry web signs in)" } ?? "off"),
-            ("log", service ? Self.journal : log),
-            ("downloads", states.isEmpty ? "none" : states.joined(separator: ", ")),
+        let states: [Reason] = [
+            counts.running > 0 ? "\(counts.running) running" : nil,
+            counts.waiting > 0 ? "\(counts.waiting) waiting" : nil,
+            counts.paused > 0 ? "\(counts.paused) paused" : nil,
+            counts.failed > 0 ? "\(counts.failed) failed" : nil,
+            counts.completed > 0 ? "\(counts.completed) completed" : nil,
+            counts.cancelled > 0 ? "\(counts.cancelled) cancelled" : nil,
+        ].compactMap(\.self)
+        let time = ByteText.duration(.seconds(counts.uptime))
+        let facts: [(name: String, value: String)] = [
+            ("running", ("since \(LocalTime.text(since)), for \(time)" as Reason).local), ("version", greeting.version),
+            ("process", service ? ("\(greeting.pid), started by systemd" as Reason).local : "\(greeting.pid)"),
+            ("socket", link.socket),
+            ("page", page.map { ("\($0) (ferry web signs in)" as Reason).local } ?? ("off" as Reason).local),
+            ("log", service ? Self.journal : own ?? ("standard error of its process" as Reason).local),
+            (
+                "downloads",
+                states.isEmpty ? ("none" as Reason).local : states.map(\.local).joined(separator: ", ")
+            ),
             ("speed", ByteText.rate(Double(counts.bytesPerSecond))),
         ]
-        for (name, value) in facts { say(DisplayWidth.pad(name + ":", to: 11) + PrintableText.escape(value)) }
+        for (name, value) in facts {
+            say(DisplayWidth.pad(Reason.pattern(name, []).local + ":", to: 11) + PrintableText.escape(value))
+        }
         return .done
     }
 
     /// Runs `ferry logs`.
     package func logs(
-        isService: (Int) -> Bool, read: ((String) -> Void) async throws -> Void
+        holder: Int?, isService: (Int) -> Bool, read: ((String) -> Void) async throws -> Void
     ) async throws -> ExitCode {
-        if let process = try? await link.greet().pid, isService(process) {
-            let text: Reason = "systemd runs the daemon and keeps its log; show it with: \(Self.journal)"
+        if let process = try? await link.greet().pid, isService(process) || process != holder {
+            let text: Reason =
+                isService(process)
+                ? "systemd runs the daemon and keeps its log; show it with: \(Self.journal)"
+                : "the daemon (process \(process)) has another state directory, and logs to its standard error"
             console.message("ferry: " + text.local)
             return .done
         }

@@ -132,6 +132,11 @@ package enum SetPlanner {
             let checksum =
                 pair.value == "none" ? nil : try parsed(pair) { text throws(TextError) in try Checksum(parsing: text) }
             change.set(.checksum, \.checksum, checksum)
+        case "on-conflict":
+            guard let rule = ConflictRule(rawValue: pair.value) else {
+                throw UsageError("on-conflict=\(pair.value): write rename, overwrite, fail or skip")
+            }
+            change.set(.onConflict, \.onConflict, rule)
         case "proxy": try own(.proxy, \.connection.proxy, PlanningWorld.proxy)
         case "ca-file": try own(.certificates, \.connection.certificates, world.certificates)
         case "load-cookies": try own(.cookies, \.connection.cookies, world.cookies)
@@ -179,8 +184,9 @@ package enum SetPlanner {
     }
 
     package static let downloadNames = [
-        "limit", "connections", "priority", "at", "metered", "constrained", "label", "url", "checksum", "accept-html",
-        "resume-unproven", "proxy", "ca-file", "load-cookies", "insecure", "allow-downgrade", "user-agent", "ip",
+        "limit", "connections", "priority", "at", "metered", "constrained", "label", "url", "checksum",
+        "on-conflict", "accept-html", "resume-unproven", "proxy", "ca-file", "load-cookies", "insecure",
+        "allow-downgrade", "user-agent", "ip",
         "connect-timeout",
         "stall-timeout", "retries", "min-free",
     ]

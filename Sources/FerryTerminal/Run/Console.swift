@@ -1,3 +1,5 @@
+import FerryCore
+import Foundation
 import Synchronization
 
 /// Standard output and standard error, with the lines drawn in place at the bottom of the terminal.
@@ -41,6 +43,16 @@ package final class Console: Sendable {
 
     /// Returns when all possible output is written, which may be never if a reader does not read.
     package func drained() async { await writer?.drained() }
+
+    /// Waits until all output is written. Returns `code`, or that of a failed disk if the output of a command that prints
+    /// its result could not be written.
+    package func finished(_ code: ExitCode) async -> ExitCode {
+        await drained()
+        guard code == .done, let number = writer?.outputFailure else { return code }
+        let text: Reason = "the output cannot be written: \(String(cString: strerror(number)))"
+        _ = StandardStreams.write(Array("ferry: \(text.shown)\n".utf8), to: 2)
+        return .disk
+    }
 
     /// Writes transient text to standard output; dropped while the reader is far behind.
     package func passing(_ text: String) {

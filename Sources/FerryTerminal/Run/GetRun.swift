@@ -14,7 +14,7 @@ import Synchronization
 package final class GetRun: Sendable {
     let plan: GetPlan
     let manager: DownloadManager
-    let reporter: Reporter
+    let reporter: any RunReporting
     let ledger = Mutex(Ledger())
     private let start = ContinuousClock.now
     /// The items not yet submitted, and the free slots of the manager.
@@ -32,6 +32,8 @@ package final class GetRun: Sendable {
         /// The part files of a directory that are not yet submitted, and their request.
         var parts: ArraySlice<String> = []
         var template: DownloadRequest?
+        /// Whether there was no item yet.
+        private(set) var isEmpty = true
 
         /// Returns the next item; `nil` if no slot is free.
         mutating func take() -> Next? {
@@ -41,7 +43,9 @@ package final class GetRun: Sendable {
                 freePlaces -= 1
                 return .request(request)
             }
-            switch items.next() {
+            let next = items.next()
+            if next != nil { isEmpty = false }
+            switch next {
             case .request(let request)?:
                 freePlaces -= 1
                 return .request(request)
@@ -58,7 +62,7 @@ package final class GetRun: Sendable {
     private let end: AsyncStream<Never>
     private let endNow: AsyncStream<Never>.Continuation
 
-    package init(_ plan: GetPlan, manager: DownloadManager, reporter: Reporter) {
+    package init(_ plan: GetPlan, manager: DownloadManager, reporter: any RunReporting) {
         self.plan = plan
         self.manager = manager
         self.reporter = reporter
@@ -140,6 +144,7 @@ package final class GetRun: Sendable {
                 ledger.withLock { $0.note(.usage) }
             case .end:
                 let isNews = ledger.withLock { $0.endSubmission() }
+                if isNews, window.withLock({ $0.isEmpty }) { reporter.error(PlannedItems.empty.shown) }
                 if isNews { checkEnd() }
                 return
             }

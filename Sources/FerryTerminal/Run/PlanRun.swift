@@ -17,8 +17,9 @@ package struct PlanRun: Sendable {
 
     package func run() async -> ExitCode {
         var codes: [ExitCode] = []
-        var isFirst = true
+        var (isFirst, isEmpty) = (true, true)
         for item in plan.items {
+            isEmpty = false
             if case .unusable(let line) = item {
                 reporter.error(line)
                 codes.append(.usage)
@@ -39,6 +40,7 @@ package struct PlanRun: Sendable {
                 reporter.failed(error, id: nil, name: url ?? part ?? "", command: nil, date: Date())
             }
         }
+        if isEmpty { reporter.error(PlannedItems.empty.shown) }
         await manager.shutdown()
         return ExitCode.combine(codes)
     }

@@ -35,7 +35,7 @@ package enum Program {
         let watch = SignalWatch()
         let run = GetRun(plan, manager: DownloadManager(plan.configuration), reporter: reporter)
         return await run.run(signals: watch?.signals ?? AsyncStream { _ in }) { code in
-            SignalWatch.leave(code, after: 1.8)
+            SignalWatch.leave(code.rawValue, after: 1.8)
         }
     }
 
@@ -63,9 +63,7 @@ package enum Program {
         let run = PlanRun(
             plan, manager: DownloadManager(plan.configuration), reporter: reporter(plan, console, world),
             console: console)
-        let code = await run.run()
-        await console.drained()
-        return code
+        return await console.finished(await run.run())
     }
 
     /// Prints a usage error on one line, with `json` also as a line of JSON on standard output. Returns the exit code.
@@ -119,8 +117,7 @@ extension Program {
             console.message("ferry: " + PrintableText.escape("\(error)"))
             code = .internal
         }
-        await console.drained()
-        return code
+        return await console.finished(code)
     }
 
     /// Returns a failure as a line of JSON.

@@ -2,12 +2,49 @@ package import Ferry
 package import struct Foundation.Date
 import Synchronization
 
+/// Shows a run to its user, or to the program that started it.
+package protocol RunReporting: Sendable {
+    /// The interval of ``tick(_:whole:elapsed:date:)``; `nil` for none.
+    var interval: Duration? { get }
+    /// Reports an event that does not end the file.
+    func happened(_ event: DownloadEvent, name: String)
+    /// Reports a completed file.
+    ///
+    /// - Parameter isOneOfFew: Whether the run has few enough files for a line each.
+    func completed(_ file: FinishedDownload, event: DownloadEvent, name: String, elapsed: Duration, isOneOfFew: Bool)
+    /// Reports a failed file.
+    ///
+    /// - Parameter id: `nil` if the file was never listed.
+    func failed(_ error: DownloadError, id: DownloadID?, name: String, command: String?, date: Date)
+    /// Reports an error that concerns no file.
+    func error(_ line: String)
+    func message(_ line: String)
+    /// Updates progress.
+    ///
+    /// - Parameters:
+    ///   - open: The statuses of all files that have not ended.
+    ///   - elapsed: The monotonic time since the start of the run.
+    func tick(_ open: [DownloadStatus], whole: WholeProgress, elapsed: Duration, date: Date)
+    /// Reports the total of a run.
+    func summary(_ whole: WholeProgress, receivedBytes: ByteCount, elapsed: Duration)
+    /// Erases what is drawn in place.
+    func clear()
+    /// Stops drawing until ``continued()``, as other programs use the terminal.
+    func suspend()
+    /// Resumes drawing after other programs have used the terminal.
+    func continued()
+    /// Returns when all output is written.
+    func drained() async
+}
+
 /// Reports the run in the requested form: results on standard output, everything else on standard error.
-package final class Reporter: Sendable {
+package final class Reporter: RunReporting {
     private struct State {
         var plain = PlainProgress()
         /// The files with progress output, and the time of their last line.
         var live: [DownloadID: Duration?] = [:]
+        /// What was last reported as the limit of a file.
+        var limits: [DownloadID: Bottleneck] = [:]
     }
 
     private let options: OutputOptions
@@ -32,9 +69,8 @@ package final class Reporter: Sendable {
         self.mayDraw = mayDraw
     }
 
-    package var interval: Duration? { style.interval }
+    package var interval: Duration? { style.interval ?? (options.detail == .verbose ? .milliseconds(250) : nil) }
 
-    /// Reports an event that does not end the file.
     package func happened(_ event: DownloadEvent, name: String) {
         // After a break the reason of the break says enough.
         var goesOn = false
@@ -54,9 +90,6 @@ package final class Reporter: Sendable {
         }
     }
 
-    /// Reports a completed file.
-    ///
-    /// - Parameter isOneOfFew: Whether the run has few enough files for a line each.
     package func completed(
         _ file: FinishedDownload, event: DownloadEvent, name: String, elapsed: Duration, isOneOfFew: Bool
     ) {
@@ -91,12 +124,8 @@ package final class Reporter: Sendable {
         if options.detail > .quiet { console.message("ferry: " + line) }
     }
 
-    /// Updates progress.
-    ///
-    /// - Parameters:
-    ///   - open: The statuses of all files that have not ended.
-    ///   - elapsed: The monotonic time since the start of the run.
     package func tick(_ open: [DownloadStatus], whole: WholeProgress, elapsed: Duration, date: Date) {
+        if options.detail == .verbose { open.forEach(reportLimit) }
         switch style {
         case .none: break
         case .bars(let color):
@@ -126,16 +155,26 @@ package final class Reporter: Sendable {
         }
     }
 
+    /// Reports what limits a file if that differs from the last report.
+    private func reportLimit(of status: DownloadStatus) {
+        guard let limit = status.progress.bottleneck else { return }
+        let isNews = state.withLock { state in
+            if let last = state.limits[status.id], !limit.differs(from: last) { return false }
+            state.limits[status.id] = limit
+            return true
+        }
+        guard isNews else { return }
+        let text: Reason = "speed limited: \(BottleneckText.sentence(limit))"
+        console.message(("\(status.name): \(text)" as Reason).shown)
+    }
+
     /// Erases the bars.
     package func clear() { console.draw([]) }
 
-    /// Returns when all output is written.
     package func drained() async { await console.drained() }
 
-    /// Stops drawing until ``continued()``, as other programs use the terminal.
     package func suspend() { console.suspend() }
 
-    /// Resumes drawing after other programs have used the terminal.
     package func continued() { console.forget() }
 
     /// Prints the total of a run with more than one file.
@@ -149,6 +188,7 @@ package final class Reporter: Sendable {
     private func forget(_ id: DownloadID) {
         state.withLock {
             $0.live[id] = nil
+            $0.limits[id] = nil
             $0.plain.ended(id)
         }
     }

@@ -94,9 +94,13 @@ package final class WatchRun: Sendable {
 
     private func take(_ event: StreamEvent, _ sent: ServerSentEvent) async {
         if style == .json {
-            let isPassing = if case .progress = event { true } else { false }
-            let line = (JSONLine.streamed(event.name.rawValue, data: sent.data)?.text ?? "") + "\n"
-            if isPassing { console.passing(line) } else { console.result(line) }
+            let only = state.withLock { $0.board.only }
+            if let shown = only.map({ event.only($0) }) ?? event,
+                let data = only == nil ? sent.data : (try? shown.data()).map({ String(decoding: $0, as: UTF8.self) })
+            {
+                let line = (JSONLine.streamed(event.name.rawValue, data: data)?.text ?? "") + "\n"
+                if case .progress = event { console.passing(line) } else { console.result(line) }
+            }
         }
         let isStale = state.withLock { state in
             state.board.take(event)

@@ -1,4 +1,4 @@
-package import FerryCore
+import FerryCore
 package import FerryEngine
 import Synchronization
 package import SystemPackage

@@ -154,6 +154,18 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         #expect(outcome == .finished && world.now < 40, "\(world.now)")
     }
 
+    /// Requests that wait count as open, so that no later one was answered before all of them had timed out.
+    @Test("TransferMachine: a server that never answers a second connection finishes without long waits")
+    func muted() {
+        for seed in 0..<40 {
+            let (world, outcome) = run(
+                origin {
+                    ($0.size, $0.connectionRate, $0.maxOpen, $0.excess, $0.breaks) = (200 << 20, 10e6, 1, .mute, 0.2)
+                }, seed: UInt64(seed))
+            #expect(outcome == .finished && world.now < 60, "seed \(seed): \(world.now)")
+        }
+    }
+
     @Test("TransferMachine: on a short link that one connection fills, further connections are soon closed")
     func fastLink() {
         let (world, outcome) = run(

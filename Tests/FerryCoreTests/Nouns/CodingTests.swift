@@ -120,6 +120,10 @@ struct CodingTests {
             completedBytes: 1, totalBytes: 4, bytesPerSecond: 0.5, timeRemaining: .seconds(6), connections: 2)
         let text = #"{"bytesPerSecond":0.5,"completedBytes":1,"connections":2,"timeRemaining":6,"totalBytes":4}"#
         try check(progress, text)
+        var limited = progress
+        limited.bottleneck = Bottleneck(.perConnection, bytesPerSecond: 1.5e6, connections: 2, share: .nan)
+        let cause = #"{"bottleneck":{"bytesPerSecond":1500000,"cause":"perConnection","connections":2},"#
+        try check(limited, cause + text.dropFirst())
         try check(DownloadProgress(), #"{"bytesPerSecond":0,"completedBytes":0,"connections":0}"#)
         try check(
             DownloadStatus(id: DownloadID(rawValue: "7"), state: .paused, progress: progress, name: "x", path: "/x"),

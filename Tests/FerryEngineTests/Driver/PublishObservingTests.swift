@@ -53,7 +53,8 @@ struct PublishWitnessTests {
 
     @Test("PublishObserver: a small file is announced before it has its name, and reported after")
     func small() async throws {
-        try await DriverRig.with { rig in
+        // On a busy machine a small file would move to disk.
+        try await DriverRig.with(clock: FrozenClock()) { rig in
             rig.server.serve("/f", Resource(size: 300_000))
             let observer = PublishObserver(rig.directory)
             let end = await rig.run(try rig.request("/f"), RunContext(observer: observer))
@@ -70,7 +71,8 @@ struct PublishWitnessTests {
 
     @Test("Driver: recoverAnnounced() confirms a synced unchanged file, and no replaced or missing one")
     func recovery() async throws {
-        try await DriverRig.with { rig in
+        // On a busy machine a small file would move to disk.
+        try await DriverRig.with(clock: FrozenClock()) { rig in
             rig.server.serve("/f", Resource(size: 300_000))
             let observer = PublishObserver(rig.directory)
             _ = await rig.run(try rig.request("/f"), RunContext(observer: observer))
@@ -89,7 +91,8 @@ struct PublishWitnessTests {
 
     @Test("PublishObserver: a small file whose name is taken meanwhile is announced again under the next")
     func takenMeanwhile() async throws {
-        try await DriverRig.with { rig in
+        // On a busy machine a small file would move to disk.
+        try await DriverRig.with(clock: FrozenClock()) { rig in
             rig.server.serve("/f", Resource(size: 300_000))
             let directory = rig.directory
             let observer = PublishObserver(directory) { call, earlier in
@@ -104,7 +107,8 @@ struct PublishWitnessTests {
 
     @Test("PublishObserver: a small file whose announcement fails is not published")
     func refused() async throws {
-        try await DriverRig.with { rig in
+        // On a busy machine a small file would move to disk.
+        try await DriverRig.with(clock: FrozenClock()) { rig in
             rig.server.serve("/f", Resource(size: 300_000))
             let observer = PublishObserver(rig.directory) { _, _ in throw Full() }
             let end = await rig.run(try rig.request("/f"), RunContext(observer: observer))

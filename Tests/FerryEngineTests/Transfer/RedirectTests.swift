@@ -24,6 +24,23 @@ struct RedirectTests {
         }
     }
 
+    @Test("Redirects: a request that follows none gets the redirect; HEAD has no body, whatever its length says")
+    func unfollowed() async throws {
+        try await withOrigin { server, transport in
+            server.serve("/f", Resource(size: 5000, seed: 3))
+            server.route("/r") { _ in .redirect(to: "/f", fields: [Field("X-A", "b")]) }
+            var request = TransferRequest(url: try server.downloadURL("/r"))
+            request.method = .head
+            let followed = try await transport.fetch(request)
+            #expect(followed.head.status == 200 && followed.head.single(.contentLength) == "5000")
+            #expect(try await followed.body.collect().isEmpty)
+            request.followsRedirects = false
+            let response = try await transport.fetch(request)
+            #expect(response.head.status == 302 && response.redirects.isEmpty)
+            #expect(server.requests.map(\.head.method) == ["HEAD", "HEAD", "HEAD"])
+        }
+    }
+
     @Test("Redirects: loops, endless chains, blank and double Locations are permanent failures (A33)")
     func endless() async throws {
         try await withOrigin { server, transport in

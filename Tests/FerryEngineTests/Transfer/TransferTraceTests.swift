@@ -44,6 +44,25 @@ struct TransferTraceTests {
         #expect(text.contains("X-Key: …") && !text.contains("hidden"), "\(text)")
     }
 
+    @Test("HTTPTransport: what the system knows of a connection is observed while it receives")
+    func observed() async throws {
+        try await withOrigin { server, transport in
+            server.serve("/f", Resource(size: 4_000_000))
+            var request = TransferRequest(url: try server.downloadURL("/f"))
+            let seen = Mutex<[SocketFacts]>([])
+            request.observe = { facts in seen.withLock { $0.append(facts) } }
+            _ = try await transport.fetch(request).body.collect()
+            let first = try #require(seen.withLock { $0.first })
+            #expect(first.segments ?? 0 > 0)
+            #expect(first.shortestTrip ?? .zero > .zero)
+            #expect(first.window ?? 1 > 0)
+            #expect((0..<4_000_000).contains(first.unread ?? 0))
+        }
+    }
+
+    @Test("ProcessorMeter: the first call has nothing to compare with")
+    func processor() async { #expect(await ProcessorMeter().facts(FileIO(LocalFileSystem())) == nil) }
+
     @Test("HTTPTransport: nothing is traced unless the settings say so")
     func quiet() async throws {
         #expect(try await Self.trace(isOn: false, .redirectChain(1, status: 302)) == [])

@@ -50,6 +50,16 @@ import Testing
         #expect(DownloadFacts.lines(DownloadDetail(waiting), events: []).contains(command + " --session player"))
     }
 
+    @Test("DownloadFacts: what limits a running download")
+    func limited() {
+        var running = ListedDownload.sample("0123456789abcdef")
+        running.status.progress.bottleneck = Bottleneck(.disk, bytesPerSecond: 90e6)
+        let line = "limited:     the disk stores 90.0 MB/s"
+        #expect(DownloadFacts.lines(DownloadDetail(running), events: []).contains(line))
+        running.status.state = .paused
+        #expect(!DownloadFacts.lines(DownloadDetail(running), events: []).contains(line))
+    }
+
     @Test("DownloadTable and DownloadFacts: a download with a start time is scheduled for it")
     func scheduled() {
         let download = ListedDownload.sample(

@@ -74,7 +74,7 @@ import Testing
         }
         let all = try change(
             "proxy=none", "ca-file=ca.pem", "load-cookies=jar", "insecure=on", "allow-downgrade=on", "user-agent=me",
-            "ip=6", "connect-timeout=2", "stall-timeout=1m", "retries=inf", "min-free=0")
+            "ip=6", "connect-timeout=2", "stall-timeout=1m", "retries=inf", "min-free=0", "on-conflict=skip")
         #expect(all.request.connection.proxy == .direct)
         #expect(all.request.connection.certificates?.utf8.count == 63)
         #expect(all.request.connection.cookies?.count == 1)
@@ -85,7 +85,8 @@ import Testing
         #expect(all.request.stallTimeout == .seconds(60))
         #expect(all.request.maxAttempts == DownloadRequest.mostAttempts)
         #expect(all.request.minFreeBytes == 0)
-        #expect(all.members.count == 11)
+        #expect(all.request.onConflict == .skip)
+        #expect(all.members.count == 12)
         let none = try change("proxy=auto", "ca-file=auto", "ip=auto", "retries=auto", "load-cookies=auto")
         #expect(none.request == RequestChange().request)
         #expect(none.members == [.proxy, .certificates, .addressFamily, .maxAttempts, .cookies])
@@ -96,8 +97,9 @@ import Testing
         arguments: [
             ["speed=1"], ["metered=perhaps"], ["max-concurrent=0"], ["max-concurrent=many"], ["limit=fast"], ["dir="],
             ["network=5g"], ["retry-failed=soon"], ["a"], ["a", "limit=1", "b"], ["a", "max-concurrent=2"],
-            ["a", "priority=urgent"], ["a", "checksum=sha256:12"], ["retry-failed=0s"], ["proxy=foo"],
-            ["a", "proxy=ftp://h"], ["a", "ca-file=gone"], ["a", "insecure=maybe"], ["a", "ip=5"], ["a", "retries=-1"],
+            ["a", "priority=urgent"], ["a", "checksum=sha256:12"], ["a", "on-conflict=ask"], ["retry-failed=0s"],
+            ["proxy=foo"], ["a", "proxy=ftp://h"], ["a", "ca-file=gone"], ["a", "insecure=maybe"], ["a", "ip=5"],
+            ["a", "retries=-1"],
             ["a", "stall-timeout=0"], ["a", "user-agent=a\r\nb: c"],
         ])
     func refused(words: [String]) { #expect(throws: UsageError.self) { try SetPlanner.plan(words) } }

@@ -76,7 +76,7 @@ struct DaemonFinderTests {
         let root = FileManager.default.temporaryDirectory.path + "/ferry-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: root + "/run", withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: root) }
-        let environment = ["XDG_RUNTIME_DIR": root + "/run", "FERRY_STATE_DIR": root + "/state"]
+        let environment = ["XDG_RUNTIME_DIR": root + "/run", "XDG_STATE_HOME": root + "/state"]
         // No user has this number, and no file in /tmp its name.
         let (own, other) = (geteuid(), UInt32(3_999_999_999))
         func path(of user: UInt32) -> String { DaemonSocket.path(environment: environment, home: root, user: user) }
@@ -86,7 +86,7 @@ struct DaemonFinderTests {
         let squatted = "/tmp/ferry-\(other)"
         try FileManager.default.createDirectory(atPath: squatted, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: squatted) }
-        #expect(path(of: other) == root + "/state/run/ferry.sock")
+        #expect(path(of: other) == root + "/state/ferry/run/ferry.sock")
         // An own directory that is open to others, a link, and a file.
         for kind in [FileAttributeType.typeDirectory, .typeSymbolicLink, .typeRegular] {
             let place = root + "/run/ferry"
@@ -107,13 +107,29 @@ struct DaemonFinderTests {
     func running() throws {
         let root = FileManager.default.temporaryDirectory.path + "/ferry-" + UUID().uuidString
         defer { try? FileManager.default.removeItem(atPath: root) }
-        try FileManager.default.createDirectory(atPath: root + "/state/run", withIntermediateDirectories: true)
+        try FileManager.default.createDirectory(atPath: root + "/state/ferry/run", withIntermediateDirectories: true)
         try FileManager.default.createDirectory(atPath: root + "/runtime", withIntermediateDirectories: true)
-        let environment = ["XDG_RUNTIME_DIR": root + "/runtime", "FERRY_STATE_DIR": root + "/state"]
+        let environment = ["XDG_RUNTIME_DIR": root + "/runtime", "XDG_STATE_HOME": root + "/state"]
         func path() -> String { DaemonSocket.path(environment: environment, home: root) }
         #expect(path() == root + "/runtime/ferry/ferry.sock")
-        try Data().write(to: URL(filePath: root + "/state/run/ferry.sock"))
-        #expect(path() == root + "/state/run/ferry.sock")
+        try Data().write(to: URL(filePath: root + "/state/ferry/run/ferry.sock"))
+        #expect(path() == root + "/state/ferry/run/ferry.sock")
+    }
+
+    @Test("DaemonSocket: a state directory that was given has a socket of its own, whatever else runs")
+    func ownState() throws {
+        let root = FileManager.default.temporaryDirectory.path + "/ferry-" + UUID().uuidString
+        defer { try? FileManager.default.removeItem(atPath: root) }
+        try FileManager.default.createDirectory(
+            atPath: root + "/runtime/ferry", withIntermediateDirectories: true,
+            attributes: [.posixPermissions: 0o700])
+        try Data().write(to: URL(filePath: root + "/runtime/ferry/ferry.sock"))
+        var environment = ["XDG_RUNTIME_DIR": root + "/runtime"]
+        #expect(DaemonSocket.path(environment: environment, home: root) == root + "/runtime/ferry/ferry.sock")
+        let own = root + "/b/run/ferry.sock"
+        #expect(DaemonSocket.path(environment: environment, home: root, state: root + "/b") == own)
+        environment["FERRY_STATE_DIR"] = root + "/b"
+        #expect(DaemonSocket.path(environment: environment, home: root) == own)
     }
 
     @Test("DaemonSocket: the socket in the state's lock is found without the variables of its daemon, while it exists")

@@ -9,6 +9,30 @@ struct QueueGroupTests {
 
     private func ids(_ decision: QueueMachine.Decision) -> [String] { decision.start.map(\.rawValue) }
 
+    @Test("QueueMachine: a session with slots of its own takes none of the list, and waits for none")
+    func ownSlots() {
+        var policy = QueueMachine(limit: 1)
+        var settings = SessionSettings()
+        settings.hasOwnSlots = true
+        policy.set(settings, of: "own")
+        for name in ["a1", "a2"] { policy.join(id(name)) }
+        for name in ["o1", "o2"] { policy.join(id(name), session: "own") }
+        #expect(Set(policy.decide(at: .zero).start) == [id("a1"), id("o1"), id("o2")])
+        #expect(policy.decide(at: .zero).stop.isEmpty)
+        // a2 waits for the slot of a1, not for those of the session.
+        let contested = policy.contestedRuns()
+        #expect(contested.count == 1 && contested.first === policy.run(of: id("a1")))
+        policy.ended(id("o1"))
+        #expect(policy.decide(at: .zero).start.isEmpty)
+        policy.ended(id("a1"))
+        #expect(policy.decide(at: .zero).start == [id("a2")])
+        policy.set(limit: 0)
+        #expect(policy.decide(at: .zero).stop == [QueueMachine.Stop(id("a2"), .slot)])
+        // Without its own slots the session waits like others.
+        policy.set(SessionSettings(), of: "own")
+        #expect(policy.decide(at: .zero).stop == [QueueMachine.Stop(id("o2"), .slot)])
+    }
+
     @Test("QueuePolicy: a group at its limit waits, and other groups take the slots")
     func limit() {
         var policy = QueueMachine(limit: 3)
@@ -62,11 +86,12 @@ struct QueueGroupTests {
     func zero() {
         var policy = QueueMachine(limit: 2)
         policy.set(limit: 0, of: "1")
+        policy.join(id("b1"), session: "2")
         policy.join(id("a1"), session: "1")
-        #expect(ids(policy.decide(at: .zero)) == [])
-        let hasReady = policy.hasReady
-        #expect(!hasReady)
+        #expect(ids(policy.decide(at: .zero)) == ["b1"])
+        #expect(policy.contestedRuns().isEmpty)
         policy.set(limit: 1, of: "1")
+        #expect(policy.contestedRuns().count == 1)
         #expect(ids(policy.decide(at: .zero)) == ["a1"])
     }
 

@@ -97,6 +97,27 @@ struct ContentDigestTests {
         }
     }
 
+    @Test("Content-Digest: repeated mismatches give way to the file's own digest, and to the word none (A45)")
+    func outvoted() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: Self.size)
+            shop.server.serve("/a", resource)
+            shop.server.always("/a", .wrongContentDigest)
+            let checksum = Checksum(
+                algorithm: .sha256, bytes: ByteDigest.of(resource.bytes(0..<Self.size), .sha256))
+            let outcome = try await shop.get("/a", engine: shop.engine(), { _ in }, { $0.checksum = checksum })
+            try shop.expect(outcome.file.path, is: resource)
+            #expect(try outcome.file.proof == .digest)
+            #expect(outcome.notes("only the file's own digest counts now"))
+            shop.server.serve("/b", resource)
+            shop.server.always("/b", .wrongContentDigest)
+            let taken = try await shop.get(
+                "/b", engine: shop.engine(), { _ in }, { $0.ignoresEarlierChecksum = true })
+            try shop.expect(taken.file.path, is: resource)
+            #expect(taken.retries == 0)
+        }
+    }
+
     @Test("Content-Digest: repeated mismatches are an error with both digests, and held bytes can be resumed (A45)")
     func always() async throws {
         try await Workshop.run { shop in

@@ -5,7 +5,7 @@ import { forAll } from './api.js';
 import { t } from './text.js';
 import * as format from './format.js';
 import { ask } from './ask.js';
-import { may, heldBytes, hasEnded, failedChecksum, isUnproven } from './words.js';
+import { may, heldBytes, hasEnded, failedChecksum, isUnproven, wasKept } from './words.js';
 
 /// How long a removal can be taken back.
 const UNDO_TIME = 8000;
@@ -28,11 +28,11 @@ export class Actions {
   /// `resume`, `pause`, `cancel`, `restart`, `remove`, `removeFile` or `anyway` (in spite of a metered network), of those
   /// that allow it. Gives whether it was done.
   async run(action, downloads) {
-    const needed = { removeFile: 'remove', anyway: 'change' }[action] ?? action;
-    const targets = downloads.filter((download) => may(download, needed));
-    if (targets.length === 0 || this.#isAway()) return false;
-    if (action === 'remove' && targets.every(hasEnded)) return this.#removeSoon(targets);
-    if (!(await this.#isMeant(action, targets)) || !(await this.#keepsBytes(action, targets))) return false;
+    const allowed = downloads.filter((download) => may(download, action));
+    if (allowed.length === 0 || this.#isAway()) return false;
+    if (action === 'remove' && allowed.every(hasEnded)) return this.#removeSoon(allowed);
+    const targets = await this.#meant(action, allowed);
+    if (targets.length === 0 || !(await this.keepsBytes(action, targets))) return false;
     if (action === 'resume' && targets.length === 1 && targets[0].waitReason === 'slot') return this.#goFirst(targets[0]);
     const problems = await this.#send(action, targets);
     this.report(problems[0]);
@@ -67,7 +67,9 @@ export class Actions {
 
   #tell(action, targets) {
     const [{ name }] = targets;
-    const text = targets.length === 1 ? t(`did.${action}`, { name }) : t(`did.${action}.many`, { n: targets.length });
+    // What was removed after a question has had its data deleted, if there was any.
+    const did = `did.${action === 'remove' ? 'removeUnfinished' : action}`;
+    const text = targets.length === 1 ? t(did, { name }) : t(`${did}.many`, { n: targets.length });
     const changed = action === 'resume' && targets.length === 1 && { notBefore: 'did.early', diskSpace: 'did.tryNow' }[targets[0].waitReason];
     if (changed) return this.#announcer.say(t(changed, { name }));
     const takesBack = action === 'cancel' ? { label: t('do.restart'), run: () => this.#send('restart', targets) } : null;
@@ -85,8 +87,13 @@ export class Actions {
       if (problems.length > 0) this.#store.unhide(ids);
       this.report(problems[0]);
     };
-    const timer = setTimeout(() => removeNow(), UNDO_TIME);
+    let timer;
+    const wait = () => {
+      clearTimeout(timer);
+      if (this.#pending.has(removeNow)) timer = setTimeout(() => removeNow(), UNDO_TIME);
+    };
     this.#pending.add(removeNow);
+    wait();
     this.#store.hide(ids);
     const undo = () => {
       if (!this.#pending.delete(removeNow)) return;
@@ -95,7 +102,7 @@ export class Actions {
       this.#announcer.speak(t('undone'));
     };
     const text = ids.length === 1 ? t('did.remove', { name: targets[0].name }) : t('did.remove.many', { n: ids.length });
-    this.#announcer.say(text, { label: t('undo'), run: undo, time: UNDO_TIME });
+    this.#announcer.say(text, { label: t('undo'), run: undo, time: UNDO_TIME, hold: () => clearTimeout(timer), release: wait });
     return true;
   }
 
@@ -131,48 +138,78 @@ export class Actions {
     }
   }
 
-  async #isMeant(action, targets) {
-    const n = targets.length;
-    const size = format.size(targets.reduce((sum, download) => sum + heldBytes(download), 0));
-    const has = targets.some((download) => heldBytes(download) > 0);
+  /// Those that are meant, by the answer where bytes would go; none if it was thought better of.
+  async #meant(action, targets) {
+    // What is whole and has another checksum does not go on: it is fetched again.
+    const again = action === 'resume' ? targets.filter((download) => failedChecksum(download) && heldBytes(download) > 0) : [];
+    const asked = again.length > 0 ? again : targets;
+    const n = asked.length;
+    const size = format.size(asked.reduce((sum, download) => sum + heldBytes(download), 0));
+    const has = asked.some((download) => heldBytes(download) > 0);
     const kind = {
       cancel: has && 'cancel', remove: has ? 'remove' : 'removeNew', removeFile: 'removeFile',
       restart: targets.some(({ state }) => state === 'completed') && 'restart',
-      resume: has && targets.every(failedChecksum) && 'again',
+      resume: again.length > 0 && 'again',
     }[action];
-    if (!kind) return true;
+    if (!kind) return targets;
     const about = { removeNew: 'remove', removeFile: 'removeFile' }[kind] ?? kind;
-    return ask({
-      title: n === 1 ? t(`ask.${about}`, { name: targets[0].name }) : t(`ask.${about}.many`, { n }),
-      text: t(`ask.${kind}.text`, { size, n }),
+    const answer = await ask({
+      title: n === 1 ? t(`ask.${about}`, { name: asked[0].name }) : t(`ask.${about}.many`, { n }),
+      text: t(kind === 'restart' ? restartText(asked) : `ask.${kind}.text`, { size, n }),
       confirm: t(`ask.${about}.confirm`),
       isDangerous: kind !== 'restart',
+      other: n < targets.length ? t('ask.again.others') : null,
       ...(kind === 'restart' && { keep: t('ask.restart.not') }),
     });
+    if (answer === 'other') return targets.filter((download) => !again.includes(download));
+    return answer === 'yes' ? targets : [];
+  }
+
+  /// Those of these that a break makes begin from zero once they are changed so; `null` where that cannot be read, which is said.
+  async #unproven(downloads, change = {}) {
+    const found = [];
+    const problems = await forAll(downloads.filter((download) => heldBytes(download) > 0 && !failedChecksum(download)), async ({ id }) => {
+      const detail = await this.#api.detail(id);
+      if (isUnproven({ ...detail, ...change })) found.push(detail);
+    });
+    const problem = problems.find(({ status }) => status !== 404); // One that is gone has nothing to lose.
+    this.report(problem);
+    return problem ? null : found;
   }
 
   /// A server that names no version of a file makes a download begin from zero, unless samples are compared: asks before
   /// bytes would be lost that way.
-  async #keepsBytes(action, downloads) {
-    const states = { pause: ['downloading'], resume: ['paused', 'failed'] }[action] ?? [];
-    const held = downloads.filter((download) => states.includes(download.state) && heldBytes(download) > 0 && !failedChecksum(download));
-    const found = [];
-    await forAll(held, async ({ id }) => {
-      const detail = await this.#api.detail(id);
-      if (isUnproven(detail)) found.push(detail);
-    });
-    const n = found.length;
-    if (n === 0) return true;
-    const about = `unproven.${action}`;
-    const answer = await ask({
-      title: n === 1 ? t(about, { name: found[0].name }) : t(`${about}.many`, { n }),
-      text: t(`${about}.text`, { size: format.size(found.reduce((sum, download) => sum + heldBytes(download), 0)) }),
-      confirm: t(`${about}.confirm`), keep: t(`${about}.not`), other: action === 'resume' ? t('unproven.again') : null,
-    });
-    if (answer !== 'yes' || action === 'pause') return answer !== '';
+  /// `pauseAll` is asked of all, though these alone would lose bytes; `wait` of those that settings would stop.
+  async keepsBytes(action, downloads) {
+    const running = ['downloading'];
+    const states = { pause: running, pauseAll: running, wait: running, resume: ['paused', 'failed'] }[action] ?? [];
+    const found = await this.#unproven(downloads.filter(({ state }) => states.includes(state)));
+    if (found === null) return false;
+    if (found.length === 0) return true;
+    const answer = await this.#askUnproven(action, found);
+    if (answer !== 'yes' || action !== 'resume') return answer !== '';
     const problems = await this.#api.actMany(found.map(({ id }) => id), 'change', { change: { resumesUnproven: true } }).catch((problem) => [problem]);
     this.report(problems[0]);
     return problems.length === 0;
+  }
+
+  #askUnproven(action, found) {
+    const n = found.length;
+    const about = `unproven.${action}`;
+    const [{ name }] = found;
+    return ask({
+      title: n === 1 ? t(about, { name }) : t(`${about}.many`, { n }),
+      text: t(`${about}.text`, { n, name, size: format.size(found.reduce((sum, download) => sum + heldBytes(download), 0)) }),
+      confirm: t(`${about}.confirm`), keep: t(`${about}.not`), other: action === 'resume' || action === 'change' ? t('unproven.again') : null,
+    });
+  }
+
+  /// A change that begins a new run is a break too: gives what is to be changed by the answer, `null` for nothing.
+  async changeKeepingBytes(download, change) {
+    const found = await this.#unproven([download], change);
+    if (found === null || found.length === 0) return found && change;
+    const answer = await this.#askUnproven('change', found);
+    return answer === '' ? null : answer === 'yes' ? { ...change, resumesUnproven: true } : change;
   }
 
   /// Moves one of the list: `to` as in the API. Gives whether it was moved.
@@ -206,8 +243,10 @@ export class Actions {
     }
   }
 
+  /// `pause`, or `resume`, which leaves failed ones to themselves.
   async everything(action) {
-    if (!(await this.#keepsBytes(action, [...this.#store.downloads.values()]))) return;
+    if (action === 'resume') return this.run(action, this.#store.inState('paused'));
+    if (this.#isAway() || !(await this.keepsBytes('pauseAll', [...this.#store.downloads.values()]))) return;
     try {
       const { changed } = await this.#api.post(`/downloads/${action}`, {});
       this.#announcer.speak(t(`did.${action}.many`, { n: changed }));
@@ -224,4 +263,13 @@ export class Actions {
     if (targets.length < all.length) this.#announcer.say(t('clear.kept', { n: all.length - targets.length }));
     if (targets.length > 0) this.#removeSoon(targets);
   }
+}
+
+/// The key of what a restart does with the files that are there. One that was kept is replaced only where its rule says so.
+function restartText(downloads) {
+  const kept = downloads.filter(wasKept);
+  if (kept.length === 0) return 'ask.restart.text';
+  if (downloads.length > 1) return 'ask.restart.text.many';
+  const rule = kept[0].onConflict ?? 'rename';
+  return rule === 'overwrite' ? 'ask.restart.text' : `ask.restart.text.${rule}`;
 }

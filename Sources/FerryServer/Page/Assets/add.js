@@ -6,6 +6,9 @@ import { t } from './text.js';
 import { FieldSet } from './fields.js';
 import { cookieFile, droppedText, isLink, mayBecomeLink, newIdentifier, parseLinks } from './links.js';
 
+/// The field scrolls when its links need more than these pixels.
+const MOST_HEIGHT = 220;
+
 /// The longest time between the two halves of a double click.
 const DOUBLE_CLICK = 600;
 
@@ -122,8 +125,11 @@ export class AddForm {
   #warning;
 
   #grow() {
-    this.#field.style.height = 'auto';
-    this.#field.style.height = `${Math.min(this.#field.scrollHeight, 220)}px`;
+    const { style } = this.#field;
+    style.height = 'auto';
+    const height = this.#field.scrollHeight + this.#field.offsetHeight - this.#field.clientHeight;
+    style.height = `${Math.min(height, MOST_HEIGHT)}px`;
+    style.overflowY = height > MOST_HEIGHT ? 'auto' : 'hidden';
   }
 
   // Judging ---------------------------------------------------------------------------------------------------------
@@ -164,8 +170,9 @@ export class AddForm {
     if (!asked) return null;
     if (asked.password && !asked.user) return this.#fields.complain('user', t('add.user.needed'));
     const list = asked.checksum?.replace(/^@/, '');
-    if (isLink(list ?? '')) Object.assign(asked, { checksumList: list, checksum: null });
-    return Object.fromEntries(Object.entries(asked).filter(([, value]) => value !== null));
+    // A checksum of null is none, whatever the server declares.
+    if (isLink(list ?? '')) Object.assign(asked, { checksumList: list, checksum: undefined });
+    return Object.fromEntries(Object.entries(asked).filter(([name, value]) => value !== undefined && (value !== null || name === 'checksum')));
   }
 
   // Sending ---------------------------------------------------------------------------------------------------------

@@ -1,9 +1,9 @@
 // What is said without being asked for: to screen readers, in toasts, and as notifications of the system.
 
-import { h, setText, kept } from './dom.js';
+import { h, setAttribute, setText, kept } from './dom.js';
 import { icon } from './icons.js';
 import { t } from './text.js';
-import { errorText } from './words.js';
+import { errorText, placeText, wasKept } from './words.js';
 
 /// Ends that come within this time are told together.
 const BURST = 350;
@@ -13,7 +13,7 @@ const MOST_TOASTS = 3;
 export class Announcer {
   #polite = h('div', { class: 'spoken', role: 'status', 'aria-live': 'polite', data: { live: 'polite' } });
   #urgent = h('div', { class: 'spoken', role: 'alert', 'aria-live': 'assertive', data: { live: 'assertive' } });
-  #toasts = h('div', { class: 'toasts', role: 'region', 'aria-label': t('messages') });
+  #toasts = h('div', { class: 'toasts', role: 'region' });
   #burst = [];
   #timer = null;
   /// The ends that are still told, and the messages about them.
@@ -29,7 +29,8 @@ export class Announcer {
     setText(region, region.textContent === text ? `${text}\u00a0` : text);
   }
 
-  /// - action: `{label, run, time}`: a button in the message, which stays for that time.
+  /// - action: `{label, run, time, hold, release}`: a button in the message, which stays for that time; while it has the
+  ///   focus the message stays, and what waits for that time is held until it is released.
   say(text, action = null) {
     this.speak(text);
     this.#toast('info', text, null, action);
@@ -47,8 +48,11 @@ export class Announcer {
     this.#toast('warn', text);
   }
 
-  /// Takes back what was spoken: it is in another language.
-  hush() { for (const region of [this.#polite, this.#urgent]) setText(region, ''); }
+  /// Takes back what was spoken: it is in another language, or no longer true. Names the region of messages.
+  hush() {
+    for (const region of [this.#polite, this.#urgent]) setText(region, '');
+    setAttribute(this.#toasts, 'aria-label', t('messages'));
+  }
 
   /// Takes back what was said: it is about a page that is gone.
   clear() { this.#toasts.replaceChildren(); }
@@ -78,13 +82,12 @@ export class Announcer {
     }
     for (const download of fresh) {
       const isFailed = download.state === 'failed';
-      const detail = isFailed ? errorText(download.error) : t('file.saved', { path: download.path ?? download.name });
-      const text = isFailed
-        ? t('ended.failed', { name: download.name, reason: detail })
-        : t('ended.completed', { name: download.name, path: download.path ?? download.name });
+      const detail = isFailed ? errorText(download.error) : placeText(download);
+      const text = isFailed ? t('ended.failed', { name: download.name, reason: detail })
+        : t(wasKept(download) ? 'ended.kept' : 'ended.completed', { name: download.name, detail });
       this.speak(text, isFailed);
       this.#told.toasts.push(this.#toast(isFailed ? 'warn' : 'check', download.name, detail));
-      this.#notify(t(isFailed ? 'ended.failed.title' : 'ended.completed.title'), `${download.name}\n${detail}`, download.id);
+      this.#notify(t(isFailed ? 'ended.failed.title' : wasKept(download) ? 'state.kept' : 'ended.completed.title'), `${download.name}\n${detail}`, download.id);
     }
   }
 
@@ -98,23 +101,37 @@ export class Announcer {
         type: 'button', class: 'button compact', data: { toast: 'action' },
         on: {
           click: () => {
-            toast.remove();
+            close();
             action.run();
           },
         },
       }, action.label),
-      h('button', { type: 'button', class: 'icon-button small', 'aria-label': t('dismiss'), title: t('dismiss'), on: { click: () => toast.remove() } },
+      h('button', { type: 'button', class: 'icon-button small', 'aria-label': t('dismiss'), title: t('dismiss'), on: { click: () => close() } },
         icon('cancel')));
     const leave = () => {
       clearTimeout(timers.timer);
       const time = action?.time ?? TOAST_TIME;
       if (time !== Infinity) timers.timer = setTimeout(() => toast.remove(), time);
     };
-    // The focus keeps it, except where its time is that of the thing itself. Clicks go through to what is under it.
-    if (!action?.time) {
-      toast.addEventListener('focusin', () => clearTimeout(timers.timer));
-      toast.addEventListener('focusout', leave);
-    }
+    // The focus keeps it, and goes back to where it was, else to the list. Clicks go through to what is under it.
+    let before = null;
+    const close = () => {
+      const hadFocus = toast.contains(document.activeElement);
+      toast.remove();
+      clearTimeout(timers.timer); // A browser may tell of the focus that goes with it.
+      if (!hadFocus) return;
+      action?.release?.();
+      (before?.isConnected ? before : document.querySelector('.row[tabindex="0"]'))?.focus({ preventScroll: true });
+    };
+    toast.addEventListener('focusin', ({ relatedTarget }) => {
+      if (relatedTarget && !toast.contains(relatedTarget)) before = relatedTarget;
+      clearTimeout(timers.timer);
+      action?.hold?.();
+    });
+    toast.addEventListener('focusout', () => {
+      leave();
+      if (toast.isConnected) action?.release?.();
+    });
     leave();
     this.#toasts.append(toast);
     // Those with a button keep their place and their time.

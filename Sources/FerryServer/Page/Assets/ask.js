@@ -28,7 +28,7 @@ export function dialog({ title, className = '', body = [], foot = null, onClose 
 }
 
 /// What the user means: `yes`, `other`, or nothing for the safe answer, which has the focus.
-/// - other: the label of another way, which loses something.
+/// - other: the label of another way.
 export function ask({ title, text, confirm, isDangerous = false, other = null, keep: safe = t('ask.keep') }) {
   return new Promise((resolve) => {
     const keep = h('button', { type: 'button', class: 'button', autofocus: true, on: { click: () => box.close('') } }, safe);

@@ -4,7 +4,7 @@ import { h, setText, setAttribute } from './dom.js';
 import { icon } from './icons.js';
 import { t, number } from './text.js';
 import { FILTERS, SORTS, filterCounts } from './arrange.js';
-import { may } from './words.js';
+import { may, ownsFile } from './words.js';
 import { openMenu } from './menu.js';
 
 export class Bar {
@@ -31,7 +31,9 @@ export class Bar {
     this.#showSelection();
   }
 
+  /// The search is hidden while some are selected: then the selection ends.
   focusSearch() {
+    this.#selection.clear();
     this.#nodes.search.focus();
     this.#nodes.search.select();
   }
@@ -119,8 +121,8 @@ export class Bar {
       change('do.limit.some', 'tune', { rateLimit: 1_000_000 }, changeable),
       null,
       {
-        name: 'removeFile', label: t('do.removeFile'), icon: 'remove', isDangerous: true, isDisabled: !chosen.some(({ state }) => state === 'completed'),
-        run: () => this.#actions.run('removeFile', chosen.filter(({ state }) => state === 'completed')),
+        name: 'removeFile', label: t('do.removeFile'), icon: 'remove', isDangerous: true, isDisabled: !chosen.some(ownsFile),
+        run: () => this.#actions.run('removeFile', chosen.filter(ownsFile)),
       },
     ]);
   }

@@ -35,7 +35,10 @@ export class Connection {
         : t('lost.retry', { time: durationText(Math.max(1, (nextAttempt - Date.now()) / 1000)) }));
     }
     if (isShown && !this.#wasShown) this.#announcer.speak(t('lost'), true);
-    if (this.#wasShown && this.#store.connection === 'live') this.#announcer.say(t('rejoined'));
+    if (this.#wasShown && this.#store.connection === 'live') {
+      this.#announcer.hush();
+      this.#announcer.say(t('rejoined'));
+    }
     this.#wasShown = isShown;
   }
 }

@@ -8,9 +8,11 @@ import * as format from './format.js';
 import { drawMap, connectionColour, isHatched } from './ranges.js';
 import { drawSpeeds } from './graph.js';
 import { ChangeForm } from './change.js';
+import { DoubleClicks } from './doubleclick.js';
 import { facts, runOf } from './facts.js';
 import {
-  amountText, errorText, failedChecksum, fraction, isUnproven, mainAction, may, percentOf, reasonText, stateText, suggestionText,
+  amountText, errorText, fraction, isUnproven, limitText, mainAction, may, percentOf, placeText, reasonText, stateText,
+  suggestionText, wasKept,
 } from './words.js';
 
 const wide = window.matchMedia('(min-width: 68rem)');
@@ -32,6 +34,7 @@ export class Detail {
   #reading = null;
   #timer = null;
   #form;
+  #doubleClicks;
   #look = '';
 
   constructor({ api, store, actions, list, announcer, onClose, onCover, signal }) {
@@ -41,8 +44,9 @@ export class Detail {
     this.#list = list;
     this.#onClose = onClose;
     this.#onCover = onCover;
-    this.#form = new ChangeForm({ api, store, announcer, onLeft: () => this.#nodes.close.focus({ preventScroll: true }) });
+    this.#form = new ChangeForm({ api, store, actions, announcer, onLeft: () => this.#nodes.close.focus({ preventScroll: true }) });
     this.element = this.#build();
+    this.#doubleClicks = new DoubleClicks((target) => [...this.#nodes.buttons.children].indexOf(target.closest('button')), signal);
     const on = (target, type, run) => target.addEventListener(type, run, { signal });
     on(store, 'list', () => this.#changed());
     on(store, 'progress', ({ detail }) => { if (detail.includes(this.#id)) this.#showProgress(); });
@@ -114,6 +118,7 @@ export class Detail {
     nodes.fill = h('span', { class: 'bar-fill' });
     nodes.progress = h('div', { class: 'bar large', role: 'progressbar', 'aria-labelledby': 'detail-name', 'aria-valuemin': '0', 'aria-valuemax': '100' }, nodes.fill);
     nodes.reason = h('p', { class: 'detail-reason', hidden: true });
+    nodes.limit = h('p', { class: 'detail-limit', hidden: true });
     nodes.unproven = h('div', { class: 'notice unproven', hidden: true }, h('p', null, t('unproven.text')),
       h('button', { type: 'button', class: 'button compact', data: { action: 'resumesUnproven' }, on: { click: () => this.#allowSamples() } }, t('unproven.allow')));
     nodes.buttons = h('div', { class: 'detail-buttons' });
@@ -140,7 +145,7 @@ export class Detail {
     nodes.body = h('div', { class: 'detail-body' },
       h('div', { class: 'detail-sum' },
         h('div', { class: 'detail-line' }, nodes.state, nodes.percent), nodes.progress, nodes.reason, nodes.unproven, nodes.buttons,
-        h('dl', { class: 'figures-grid' }, ['completed', 'speed', 'left', 'connections'].map(figure))),
+        h('dl', { class: 'figures-grid' }, ['completed', 'speed', 'left', 'connections'].map(figure)), nodes.limit),
       nodes.mapPart,
       nodes.graphPart,
       nodes.changePart,
@@ -234,13 +239,13 @@ export class Detail {
     setText(nodes.state, stateText(download));
     const reason = download.state === 'failed'
       // A failed checksum is explained by the form below.
-      ? [errorText(download.error), failedChecksum(download) ? '' : suggestionText(download.error)].filter(Boolean).join(' · ')
-      : download.state === 'completed' && download.path ? t('file.saved', { path: download.path }) : reasonText(download);
+      ? [errorText(download.error), download.error?.code === 'checksum' ? '' : suggestionText(download.error)].filter(Boolean).join(' · ')
+      : placeText(download) || reasonText(download);
     setText(nodes.reason, reason);
     nodes.reason.hidden = reason === '';
     const main = mainAction(download);
     const { isAway } = this.#store;
-    const look = [download.state, download.actions.join(), main.label, main.reason, isAway].join();
+    const look = [download.state, download.actions.join(), main.label, main.reason, wasKept(download), isAway].join();
     if (look === this.#look) return;
     this.#look = look;
     const hadFocus = nodes.buttons.contains(document.activeElement);
@@ -248,7 +253,8 @@ export class Detail {
       type: 'button', class: `button ${className}`, data: { action }, disabled: isAway || !may(download, action) || (action === main.action && main.reason !== null),
       title: isAway ? t('lost') : action === main.action ? main.reason : null,
       on: {
-        click: () => {
+        click: (event) => {
+          if (this.#doubleClicks.isStray(event)) return;
           const shown = [this.#store.downloads.get(this.#id)].filter(Boolean);
           if (action === 'open') shown.forEach((each) => this.#form.focusNeed(each));
           else this.#actions.run(action, shown);
@@ -260,7 +266,7 @@ export class Detail {
       download.state === 'waiting' && button('pause', t('do.pause'), 'pause', ''),
       ['completed', 'cancelled', 'failed'].includes(download.state)
         ? button('remove', t('do.remove'), 'leave', '') : button('cancel', t('do.cancel'), 'cancel', ''),
-      download.state === 'completed' && button('removeFile', t('do.removeFile'), 'remove', ''),
+      may(download, 'removeFile') && button('removeFile', t('do.removeFile'), 'remove', ''),
     ].filter(Boolean));
     if (hadFocus) nodes.buttons.querySelector('button:not([disabled])')?.focus();
   }
@@ -276,6 +282,7 @@ export class Detail {
     setAttribute(nodes.progress, 'aria-valuetext', [stateText(download), percentOf(download)].filter(Boolean).join(', '));
     const isRunning = download.state === 'downloading' && !this.#store.isAway;
     const isOver = download.state === 'completed';
+    setText(nodes.terms.completed, t(wasKept(download) ? 'detail.size' : 'detail.completed'));
     setText(nodes.terms.speed, t(isOver ? 'detail.average' : 'detail.speed'));
     setText(nodes.terms.left, t(isOver ? 'detail.duration' : 'detail.left'));
     const { seconds, bytesPerSecond } = isOver ? runOf(download, this.#events) : {};
@@ -286,6 +293,9 @@ export class Detail {
       left: isOver ? seconds !== null && durationText(seconds) : isRunning && durationText(progress.timeRemaining),
       connections: isRunning && String(progress.connections),
     };
+    const limit = isRunning ? limitText(progress) : '';
+    setText(nodes.limit, limit);
+    nodes.limit.hidden = limit === '';
     for (const [name, text] of Object.entries(figures)) {
       setText(nodes.figures[name], text || '');
       nodes.figures[name].parentNode.hidden = !text;
@@ -329,7 +339,7 @@ export class Detail {
     const nodes = this.#nodes;
     const segments = this.#detail?.segments ?? [];
     const total = this.#detail?.progress.totalBytes ?? segments.at(-1)?.end ?? 0;
-    const has = segments.length > 0 && total > 0;
+    const has = segments.length > 0 && total > 0 && !wasKept(this.#detail);
     nodes.mapPart.hidden = !has;
     if (!has) return;
     drawMap(nodes.map, segments, total);

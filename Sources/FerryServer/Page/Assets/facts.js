@@ -3,7 +3,7 @@
 import { h } from './dom.js';
 import { icon } from './icons.js';
 import { t, dateTime } from './text.js';
-import { lacksValidator } from './words.js';
+import { lacksValidator, wasKept } from './words.js';
 
 /// - copy: called with the text of a fact that can be copied.
 export function facts(download, copy) {
@@ -20,7 +20,7 @@ export function facts(download, copy) {
   sources.forEach((source, index) => add(index === 0 ? 'fact.source' : 'fact.mirror', source, { canCopy: true, isMono: true }));
   const answered = download.response?.finalURL;
   if (answered && answered !== download.url) add('fact.answered', answered, { isMono: true });
-  add(download.state === 'completed' ? 'fact.path' : download.path ? 'fact.target' : 'fact.directory', download.path ?? download.directory, { canCopy: true, isMono: true });
+  add(wasKept(download) ? 'fact.kept' : download.state === 'completed' ? 'fact.path' : download.path ? 'fact.target' : 'fact.directory', download.path ?? download.directory, { canCopy: true, isMono: true });
   if (download.proof) add('fact.proof', t(`proof.${download.proof}`));
   add('fact.validator', download.validator ?? (lacksValidator(download) ? t('fact.validator.none') : null), { isMono: Boolean(download.validator) });
   add('fact.digest', download.checksum, { canCopy: true, isMono: true });

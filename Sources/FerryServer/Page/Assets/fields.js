@@ -34,7 +34,8 @@ const rule = choice(['', 'rule.follow'], ['yes', 'rule.allow'], ['no', 'rule.nev
 
 /// By member: `read` gives `undefined` for a text that makes no sense, of which `wrong` tells.
 const MEMBERS = {
-  name: {}, directory: {}, label: {}, checksum: code, proxy: code,
+  name: {}, directory: {}, label: {}, proxy: code,
+  checksum: { ...code, read: (text) => (text === 'none' ? null : text) },
   urls: { ...code, type: 'url', wrong: 'add.invalid', read: (text) => (isLink(text) ? [text] : undefined) },
   user: { autocapitalize: 'off' }, password: { type: 'password', autocomplete: 'new-password', isExact: true },
   rateLimit: { read: parseLimit, write: rateField, wrong: 'wrong.rate' },

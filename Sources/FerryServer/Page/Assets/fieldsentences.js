@@ -11,7 +11,7 @@ export const fieldSentences = {
   'field.directory': ['Folder', '文件夹'],
   'field.directory.hint': ['Inside the downloads folder', '位于下载目录之内'],
   'field.checksum': ['Checksum', '校验和'],
-  'field.checksum.hint': ['sha-256:9f86d0…, or the link of a list', 'sha-256:9f86d0…，或校验和列表的链接'],
+  'field.checksum.hint': ['sha-256:9f86d0…, the link of a list, or none', 'sha-256:9f86d0…、校验和列表的链接，或 none'],
   'field.urls': ['Link', '链接'],
   'field.urls.hint': ['The bytes that are here stay, if it is the same file', '如果是同一个文件，已下载的数据会保留'],
   'field.user': ['User', '用户名'],

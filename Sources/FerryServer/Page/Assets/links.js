@@ -26,7 +26,7 @@ export function mayBecomeLink(text) {
 
 const OPTIONS = { out: 'name', dir: 'directory', checksum: 'checksum' };
 
-/// `{entries: [{urls, name?, directory?, checksum?, headers?, line}], problems: [{line, text}]}`.
+/// `{entries: [{urls, name?, directory?, checksum?, headers?, line}], problems: [{line, text}]}`. The same twice is one.
 export function parseLinks(text) {
   const entries = [];
   const problems = [];
@@ -49,7 +49,12 @@ export function parseLinks(text) {
       }
     }
   });
-  return { entries, problems };
+  const single = new Map();
+  for (const { line, ...entry } of entries) {
+    const key = JSON.stringify(entry);
+    if (!single.has(key)) single.set(key, { ...entry, line });
+  }
+  return { entries: [...single.values()], problems };
 }
 
 /// Tabs part mirrors of one file. Several links with blanks between them are several files.
@@ -72,7 +77,7 @@ function readOption(entry, content) {
     return true;
   }
   // Options of other programs are left out, as the command does.
-  if (OPTIONS[name] && value) entry[OPTIONS[name]] = value;
+  if (OPTIONS[name] && value) entry[OPTIONS[name]] = name === 'checksum' && value === 'none' ? null : value;
   return true;
 }
 

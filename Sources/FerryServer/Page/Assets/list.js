@@ -279,7 +279,7 @@ export class List extends EventTarget {
   /// destroys on a row that has just moved under the pointer.
   #isStray(event, target, row) {
     if (event.detail === 0) return false;
-    if (this.#doubleClicks.isStray) return true;
+    if (this.#doubleClicks.isStray(event)) return true;
     return ['cancel', 'remove'].includes(target.dataset.action) && performance.now() - (row?.movedAt ?? -Infinity) < SETTLING;
   }
 
@@ -340,7 +340,7 @@ export class List extends EventTarget {
         Enter: () => this.onOpen(download.id),
         Delete: () => run('remove'),
         Backspace: () => run('remove'),
-        p: () => run(download.actions.includes('pause') && download.state !== 'waiting' ? 'pause' : 'resume'),
+        p: () => run(download.actions.includes('pause') ? 'pause' : 'resume'),
         c: () => run('cancel'),
       });
     }

@@ -59,6 +59,7 @@ function header(onLanguage, ...more) {
 function showSignIn(reason = null) {
   document.title = 'Ferry';
   announcer.clear();
+  announcer.hush();
   const show = () => mount((signal) => {
     // Another tab may be signed in meanwhile.
     window.addEventListener('storage', ({ key, newValue }) => { if (key === TOKEN && newValue !== null) location.reload(); }, { signal });
@@ -142,10 +143,11 @@ function showPage(api, store) {
     }, { signal });
 
     const columns = new Columns({ list, signal });
+    const bar = new Bar({ store, list, selection, actions, announcer, columns: columns.element, signal });
     const content = h('main', { id: 'content', tabindex: '-1' },
       add.element,
-      new Totals({ store, announcer, signal }).element,
-      new Bar({ store, list, selection, actions, announcer, columns: columns.element, signal }).element,
+      new Totals({ store, actions, announcer, signal }).element,
+      bar.element,
       list.element,
       emptyStates({ store, list, add, signal }));
     columns.watch(content, signal);
@@ -153,7 +155,7 @@ function showPage(api, store) {
     watchKeys({
       signal,
       onAdd: () => add.focus(),
-      onSearch: () => content.querySelector('input[type=search]')?.focus(),
+      onSearch: () => bar.focusSearch(),
       onEscape: () => (detail.isOpen ? detail.close() : selection.clear()),
     });
     if (kept.view) list.setView(kept.view);
@@ -203,6 +205,7 @@ async function isSignedIn() {
 async function begin() {
   sayLanguage();
   showTheme();
+  announcer.hush();
   document.body.append(...announcer.nodes);
   const code = takeCode();
   if (code !== null && !(await isSignedIn())) {

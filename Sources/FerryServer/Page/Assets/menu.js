@@ -17,8 +17,9 @@ export function openMenu(button, label, items) {
       type: 'button', role: 'menuitem', tabindex: '-1', class: item.isDangerous ? 'menu-item danger' : 'menu-item',
       'aria-disabled': item.isDisabled ? 'true' : null, data: item.name ? { action: item.name } : {},
       on: {
-        click: () => {
-          if (item.isDisabled) return;
+        click: (event) => {
+          // The second half of a double click on the button is for no item, even if one is under the pointer.
+          if (item.isDisabled || event.detail > 1) return;
           close(true);
           item.run();
         },

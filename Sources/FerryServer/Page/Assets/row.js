@@ -4,7 +4,7 @@ import { h, setText, setAttribute } from './dom.js';
 import { icon } from './icons.js';
 import { t, clockTime } from './text.js';
 import {
-  amountText, fraction, hasEnded, leftText, mainAction, may, needsUser, percentOf, reasonText, speedText, stateText,
+  amountText, fraction, hasEnded, leftText, mainAction, may, needsUser, percentOf, placeText, reasonText, speedText, stateText,
 } from './words.js';
 
 export class Row {
@@ -69,7 +69,7 @@ export class Row {
     const nodes = this.#nodes;
     const main = mainAction(download);
     const isOver = hasEnded(download) || download.state === 'failed';
-    const look = [download.name, download.addedAt, download.state, download.actions.join(), main.label, main.reason, isOver, needsUser(download), isAway].join('\n');
+    const look = [download.name, download.addedAt, download.state, download.actions.join(), main.label, main.reason, isOver, needsUser(download), stateText(download), isAway].join('\n');
     if (look === this.#look) return;
     this.#look = look;
     const { name } = download;
@@ -110,7 +110,7 @@ export class Row {
     setText(nodes.amount, amountText(download));
     setText(nodes.speed, speedText(download));
     setText(nodes.left, leftText(download));
-    setText(nodes.reason, download.state === 'completed' && download.path ? t('file.saved', { path: download.path }) : reasonText(download));
+    setText(nodes.reason, placeText(download) || reasonText(download));
     setAttribute(nodes.reason, 'title', nodes.reason.textContent || null);
     const isUnknown = part === null && download.state === 'downloading';
     nodes.progress.classList.toggle('is-unknown', isUnknown);

@@ -2,7 +2,7 @@
 
 import { t } from './text.js';
 import { openMenu } from './menu.js';
-import { mainAction, may } from './words.js';
+import { mainAction, may, ownsFile } from './words.js';
 
 export function rowMenu(button, download, { actions, list }) {
   const run = (action) => actions.run(action, [download]);
@@ -23,8 +23,8 @@ export function rowMenu(button, download, { actions, list }) {
     ...(download.state === 'completed' && download.path ? [{ name: 'copyPath', label: t('do.copyPath'), icon: 'copy', run: () => actions.copy(download.path) }] : []),
     null,
     main.action === 'anyway' ? item('anyway', 'do.anyway', 'play') : {
-      ...item('resume', download.state === 'waiting' ? 'do.start' : 'do.resume', 'play'),
-      isDisabled: list.isAway || !may(download, 'resume') || main.reason !== null || main.action === 'open',
+      ...item('resume', main.action === 'open' ? 'do.tryNow' : download.state === 'waiting' ? 'do.start' : 'do.resume', 'play'),
+      isDisabled: list.isAway || !may(download, 'resume') || main.reason !== null,
     },
     item('pause', 'do.pause', 'pause'),
     null,
@@ -36,6 +36,6 @@ export function rowMenu(button, download, { actions, list }) {
     item('cancel', 'do.cancel', 'cancel', true),
     ...(download.state === 'completed' || download.state === 'cancelled' ? [item('restart', 'do.restart', 'restart')] : []),
     item('remove', 'do.remove', 'leave'),
-    ...(download.state === 'completed' ? [item('removeFile', 'do.removeFile', 'remove', true)] : []),
+    ...(ownsFile(download) ? [item('removeFile', 'do.removeFile', 'remove', true)] : []),
   ]);
 }

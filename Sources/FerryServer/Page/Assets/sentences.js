@@ -143,6 +143,7 @@ export const sentences = {
   'state.paused': ['Paused', '已暂停'],
   'state.failed': ['Download failed', '下载失败'],
   'state.completed': ['Download complete', '下载完成'],
+  'state.kept': ['Already there', '文件已存在'],
   'state.cancelled': ['Cancelled', '已取消'],
   'pause.crashes': [
     'the program ended unexpectedly three times in a row while this ran; resume it to try again',
@@ -163,6 +164,7 @@ export const sentences = {
   'speed.now': ['{rate}', '下载速度 {rate}'],
   'left': ['{time} left', '剩余 {time}'],
   'file.saved': ['File saved to: {path}', '文件已保存到: {path}'],
+  'file.kept': ['The file that was there was kept, and nothing was fetched: {path}', '保留了原有的文件，没有下载：{path}'],
 
   'do.start': ['Start', '开始下载'],
   'do.signIn': ['Sign in…', '登录…'],
@@ -210,6 +212,8 @@ export const sentences = {
   'did.anyway.many': [({ n }) => `${downloads(n)} may use metered networks`, '{n} 个下载可以使用按流量计费的网络'],
   'did.remove': ['{name} is off the list; files stay', '{name} 已从列表移除，文件保留'],
   'did.remove.many': [({ n }) => `${downloads(n)} removed from the list; files stay`, '已从列表移除 {n} 个下载，文件保留'],
+  'did.removeUnfinished': ['{name} is off the list', '{name} 已从列表移除'],
+  'did.removeUnfinished.many': [({ n }) => `${downloads(n)} removed from the list`, '已从列表移除 {n} 个下载'],
   'removing': [({ n }) => `Removing ${downloads(n)}…`, '正在移除 {n} 个下载…'],
   'did.removeFile': ['{name}: removed and deleted', '{name}：已移除并删除'],
   'did.removeFile.many': [({ n }) => `${downloads(n)} removed and deleted`, '已移除并删除 {n} 个下载'],
@@ -231,6 +235,22 @@ export const sentences = {
   'ask.restart': ['Download “{name}” again?', '重新下载“{name}”？'],
   'ask.restart.many': [({ n }) => `Download ${downloads(n)} again?`, '重新下载 {n} 个文件？'],
   'ask.restart.text': ['The whole file is fetched once more. The one that is there stays until then, and is replaced.', '将重新获取整个文件。现有的文件会保留到新文件下载完成，然后被替换。'],
+  'ask.restart.text.skip': [
+    'Its rule for a name in use is “Keep the file, fetch nothing”. As long as the file is there, it is kept and nothing is fetched again. To fetch the file, add the link again with another rule.',
+    '此下载的规则是“保留原有文件，不下载”。只要文件还在，就会再次保留它而不下载。要获取文件，请换一条规则重新添加链接。',
+  ],
+  'ask.restart.text.fail': [
+    'Its rule for a name in use is “Stop with an error”. As long as the file is there, the download fails. To fetch the file, add the link again with another rule.',
+    '此下载的规则是“报错并停止”。只要文件还在，下载就会失败。要获取文件，请换一条规则重新添加链接。',
+  ],
+  'ask.restart.text.rename': [
+    'The whole file is fetched, under another name. The one that is there is not of this download, and stays.',
+    '将获取整个文件，并使用另一个名称。现有的文件不是由此下载获取的，会保留。',
+  ],
+  'ask.restart.text.many': [
+    'The whole files are fetched once more. Those that are there stay until then, and are replaced; files that no download here has fetched are treated by its rule for a name in use.',
+    '将重新获取整个文件。现有的文件会保留到新文件下载完成，然后被替换；不是由这些下载获取的文件则按各自的同名规则处理。',
+  ],
   'ask.restart.not': ['Do nothing', '不重新下载'],
   'ask.restart.confirm': ['Download again', '重新下载'],
   'ask.again': ['Download “{name}” again?', '重新下载“{name}”？'],
@@ -239,9 +259,16 @@ export const sentences = {
     '{size} will be deleted and fetched again. If the checksum is wrong, it fails again: change the checksum, or keep the file, in the details.',
     '{size} 将被删除并重新下载。如果校验和本身有误，还会再次失败：可在详情中更改校验和或保留文件。',
   ],
+  'ask.again.others': ['Only the others', '只继续其他的'],
   'ask.again.confirm': ['Delete and download again', '删除并重新下载'],
+  'ask.keepFile.not': ['Do nothing', '暂不处理'],
   'ask.keepFile': ['Keep “{name}” as it is?', '仍然保留“{name}”？'],
   'ask.keepFile.text': ['The file does not have the checksum that was asked for. Its own is {digest}.', '文件与要求的校验和不符。它自己的校验和是 {digest}。'],
+  'ask.takeBytes': ['Take “{name}” as the server sends it?', '按服务器发送的内容接收“{name}”？'],
+  'ask.takeBytes.text': [
+    'What the server sends does not have the digest that it sends with it: the digest may be wrong, or the bytes. If they are taken as they are, nothing shows that they are right.',
+    '服务器发送的内容与它自己给出的摘要不符：可能是摘要有误，也可能是数据有误。若按原样接收，则没有任何依据证明数据正确。',
+  ],
   'ask.keep': ['Keep', '保留'],
 
   // Empty
@@ -258,6 +285,7 @@ export const sentences = {
 
   // What helps with an error that the daemon has no advice for, by its code or the status of the answer
   'advice': ['Try again later.', '请稍后重试。'],
+  'advice.thereAlready': ['Choose below what is to be done with the name.', '请在下方选择如何处理同名文件。'],
   'advice.network': ['Check the link and your connection, then try again.', '请检查链接和网络连接，然后重试。'],
   'advice.refused': ['Check the link, or sign in where it came from and copy it again.', '请检查链接，或在来源网站登录后重新复制。'],
   'advice.404': ['The file is not there. Check the link, or change it below.', '文件不存在。请检查链接，或在下方更改。'],
@@ -265,7 +293,8 @@ export const sentences = {
   'advice.403': ['The server does not allow it. Another link, or signing in, may help.', '服务器不允许。可尝试其他链接或登录。'],
 
   // Announcements
-  'ended.completed': ['{name}: download complete. File saved to: {path}', '{name}：下载完成。文件已保存到: {path}'],
+  'ended.completed': ['{name}: download complete. {detail}', '{name}：下载完成。{detail}'],
+  'ended.kept': ['{name}: already there. {detail}', '{name}：文件已存在。{detail}'],
   'ended.failed': ['{name}: download failed. {reason}', '{name}：下载失败。{reason}'],
   'ended.completed.title': ['Download complete', '下载完成'],
   'ended.failed.title': ['Download failed', '下载失败'],

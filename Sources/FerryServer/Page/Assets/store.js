@@ -38,8 +38,6 @@ export class Store extends EventTarget {
   #startedAt = Date.now();
   /// Those that leave the list, unless that is taken back.
   #hidden = new Map();
-  /// Those that were given credentials from this page: one that asks again has refused them.
-  #gaveCredentials = new Set();
   /// Paused ones whose details were read, and whether going on would throw away what is here.
   #unproven = new Map();
   #moved = new Set();
@@ -120,8 +118,6 @@ export class Store extends EventTarget {
     this.#say('list');
   }
 
-  gaveCredentials(id) { this.#gaveCredentials.add(id); }
-
   /// Reads whether a paused one that is shown would begin from zero: its details alone tell it.
   async learn({ id, state, progress }) {
     if (state !== 'paused' || progress.completedBytes === 0 || this.isAway || this.#unproven.has(id)) return;
@@ -138,9 +134,9 @@ export class Store extends EventTarget {
 
   /// What the page knows besides: that credentials were refused, that only the rule on metered networks is in the way.
   #note(download) {
-    const { waitReason, id } = download;
+    const { waitReason, id, error } = download;
     download.isUnproven = download.state === 'paused' && this.#unproven.get(id) === true;
-    download.wasRefused = waitReason === 'credentials' && this.#gaveCredentials.has(id);
+    download.wasRefused = waitReason === 'credentials' && error?.phrase?.[0] === 'credentialsRefused';
     download.isMetered = waitReason === 'network' && this.network?.isOnline === true && this.network.isMetered === true;
   }
 

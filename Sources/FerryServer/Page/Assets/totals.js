@@ -5,6 +5,7 @@ import { icon } from './icons.js';
 import { t } from './text.js';
 import * as format from './format.js';
 import { drawSpark } from './graph.js';
+import { arrange } from './arrange.js';
 
 const MOST_SAMPLES = 60;
 const MOST_AT_A_TIME = 1000;
@@ -15,11 +16,14 @@ const networkKind = (network) =>
 
 export class Totals {
   #store;
+  #actions;
   #announcer;
   #nodes = {};
+  #isAsking = false;
 
-  constructor({ store, announcer, signal }) {
+  constructor({ store, actions, announcer, signal }) {
     this.#store = store;
+    this.#actions = actions;
     this.#announcer = announcer;
     this.element = this.#build();
     const on = (type, run) => store.addEventListener(type, run, { signal });
@@ -205,7 +209,23 @@ export class Totals {
     setAttribute(this.#nodes[name], 'aria-invalid', text ? 'true' : null);
   }
 
+  /// Those that run and would have to wait, as far as the page can tell.
+  #stopped({ maxConcurrentDownloads, allowsMetered, networkAssumption }) {
+    const running = arrange(this.#store.downloads.values(), { filter: 'running' });
+    if (maxConcurrentDownloads !== undefined) return running.slice(maxConcurrentDownloads);
+    const { settings, network } = this.#store;
+    const isForbidden = (allowsMetered ?? settings?.allowsMetered) === false
+      && (networkAssumption === undefined ? network?.isMetered === true : networkAssumption === 'metered');
+    return isForbidden ? running.filter((download) => download.allowsMetered !== true) : [];
+  }
+
   async #send(change) {
+    // A field that loses the focus to the question sends once more.
+    if (this.#isAsking) return;
+    this.#isAsking = true;
+    const isMeant = await this.#actions.keepsBytes('wait', this.#stopped(change));
+    this.#isAsking = false;
+    if (!isMeant) return this.#showSettings(true);
     const problem = await this.#store.changeSettings(change);
     if (problem) this.#announcer.warn(t('failure', { reason: problem.text ?? problem.message }));
     else this.#announcer.speak(t('saved'));

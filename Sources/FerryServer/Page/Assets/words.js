@@ -1,6 +1,6 @@
 // A download in words: what a row and the details show.
 
-import { t, said, clockTime, durationText } from './text.js';
+import { t, has, said, clockTime, durationText } from './text.js';
 import * as format from './format.js';
 
 export const fraction = ({ progress, state }) => {
@@ -10,14 +10,23 @@ export const fraction = ({ progress, state }) => {
   return progress.totalBytes === 0 ? 1 : Math.min(1, progress.completedBytes / progress.totalBytes);
 };
 
-/// Empty while the size is not known.
-export const percentOf = (download) => fraction(download) === null ? '' : format.percent(fraction(download), download.state === 'completed');
+/// Empty while the size is not known. What has another checksum is here whole.
+export const percentOf = (download) =>
+  fraction(download) === null || wasKept(download) ? '' : format.percent(fraction(download), download.state === 'completed' || (failedChecksum(download) && fraction(download) === 1));
 
-export const stateText = (download) => t(download.state === 'waiting' && needsUser(download) ? 'filter.needs' : `state.${download.state}`);
+export const stateText = (download) => t(download.state === 'waiting' && needsUser(download) ? 'filter.needs' : wasKept(download) ? 'state.kept' : `state.${download.state}`);
 
-/// Whether the server has answered without naming a version of the file. Of a complete file nothing may be known: an older
-/// version did not keep what the server had said.
-export const lacksValidator = ({ response, state, validator }) => Boolean(response?.type) && !validator && state !== 'completed';
+/// Whether the file was there before, so that nothing was fetched. It is not the download's own: removing keeps it.
+export const wasKept = ({ state, wasAlreadyComplete }) => state === 'completed' && wasAlreadyComplete === true;
+
+/// Where the file of a complete one is, and whose it is; empty for others.
+export const placeText = (download) =>
+  (download.state === 'completed' && download.path ? t(wasKept(download) ? 'file.kept' : 'file.saved', { path: download.path }) : '');
+
+/// Whether the server has answered without naming a version of the file: bytes are here, or a type was named. Of a complete
+/// file nothing may be known: an older version did not keep what the server had said. Only the details have a `response`.
+export const lacksValidator = (detail) =>
+  Boolean(detail.response && (detail.response.type || heldBytes(detail) > 0)) && !detail.validator && detail.state !== 'completed';
 
 /// Whether a break throws away what is here; only the details of a download tell it.
 export const isUnproven = (detail) => lacksValidator(detail) && !detail.checksum && !detail.resumesUnproven;
@@ -49,6 +58,18 @@ export function reasonText(download) {
   return waitReason ? t(`wait.${waitReason}`, { time: until ? clockTime(until) : '' }) : '';
 }
 
+/// What limits the speed of a download that runs, with its numbers; empty where that is not known.
+export function limitText({ bottleneck: limit }) {
+  if (!limit || !has(`limited.${limit.cause}`)) return '';
+  const { seconds, share } = limit;
+  const time = seconds < 0.9995 ? `${Math.round(seconds * 1000)} ms` : `${Math.round(seconds * 10) / 10} s`;
+  return t('limited', { text: t(`limited.${limit.cause}`, {
+    rate: format.rate(limit.bytesPerSecond), window: format.size(limit.windowBytes), n: limit.connections ?? format.UNKNOWN,
+    time: seconds === undefined ? format.UNKNOWN : time, cores: Math.round((share ?? 0) * 10) / 10,
+    lost: format.percent(share === undefined ? null : Math.max(0.001, share), false),
+  }) });
+}
+
 export function errorText(error) {
   if (!error) return '';
   return said(error.messages, error.message ?? '');
@@ -58,9 +79,9 @@ export function errorText(error) {
 export function suggestionText(error) {
   if (!error) return '';
   const given = said(error.suggestions, error.suggestion ?? '');
-  const key = `advice.${error.phrase?.[0] === 'serverAnswered' ? error.phrase[1] : error.code}`;
-  const advice = t(key);
-  return given || (advice === key ? t('advice') : advice);
+  const [phrase, status] = error.phrase ?? [];
+  const key = [`advice.${phrase === 'serverAnswered' ? status : phrase}`, `advice.${error.code}`, 'advice'].find(has);
+  return given || t(key);
 }
 
 /// Downloaded of total; of a complete one the size alone, of a cancelled one that nothing is here; empty before anything is known.
@@ -100,11 +121,19 @@ export function mainAction(download) {
   }
 }
 
-/// Whether the bytes are all here and are not those that were asked for.
-export const failedChecksum = ({ state, error }) => state === 'failed' && error?.code === 'checksum';
+/// Whether the bytes are all here and do not have the digest that was expected.
+export const failedChecksum = ({ state, error }) =>
+  state === 'failed' && error?.code === 'checksum' && !['wrongMessageDigest', 'notInChecksumList'].includes(error.phrase?.[0]);
+
+/// Whether what the server sends does not have the digest that the server itself sends with it.
+export const failedServerDigest = ({ state, error }) => state === 'failed' && error?.phrase?.[0] === 'wrongMessageDigest';
 
 const NEEDED = { open: null, anyway: 'change', removeFile: 'remove' };
-export const may = (download, action) => NEEDED[action] === null || download.actions.includes(NEEDED[action] ?? action);
+export const may = (download, action) =>
+  NEEDED[action] === null || (download.actions.includes(NEEDED[action] ?? action) && (action !== 'removeFile' || ownsFile(download)));
+
+/// Whether there is a file that it has fetched: only that one is deleted.
+export const ownsFile = (download) => download.state === 'completed' && !wasKept(download);
 
 /// Whether it is over, and taking it off the list loses no bytes.
 export const hasEnded = (download) =>

@@ -21,7 +21,13 @@ struct ModelOrigin {
         case short(ByteCount)
     }
     enum IfRange { case honoured, disliked, ignored }
-    enum Excess { case refuse, reset, busy(Int), hang }
+    enum Excess {
+        case refuse, reset, busy(Int)
+        /// Answered when a connection is free.
+        case hang
+        /// Never answered.
+        case mute
+    }
 
     var size: ByteCount = 40 << 20
     /// The number of its content; bytes of different contents never belong together.
@@ -109,7 +115,7 @@ struct ModelOrigin {
                 head.status = status
                 if let retryAfter { head.headers[.retryAfter] = "\(retryAfter)" }
                 return .answer(head, nil)
-            case .hang: return .silence
+            case .hang, .mute: return .silence
             }
         }
         if isDead || linkAge.map({ $0 > linkLife ?? .infinity }) == true {

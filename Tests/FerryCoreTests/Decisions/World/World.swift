@@ -27,7 +27,9 @@ struct World {
     var now = 0.0
     var step = 0.05
     var tasks: [ConnectionID: (task: Task, source: Int)] = [:]
-    private var isRung = false
+    var isRung = false
+    /// Readers of the file.
+    var readers: [ModelReader] = []
     /// The ranges of each content in the part file.
     private(set) var file: [Int: RangeSet<ByteCount>] = [:]
     private var sync: (snapshot: RangeSet<ByteCount>, file: [Int: RangeSet<ByteCount>], until: Double, succeeds: Bool)?
@@ -87,6 +89,7 @@ struct World {
             for index in origins.indices { origins[index].age(to: now) }
             if let sync, sync.until <= now { endSync(sync) }
             for id in tasks.keys.sorted(by: { $0.rawValue < $1.rawValue }) { progress(id) }
+            moveReaders()
         }
         return outcome ?? .tooLong
     }
@@ -207,7 +210,8 @@ struct World {
             case .silence:
                 // The request is answered when a connection is free.
                 let open = tasks.values.count { if case .reading = $0.task { $0.source == source } else { false } }
-                if open < origins[source].maxOpen {
+                let isAnswered = if case .mute = origins[source].excess { false } else { true }
+                if isAnswered, open < origins[source].maxOpen {
                     let late = origins[source].reply(to: fetch.ask, ifRange: fetch.ifRange, at: now, random: &random)
                     tasks[id] = (.awaiting(until: now, late, fetch), source)
                 } else if now > until + 60 {
@@ -371,6 +375,7 @@ struct World {
     private mutating func setAside() {
         file = [:]
         restarts += 1
+        loseReaders()
     }
 
     private mutating func endSync(

@@ -1,0 +1,89 @@
+public import FerryCore
+import FerryEngine
+import SystemPackage
+
+/// The file of a download, readable while it is fetched.
+///
+/// A reader waits for bytes that are missing, and they are fetched before all others. Bytes are handed out as soon as they
+/// are written, long before the digest of the whole file is compared; only a read of the whole file ends after that. All
+/// bytes of one sequence are of one representation.
+///
+/// A download that waits in the queue keeps its place: its readers wait as well. With a `.background` manager the bytes
+/// come through the daemon; readers continue when it was started again.
+public struct DownloadContent: Sendable {
+    /// A representation of the file, which a description keeps open.
+    public struct Description: Sendable {
+        /// The length in bytes; `nil` if the server gave none.
+        public var size: Int64?
+        /// The media type that the server gave.
+        public var mediaType: String?
+        /// A strong validator (RFC 9110 §8.8.3), with its quotes: the server's, else one of Ferry's own. `nil` if there
+        /// is neither.
+        public var entityTag: String?
+        /// The date that the server gave, as in `Last-Modified`.
+        public var lastModified: String?
+        /// Whether the file is complete and has its final name.
+        public var isComplete: Bool
+        /// The file that has this content; `nil` if the daemon has it.
+        let file: ContentFile?
+    }
+
+    let download: Download
+
+    /// Waits until the size and identity of the file are known: at once for a completed download, else with the first
+    /// response; a small file is described when it is complete, or after two seconds.
+    ///
+    /// Throws the error that ended the download, or `wrongState` if it is paused or writes to a stream.
+    public func description() async throws(DownloadError) -> Description {
+        try await download.backend.contentReader(of: download, nil, nil).describe()
+    }
+
+    /// Returns the bytes of `range` in order, in pieces of at most 256 KiB; `nil` for the whole file. A range may end
+    /// after the file. With a description, the bytes are of that representation.
+    ///
+    /// The sequence throws the error that ends the download, `wrongState` when it is paused, `notFound` when it is
+    /// removed, and `remoteChanged` when the server's file changes; `checksum` if bytes that were handed out are found to
+    /// be wrong, for which a `.background` manager throws `remoteChanged` too. A read of the whole file hands out its end
+    /// when the download is complete, so that what has been read whole has been verified.
+    public func bytes(in range: Range<Int64>? = nil, of description: Description? = nil) -> Bytes {
+        Bytes(content: self, range: range, description: description)
+    }
+
+    /// The bytes of a file in pieces. Each iterator reads from the beginning, and lets go of the download when it is
+    /// released.
+    public struct Bytes: AsyncSequence, Sendable {
+        public typealias Element = [UInt8]
+        public typealias Failure = DownloadError
+        let content: DownloadContent
+        let range: Range<Int64>?
+        let description: Description?
+
+        public func makeAsyncIterator() -> Iterator {
+            let download = content.download
+            return Iterator(reading: download.backend.contentReader(of: download, range, description))
+        }
+
+        public struct Iterator: AsyncIteratorProtocol {
+            let reading: any ContentReader
+
+            /// The next piece; `nil` at the end.
+            public mutating func next() async throws(DownloadError) -> [UInt8]? { try await reading.next() }
+
+            /// The next piece; `nil` at the end.
+            public mutating func next(
+                isolation actor: isolated (any Actor)?
+            ) async throws(DownloadError) -> [UInt8]? { try await reading.next() }
+        }
+    }
+}
+
+/// Reads a file in order, on behalf of one task at a time.
+protocol ContentReader: AnyObject {
+    func describe() async throws(DownloadError) -> DownloadContent.Description
+    func next() async throws(DownloadError) -> [UInt8]?
+}
+
+extension Download {
+    /// The file, readable while it is fetched.
+    public var content: DownloadContent { DownloadContent(download: self) }
+}

@@ -1,0 +1,85 @@
+package import FerryCore
+import FerryEngine
+package import HTTPTypes
+package import NIOCore
+
+/// One request that a program answers with what a server answers: no download, nothing is stored, no retries.
+package struct UpstreamRequest: Sendable {
+    package var url: DownloadURL
+    package var method = HTTPRequest.Method.get
+    /// The fields of the client. Secret ones are sent to the origin of ``url`` alone, none after a redirect elsewhere.
+    package var headers = HTTPFields()
+    /// Fields that replace those of the client.
+    package var own = HTTPFields()
+    package var content: ByteBuffer?
+    /// Whether redirects are followed; otherwise they are responses like others.
+    package var followsRedirects = true
+    /// Whether to connect to private addresses, if the manager allows it too.
+    package var allowsPrivate = false
+
+    package init(_ url: DownloadURL) { self.url = url }
+}
+
+/// The response to an ``UpstreamRequest``.
+package struct UpstreamResponse: Sendable {
+    package var head: ResponseHead
+    /// The URL of the response: the last one of the redirects.
+    package var url: DownloadURL
+    package var body: UpstreamBody
+}
+
+/// The bytes of a response, for a single consumer. Nothing is read from the connection before it is asked for;
+/// releasing the body before its end closes the connection.
+package actor UpstreamBody {
+    private let body: TransferBody
+
+    init(_ body: sending TransferBody) { self.body = body }
+
+    /// The next bytes, never empty; `nil` at the declared end.
+    package func next() async throws(DownloadError) -> ByteBuffer? {
+        do throws(TransferFailure) { return try await body.next() } catch { throw DownloadError(error) }
+    }
+
+    /// All bytes. Throws `tooLarge` for more than `most`.
+    package func collect(upTo most: Int) async throws(DownloadError) -> ByteBuffer {
+        var whole = ByteBuffer()
+        while var piece = try await next() {
+            guard piece.readableBytes <= most - whole.readableBytes else {
+                throw DownloadError(.tooLarge, ErrorPhrase(.largeAnswer, "\(most >> 20) MiB"))
+            }
+            whole.writeBuffer(&piece)
+        }
+        return whole
+    }
+}
+
+extension DownloadManager {
+    /// Sends a request as downloads would: with the manager's proxies, certificates, time limits and rules for
+    /// addresses.
+    ///
+    /// Returns any status, when the response head has arrived. Throws `network`, `certificate` and the like.
+    package func exchange(_ request: UpstreamRequest) async throws(DownloadError) -> UpstreamResponse {
+        guard let scheduler else { throw DownloadError(.invalidRequest, ErrorPhrase(.runsElsewhere)) }
+        var outgoing = TransferRequest(
+            url: request.url, fields: request.own, userFields: request.headers,
+            headLimit: scheduler.configuration.stallTimeout)
+        outgoing.method = request.method
+        outgoing.content = request.content
+        outgoing.followsRedirects = request.followsRedirects
+        outgoing.allowsPrivate = request.allowsPrivate
+        do throws(TransferFailure) {
+            let response = try await scheduler.environment.transport.fetch(outgoing)
+            let (head, url) = (response.head, response.url)
+            return UpstreamResponse(head: head, url: url, body: UpstreamBody(response.body))
+        } catch { throw DownloadError(error) }
+    }
+
+    /// Whether a host is an address of this machine or its network, or a name of one; `nil` if the name has no address
+    /// now.
+    package static func isPrivate(_ host: String) async -> Bool? {
+        if PrivateAddress.kind(ofHost: host) != nil { return true }
+        if IPAddress(host) != nil { return false }
+        let addresses = await HostLookup.addresses(of: host)
+        return addresses.isEmpty ? nil : addresses.contains { PrivateAddress.kind(of: $0) != nil }
+    }
+}

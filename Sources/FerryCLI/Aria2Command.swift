@@ -1,0 +1,54 @@
+import ArgumentParser
+import FerryAPI
+import FerryCore
+import FerryServer
+import FerryTerminal
+import Foundation
+import Logging
+
+/// `ferry aria2c`: the binary as aria2c. ``FerryCommand`` passes its arguments on unparsed; this describes it.
+struct Aria2Command: ParsableCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "aria2c",
+        abstract: "Download with the arguments, output and exit status of aria2c.",
+        discussion: """
+            For HTTP and HTTPS. A link to the binary with the name aria2c is the same: programs that start aria2c use \
+            Ferry then. ferry aria2c -h lists the options; docs/aria2c.md says what becomes of each.
+
+            EXAMPLES:
+              ferry aria2c -x 16 -d downloads -o large.iso https://example.com/large.iso
+              ln -s "$(command -v ferry)" ~/bin/aria2c
+            """)
+
+    @Argument(parsing: .captureForPassthrough, help: ArgumentHelp("Arguments of aria2c.", valueName: "argument"))
+    var arguments: [String] = []
+
+    /// Runs the daemon of `aria2c --enable-rpc` until a signal stops it: one of its own for each port, whose state lies
+    /// below that of Ferry, without the page. Returns why it could not run.
+    static func serve(_ service: Aria2Service, signals: AsyncStream<Int32>) async -> DownloadError? {
+        let state = DaemonPaths.current().state + "/aria2c-\(service.port)"
+        let place = DaemonPaths.current(
+            state: state, socket: state + "/ferry.sock", settings: state + "/ferry.json")
+        var options = Daemon.Options()
+        options.environment = ProcessInfo.processInfo.environment
+        options.flags = [
+            .loopback: .flag(false), .aria2Rpc: .whole(service.port), .directory: .text(service.directory),
+            .maxConcurrentDownloads: .whole(service.parallel),
+        ]
+        options.flags[.aria2Secret] = service.secret.map(JSONValue.text)
+        options.flags[.rateLimit] = service.rateLimit.map { .whole(Int($0)) }
+        options.aria2Defaults = service.defaults
+        options.downloads = service.requests
+        var logger = Logger(label: "aria2c") { StreamLogHandler.standardError(label: $0) }
+        logger.logLevel = .warning
+        do throws(DownloadError) {
+            try await ServeRun(place, options, logger: logger).run(
+                stops: ServeCommand.stops(signals), signsIn: true
+            ) { lines in
+                guard !service.isQuiet else { return }
+                for line in lines { _ = StandardStreams.write(Array((line + "\n").utf8), to: 1) }
+            }
+            return nil
+        } catch { return error }
+    }
+}

@@ -1,0 +1,178 @@
+/// Finds what limits a transfer, from what was observed of it in the last seconds.
+///
+/// ```
+/// facts of a second ──► the last five ──judge──► cause ──the same twice──► bottleneck
+/// ```
+///
+/// A cause is named only with the facts that show it; where they do not tell, ``bottleneck`` is `nil`. What this machine
+/// does is judged first, since it hides what the network could do.
+package struct BottleneckPolicy: Sendable {
+    /// What limits the transfer now; `nil` if that is not known.
+    package private(set) var bottleneck: Bottleneck?
+    /// What was observed since the last second ended.
+    package var present = TransferFacts()
+    private var recent: [TransferFacts] = []
+    /// Whether the first second, in which connections are made, has passed.
+    private var hasBegun = false
+    /// The judgement that ``bottleneck`` has not followed yet, and how often it was made.
+    private var doubt: (cause: Bottleneck.Cause?, times: Int) = (nil, 0)
+    private var began: Duration?
+    /// Until when the time of the connections was added.
+    private var watched: Duration?
+    private var shortestTrip = 0.0
+
+    /// The time between two judgements.
+    static let interval: Duration = .seconds(1)
+    private static let mostRecent = 5
+
+    package init() {}
+
+    // MARK: Observing
+
+    /// Records that `count` bytes arrived after `wait` seconds in which they were wanted.
+    mutating func arrived(_ count: ByteCount, after wait: Double) {
+        present.bytes += count
+        guard wait >= max(shortestTrip * Self.longPause, Self.leastPause) else { return }
+        present.pauses += 1
+        present.silent += wait
+    }
+
+    /// Returns the seconds since the last call; 0 at the first one.
+    mutating func elapsed(at now: Duration) -> Double {
+        defer { watched = now }
+        return watched.map { (now - $0).seconds } ?? 0
+    }
+
+    /// Whether ``observed(at:)`` is due.
+    func isDue(at now: Duration) -> Bool { began.map { now - $0 >= Self.interval } ?? true }
+
+    /// Ends the observation of a second, and judges.
+    package mutating func observed(at now: Duration) {
+        defer { (present, began) = (TransferFacts(), now) }
+        guard let began, now > began else { return }
+        present.seconds = (now - began).seconds
+        if let trip = present.shortestTrip { shortestTrip = shortestTrip > 0 ? min(shortestTrip, trip) : trip }
+        present.shortestTrip = shortestTrip > 0 ? shortestTrip : nil
+        guard present.connected > 0 else {
+            // Nothing is requested, so nothing is slow.
+            (recent, hasBegun, doubt, bottleneck) = ([], false, (nil, 0), nil)
+            return
+        }
+        if hasBegun || present.awaited >= present.connected / 2 { recent.append(present) }
+        hasBegun = true
+        recent = recent.suffix(Self.mostRecent)
+        guard let first = recent.first else { return }
+        let sum = recent.dropFirst().reduce(into: first) { $0.add($1) }
+        let before = recent.dropLast().last?.speed ?? 0
+        follow(Self.judge(sum, isGrowing: recent.count < 2 || recent[recent.count - 1].speed > before * Self.growth))
+    }
+
+    /// Follows a judgement that is confirmed or the first one; a single other one may be chance.
+    private mutating func follow(_ judgement: Bottleneck?) {
+        if judgement?.cause == bottleneck?.cause || bottleneck == nil {
+            (bottleneck, doubt) = (judgement, (nil, 0))
+        } else if doubt.times > 0, doubt.cause == judgement?.cause {
+            (bottleneck, doubt) = (judgement, (nil, 0))
+        } else {
+            doubt = (judgement?.cause, 1)
+        }
+    }
+
+    // MARK: Judging
+
+    /// The share of the connections' time from which a wait explains their speed.
+    private static let much = 0.4
+    /// The share of the time from which a thread has no more to give.
+    private static let full = 0.8
+    /// The least time until a first byte that counts as slow, in seconds, and in round trips.
+    private static let (slowSeconds, slowTrips) = (0.5, 6.0)
+    /// The length of a pause in round trips, and in seconds.
+    private static let (longPause, leastPause) = (0.5, 0.002)
+    /// The factor of the goodput in a second that shows that connections still become faster.
+    private static let growth = 1.3
+    /// The round trips that a pause lasts if the server made it, and not the way that acknowledgements take.
+    private static let pauseOfServer = 2.5
+    /// The growth of the round trip that shows that packets wait: as a share, and in seconds.
+    private static let (queued, leastQueue) = (0.25, 0.002)
+    /// The share of segments out of order that shows that packets are lost.
+    private static let disorder = 0.02
+    /// The share of the receive window that is in flight if the window is the limit.
+    private static let filled = 0.6
+    /// The spread of speeds that a server gives that serves each connection alike, and that nothing else gives.
+    private static let (even, exact) = (0.06, 0.03)
+    /// The round trip in seconds below which a window is no limit.
+    private static let near = 0.005
+    /// The gain from which more connections are worth something.
+    private static let gain = 1.15
+
+    /// Returns what the facts show.
+    ///
+    /// - Parameter isGrowing: Whether the goodput still grows, so that nothing limits it yet but time.
+    package static func judge(_ facts: TransferFacts, isGrowing: Bool = false) -> Bottleneck? {
+        guard facts.connected > 0, facts.seconds > 0 else { return nil }
+        if facts.limited >= facts.connected * much, let rate = facts.rateLimit {
+            return Bottleneck(.rateLimit, bytesPerSecond: Double(rate))
+        }
+        let stores = facts.stored >= facts.connected * much
+        if let processor = facts.processor, processor.isScarce, stores || facts.lags || processor.busiest >= full {
+            return Bottleneck(.processor, share: processor.cores)
+        }
+        if stores { return Bottleneck(.disk, bytesPerSecond: facts.speed) }
+        if facts.awaited >= facts.connected * much,
+            facts.firstByte >= max(slowSeconds, (facts.shortestTrip ?? 0) * slowTrips)
+        {
+            return Bottleneck(.latency, seconds: facts.firstByte)
+        }
+        guard !isGrowing, facts.bytes > 0, let found = ofNetwork(facts) else { return nil }
+        if let ceiling = facts.ceiling, found.isOfConnection {
+            return Bottleneck(.refusals, bytesPerSecond: facts.speed, connections: ceiling)
+        }
+        return found
+    }
+
+    private static func ofNetwork(_ facts: TransferFacts) -> Bottleneck? {
+        let trip = facts.shortestTrip ?? 0
+        let pauses = facts.silent / facts.connected
+        let count = facts.connections
+        let spread = facts.spread ?? .infinity
+        let disorder = facts.segments > 0 ? Double(facts.reordered) / Double(facts.segments) : 0
+        let isOrderly = disorder < Self.disorder
+        let whole = { Bottleneck($0, bytesPerSecond: facts.speed, connections: count) }
+        let isSaturated = facts.gain.map { $0 < Self.gain } ?? false
+        let perConnection =
+            isSaturated
+            ? whole(.path) : Bottleneck(.perConnection, bytesPerSecond: facts.speedOfEach, connections: count)
+
+        if pauses >= much, facts.meanPause >= trip * pauseOfServer, disorder < 0.3 { return perConnection }
+        let waits = trip > 0 && facts.queueing >= max(trip * queued, leastQueue)
+        // A line and losses treat no two connections alike; bursts of such a server may overflow the line as well.
+        if waits || !isOrderly, spread <= exact { return perConnection }
+        if waits { return whole(.line) }
+        if !isOrderly { return Bottleneck(.loss, bytesPerSecond: facts.speed, connections: count, share: facts.loss) }
+        if trip >= near {
+            let inFlight = facts.speedOfEach * (facts.trip ?? trip)
+            let window = Bottleneck(
+                .sendWindow, connections: count, seconds: trip, windowBytes: ByteCount(min(inFlight, 1e15)))
+            if let received = facts.window, inFlight >= received * filled {
+                var own = window
+                own.cause = .receiveWindow
+                return own
+            }
+            if pauses >= much { return window }
+        }
+        if spread <= even { return perConnection }
+        if isSaturated { return whole(.path) }
+        // One connection brings all that one can: nothing tells what more would bring.
+        return pauses < 0.1 && trip >= near ? whole(.path) : nil
+    }
+}
+
+extension Bottleneck {
+    /// Whether each connection has this limit, so that more of them would bring more.
+    fileprivate var isOfConnection: Bool {
+        switch cause {
+        case .perConnection, .loss, .sendWindow, .receiveWindow: true
+        default: false
+        }
+    }
+}

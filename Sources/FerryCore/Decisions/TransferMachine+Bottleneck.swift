@@ -1,0 +1,46 @@
+/// What limits the speed: the machine's part of the facts.
+extension TransferMachine {
+    /// What limits the speed now; `nil` if that is not known, or nothing is transferred.
+    package var bottleneck: Bottleneck? { phase == .running || phase == .opening ? limits.bottleneck : nil }
+
+    /// Whether ``observed(_:rateLimit:at:)`` is to be called.
+    package func isObservationDue(at now: Duration) -> Bool { limits.isDue(at: now) }
+
+    /// Records what the system knows of a connection.
+    package mutating func observed(_ socket: SocketFacts) { limits.present.add(socket) }
+
+    /// A connection waits for other downloads, not for the server; afterwards ``next(for:at:)`` is called again.
+    package mutating func waitsForPermit(_ id: ConnectionID) { change(id) { $0.activity = .idle } }
+
+    /// Ends the observation of about a second.
+    ///
+    /// - Parameter rateLimit: The lowest limit of the user in bytes per second; `nil` for none.
+    package mutating func observed(_ processor: ProcessorFacts?, rateLimit: ByteCount?, at now: Duration) {
+        for (id, connection) in connections {
+            let new = connection.bytes - connection.observedBytes
+            if new > 0 { limits.present.carried[id] = new }
+            connections[id]?.observedBytes = connection.bytes
+        }
+        limits.present.processor = processor
+        limits.present.rateLimit = rateLimit
+        limits.present.ceiling = policy.hasRefusals ? policy.ceiling : nil
+        limits.present.gain = policy.lastGain
+        watch(at: now)
+        limits.observed(at: now)
+    }
+
+    /// Adds the time of the connections since the last call.
+    mutating func watch(at now: Duration) {
+        let seconds = limits.elapsed(at: now)
+        for connection in connections.values where !connection.isCut {
+            switch connection.activity {
+            case .idle: break
+            case .reading: limits.present.connected += seconds
+            case .asking(_, let since):
+                limits.present.connected += seconds
+                limits.present.awaited += seconds
+                limits.present.firstByte = max(limits.present.firstByte, (now - since).seconds)
+            }
+        }
+    }
+}

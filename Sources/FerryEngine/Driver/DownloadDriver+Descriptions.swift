@@ -1,0 +1,61 @@
+import FerryCore
+import Synchronization
+
+/// What a server names for its file: mirrors, and a Metalink document that describes it (RFC 6249).
+extension DownloadDriver {
+    /// Adds mirrors as if they had been given with the request, except those that no server may name.
+    func addMirrors(_ links: [DownloadURL], _ state: inout State) {
+        let most = DownloadRequest.mostSources - state.links.urls.count
+        let mirrors = LinkField.usable(
+            links, besides: state.links.urls, allowsDowngrade: request.trust.allowsDowngrade
+        ).prefix(max(0, most))
+        guard !mirrors.isEmpty else { return }
+        state.links.urls += mirrors
+        state.links.namedCount += mirrors.count
+        state.machine.add(mirrors: mirrors.map(\.redacted))
+    }
+
+    /// Reads the document that the response of a beginning names, while the file is fetched.
+    func followDescription(in response: TransferResponse, _ state: inout State) {
+        state.tasks.description?.cancel()
+        state.tasks.description = nil
+        // Of a stream, bytes have been written before.
+        if case .stream = request.destination { return }
+        let document = LinkField.usable(
+            response.links.descriptions, besides: state.links.urls, allowsDowngrade: request.trust.allowsDowngrade
+        ).first
+        guard let document else { return }
+        let file = [response.url] + state.links.urls
+        // owner: state.tasks, awaited in drain.
+        state.tasks.description = Task(executorPreference: loop) {
+            guard let entry = await self.description(of: file, in: document) else { return }
+            let isUsed = self.state.withLock { state in
+                // It was cancelled when the file was replaced by another.
+                !Task.isCancelled && self.use(entry, &state)
+            }
+            guard isUsed else { return }
+            self.report(.event(.note(Reason(.describedBy, document.redacted))))
+            self.updates.notify()
+        }
+    }
+
+    /// Returns the entry of one of these URLs; `nil` if the document cannot be used.
+    private func description(of file: [DownloadURL], in document: DownloadURL) async -> URLList.Entry? {
+        let request = TransferRequest(of: request, from: document, headLimit: settings.stallTimeout)
+        do throws(TransferFailure) {
+            let response = try await environment.transport.fetch(request)
+            guard response.head.status == 200 else { return nil }
+            let bytes = try await collect(response.body, most: LinkField.mostDescriptionBytes)
+            return (try? Metalink(parsing: bytes))?.entry(of: file)
+        } catch { return nil }
+    }
+
+    /// Returns false for the entry of another file.
+    private func use(_ entry: URLList.Entry, _ state: inout State) -> Bool {
+        guard let total = state.machine.planner.total, entry.size ?? total == total else { return false }
+        addMirrors(entry.urls, &state)
+        if state.digest.offered == nil { state.digest.offered = entry.checksum }
+        if let pieces = entry.pieces, pieces.cover(total) { state.digest.describedPieces = pieces }
+        return true
+    }
+}

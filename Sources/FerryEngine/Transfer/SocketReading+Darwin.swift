@@ -1,0 +1,21 @@
+#if canImport(Darwin)
+    import Darwin
+
+    extension SocketReading {
+        /// Reads a socket; `nil` if it is not one of TCP.
+        init?(of socket: CInt) {
+            var info = tcp_connection_info()
+            var size = socklen_t(MemoryLayout<tcp_connection_info>.size)
+            guard getsockopt(socket, IPPROTO_TCP, TCP_CONNECTION_INFO, &info, &size) == 0 else { return nil }
+            // In milliseconds. The present round trip is measured by a sender only.
+            shortestTrip = info.tcpi_srtt &* 1000
+            segments = UInt32(truncatingIfNeeded: info.tcpi_rxpackets)
+            reordered = UInt32(
+                truncatingIfNeeded: info.tcpi_rxoutoforderbytes / UInt64(max(1, info.tcpi_maxseg)))
+            window = info.tcpi_rcv_wnd
+            var count: CInt = 0
+            size = socklen_t(MemoryLayout<CInt>.size)
+            if getsockopt(socket, SOL_SOCKET, SO_NREAD, &count, &size) == 0 { unread = UInt32(max(0, count)) }
+        }
+    }
+#endif

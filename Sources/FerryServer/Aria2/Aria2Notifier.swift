@@ -1,0 +1,54 @@
+import FerryAPI
+package import FerryCore
+import NIOCore
+import Synchronization
+
+/// Tells the clients on WebSockets what happens to downloads.
+final class Aria2Notifier: Sendable {
+    private struct State {
+        var channels: [ObjectIdentifier: any Channel] = [:]
+        var events = Aria2Events()
+    }
+    private let state = Mutex(State())
+
+    /// Adds a connection, which is removed when it closes.
+    func enter(_ channel: any Channel) {
+        let id = ObjectIdentifier(channel)
+        guard state.withLock({ $0.channels.updateValue(channel, forKey: id) }) == nil else { return }
+        channel.closeFuture.whenComplete { [self] _ in state.withLock { $0.channels[id] = nil } }
+    }
+
+    func tell(_ event: DownloadEvent) {
+        let (notification, channels) = state.withLock { ($0.events.take(event), Array($0.channels.values)) }
+        guard let notification, !channels.isEmpty else { return }
+        let value = JSONRPC.notification(notification, gid: Aria2GID(event.id).description)
+        guard let data = try? APICoding.encode(value) else { return }
+        let notice = Aria2Socket.Notice(text: ByteBuffer(bytes: data))
+        for channel in channels { channel.pipeline.fireUserInboundEventTriggered(notice) }
+    }
+}
+
+/// The notifications of events: a start is notified once, until the download pauses or ends. Pure.
+package struct Aria2Events: Sendable {
+    private var started: Set<DownloadID> = []
+
+    package init() {}
+
+    /// Returns the notification of an event; `nil` for none.
+    package mutating func take(_ event: DownloadEvent) -> Aria2Notification? {
+        let notification: Aria2Notification
+        switch event.kind {
+        case .started, .resumed: return started.insert(event.id).inserted ? .start : nil
+        case .paused: notification = .pause
+        case .cancelled: notification = .stop
+        case .completed: notification = .complete
+        case .failed, .waiting(.freshLink, _), .waiting(.credentials, _): notification = .error
+        case .waiting:
+            started.remove(event.id)
+            return nil
+        case .added, .retrying, .restarted, .note: return nil
+        }
+        started.remove(event.id)
+        return notification
+    }
+}

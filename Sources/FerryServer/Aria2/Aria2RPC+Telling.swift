@@ -1,0 +1,100 @@
+import Ferry
+import FerryAPI
+import FerryCore
+
+/// Methods that tell about downloads.
+extension Aria2RPC {
+    /// The maximum number of downloads that a list has.
+    private static let mostTold = 10_000
+
+    func tellStatus(_ call: Aria2Call) async throws -> JSONValue {
+        let keys = try call.keys(1)
+        return await status(of: try await row(call), keys, readsJournal: true).value(keys)
+    }
+
+    func tellActive(_ call: Aria2Call) async throws -> JSONValue {
+        let keys = try call.keys(0)
+        let running = api.manager.running.filter { $0.session == Self.session }.map(\.status.id)
+        let rows = try await api.manager.rows(running).sorted { $0.key < $1.key }
+        return await value(of: rows, in: .active, keys)
+    }
+
+    func tell(_ group: Aria2State.Group, _ call: Aria2Call) async throws -> JSONValue {
+        let (offset, number) = (try call.whole(0), try call.whole(1, atLeast: 0))
+        let keys = try call.keys(2)
+        let filter = RowFilter(kinds: group.kinds, session: Self.session)
+        let total = try await api.manager.page(filter, limit: 0).total
+        let (range, isReversed) = Aria2Page.range(offset: offset, number: min(number, Self.mostTold), of: total)
+        var rows: [CatalogueRow] = []
+        for start in stride(from: range.lowerBound, to: range.upperBound, by: FerryAPI.mostEntries) {
+            let limit = min(FerryAPI.mostEntries, range.upperBound - start)
+            rows += try await api.manager.page(filter, offset: start, limit: limit).rows
+        }
+        return await value(of: isReversed ? rows.reversed() : rows, in: group, keys)
+    }
+
+    /// Those whose state has changed since the rows were read may be in another group by now.
+    private func value(
+        of rows: [CatalogueRow], in group: Aria2State.Group, _ keys: Set<String>?
+    ) async -> JSONValue {
+        var values: [JSONValue] = []
+        for row in rows {
+            let status = await status(of: row, keys, readsJournal: keys?.contains("bitfield") ?? (group == .active))
+            if status.state.group == group { values.append(status.value(keys)) }
+        }
+        return .list(values)
+    }
+
+    /// - Parameter readsJournal: Whether the written ranges are looked up; those of a download that does not run are in
+    ///   its journal.
+    private func status(of row: CatalogueRow, _ keys: Set<String>?, readsJournal: Bool) async -> Aria2Status {
+        let isWanted = readsJournal && keys?.contains("bitfield") ?? true
+        let written = isWanted ? await api.manager.ranges(of: row)?.written : nil
+        return Aria2Status(row: row, status: api.manager.status(of: row), written: written)
+    }
+
+    private func status(_ call: Aria2Call) async throws -> Aria2Status {
+        let row = try await row(call)
+        return Aria2Status(row: row, status: api.manager.status(of: row))
+    }
+
+    func getUris(_ call: Aria2Call) async throws -> JSONValue {
+        let status = try await status(call)
+        guard status.state.group != .stopped else { throw Aria2Error("No URI data is available for GID#\(status.gid)") }
+        return status.uris
+    }
+
+    func getFiles(_ call: Aria2Call) async throws -> JSONValue { try await status(call).files }
+
+    func getServers(_ call: Aria2Call) async throws -> JSONValue {
+        let status = try await status(call)
+        guard status.state == .active else { throw Aria2Error("No active download for GID#\(status.gid)") }
+        return status.servers(finalURL: await api.manager.ranges(of: status.row)?.finalURL)
+    }
+
+    func getGlobalStat() async throws -> JSONValue {
+        let counts = try await api.manager.totals(session: Self.session).counts
+        func count(_ group: Aria2State.Group) -> JSONValue {
+            .text(String(group.kinds.reduce(0) { $0 + (counts[$1] ?? 0) }))
+        }
+        return [
+            "downloadSpeed": .text(String(api.speed(of: Self.session))), "uploadSpeed": "0",
+            "numActive": count(.active), "numWaiting": count(.waiting), "numStopped": count(.stopped),
+            "numStoppedTotal": count(.stopped),
+        ]
+    }
+
+    func getGlobalOption() -> JSONValue {
+        var options = defaults.options.withoutSecrets.over(.standard)
+        let settings = api.settings.current
+        options.values["dir"] = options["dir"] ?? api.directory(of: Self.session)
+        options.values["max-concurrent-downloads"] = String(settings.maxConcurrentDownloads)
+        options.values["max-overall-download-limit"] = String(settings.rateLimit ?? 0)
+        let fixed = [
+            "max-overall-upload-limit": "0", "max-download-result": String(Self.mostTold), "enable-rpc": "true",
+            "rpc-listen-port": String(api.addresses.aria2Port ?? 0), "rpc-listen-all": "false",
+            "rpc-allow-origin-all": "false", "check-certificate": "true", "log-level": "notice",
+        ]
+        return Aria2Options(values: fixed).over(options).value
+    }
+}

@@ -1,0 +1,79 @@
+package import FerryAPI
+import FerryCore
+import HTTPTypes
+
+/// The conditions that a request to the gateway must meet before it is read.
+///
+/// Its clients are programs, which send no `Origin`: every page in a browser is refused, and so is a host name that is
+/// not of loopback, which a page could have led here (DNS rebinding). Pure.
+package struct GatewayAccess: Sendable, Hashable {
+    /// The TCP port of the gateway.
+    package var port: Int
+
+    package init(port: Int) { self.port = port }
+
+    /// Returns the problem that a request is refused with; `nil` if it is allowed.
+    package func refusal(_ request: AccessPolicy.RequestOrigin) -> Problem? {
+        let hosts = AccessPolicy(port: port).hosts
+        guard request.hosts.count == 1, hosts.contains(request.hosts[0].lowercased()) else {
+            return Problem(.misdirected, "The Host must be \(hosts[0]).")
+        }
+        guard request.origins.isEmpty, request.sites.allSatisfy({ $0 == "none" }) else {
+            return Problem(.forbidden, "The gateway is for programs, not for web pages.")
+        }
+        return nil
+    }
+}
+
+/// What a path of the gateway stands for. Pure.
+package enum GatewayRoute: Sendable, Hashable {
+    /// A page of the index of Python packages, below its URL.
+    case index(Substring)
+    /// A file that such a page names.
+    case link(Substring)
+    /// A path of the hub, below its URL.
+    case hub(Substring)
+    /// A path of the registry, from `v2/` on.
+    case registry(Substring)
+    /// A file of an archive: host and path of its `http:` URL.
+    case archive(Substring)
+
+    /// The path before the URLs of archives.
+    package static let archives = "/gw/apt/"
+
+    /// The route of a request target; `nil` if there is none.
+    package init?(_ target: Substring) {
+        if let rest = target.dropping(prefix: "/gw/pypi/simple/") {
+            self = .index(rest)
+        } else if let rest = target.dropping(prefix: "/gw/pypi/file/") {
+            self = .link(rest)
+        } else if let rest = target.dropping(prefix: "/gw/hf/") {
+            self = .hub(rest)
+        } else if let rest = target.dropping(prefix: Self.archives) {
+            self = .archive(rest)
+        } else if target.hasSameBytes(as: "/v2") || target.hasSameBytes(as: "/v2/") {
+            self = .registry("v2/")
+        } else if let rest = target.dropping(prefix: "/v2/") {
+            // The name of a mirror may have a path, which clients put before the name of the repository.
+            self = .registry("v2/" + (rest.dropping(prefix: "gw/oci/") ?? rest))
+        } else {
+            return nil
+        }
+    }
+
+    /// Whether an upstream answers this route; of archives, that with the URL.
+    package func isFor(_ upstream: GatewayUpstream) -> Bool {
+        guard upstream.kind == kind else { return false }
+        guard case .archive(let rest) = self else { return true }
+        return upstream.url(archived: rest) != nil
+    }
+
+    package var kind: GatewayKind {
+        switch self {
+        case .index, .link: .pypi
+        case .hub: .hf
+        case .registry: .oci
+        case .archive: .apt
+        }
+    }
+}

@@ -1,0 +1,86 @@
+import Crypto
+package import FerryCore
+import Foundation
+
+/// A path of the gateway that stands for a file elsewhere, with its expected digest: `TAG/DIGEST/URL/NAME`.
+///
+/// An index names the files, on any server. The tag proves that the gateway itself has written the link, so that no
+/// other program can make it request a URL. It does not change as long as the key exists, so that clients may keep
+/// links.
+package struct GatewayLink: Sendable, Hashable {
+    package let url: DownloadURL
+    package let checksum: Checksum?
+
+    package init(_ url: DownloadURL, _ checksum: Checksum?) {
+        self.url = url
+        self.checksum = checksum
+    }
+
+    /// The key of the tags, from a text that only this user can read.
+    package struct Key: Sendable {
+        fileprivate let key: SymmetricKey
+
+        package init(_ secret: String) { key = SymmetricKey(data: SHA256.hash(data: Array(secret.utf8))) }
+
+        /// Reads the key of an earlier start; makes one where there is none. Throws `disk`.
+        static func kept(in path: String) throws(DownloadError) -> Key {
+            if let text = PrivateFile.read(path, most: 4096), text.utf8.count >= 32 { return Key(text) }
+            PrivateFile.keepUnreadable(path)
+            let secret = RandomText.hex(bytes: 32)
+            try PrivateFile.write(secret, to: path)
+            return Key(secret)
+        }
+    }
+
+    /// The path, with the last segment of the URL at its end: clients read the name of the file from it.
+    package func path(_ key: Key) -> String {
+        let name = url.path.split(at: "/").last ?? "file"
+        return "\(tag(key))/\(digest)/\(Self.encode(url.text))/\(name)"
+    }
+
+    /// Reads a path. A name with `.metadata` at its end, which the URL's name has not, is that file beside the linked
+    /// one (PEP 658), whose digest is another. `nil` for a path that this key has not made.
+    package init?(_ path: Substring, _ key: Key) {
+        let parts = path.split(at: "/", omittingEmptySubsequences: false)
+        guard parts.count == 4, let text = Self.decode(parts[2]), let url = try? DownloadURL(text) else { return nil }
+        let link = GatewayLink(url, try? Checksum(parsing: String(parts[1].replacing(".", with: "="))))
+        guard Self.isSame(link.tag(key), parts[0]) else { return nil }
+        // Clients encode some characters of names and others not.
+        let name = PercentEncoding.decode((url.path.split(at: "/").last ?? "file").utf8)
+        let asked = PercentEncoding.decode(parts[3].utf8)
+        if asked == name {
+            self = link
+        } else if asked == name + Array(".metadata".utf8),
+            let metadata = try? DownloadURL(
+                "\(url.origin)\(url.path).metadata\(url.query.map { "?" + $0 } ?? "")")
+        {
+            self.init(metadata, nil)
+        } else {
+            return nil
+        }
+    }
+
+    /// Without characters that clients encode in paths.
+    private var digest: String { checksum.map { "\($0.algorithm.rawValue).\($0.hex)" } ?? "-" }
+
+    private func tag(_ key: Key) -> String {
+        let text = "\(digest) \(url.text)"
+        return HexText.string(HMAC<SHA256>.authenticationCode(for: Array(text.utf8), using: key.key).prefix(16))
+    }
+
+    /// Compares in a time that does not depend on where the texts differ.
+    private static func isSame(_ tag: String, _ other: Substring) -> Bool {
+        tag.utf8.count == other.utf8.count && zip(tag.utf8, other.utf8).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
+    }
+
+    private static func encode(_ text: String) -> String {
+        Data(text.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing(
+            "=", with: "")
+    }
+
+    private static func decode(_ text: Substring) -> String? {
+        let plain = text.replacing("-", with: "+").replacing("_", with: "/")
+        let padding = String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4)
+        return Data(base64Encoded: plain + padding).flatMap { String(validating: $0, as: UTF8.self) }
+    }
+}

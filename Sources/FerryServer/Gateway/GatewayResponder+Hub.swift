@@ -1,0 +1,68 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import HTTPTypes
+import HummingbirdCore
+
+/// The hub of models and data sets.
+extension GatewayResponder {
+    private static let prefix = "/gw/hf/"
+
+    /// Files of repositories are downloads; the hub's API passes through.
+    func hub(_ rest: Substring, _ visit: Visit) async throws -> Response {
+        let url = try visit.url(rest)
+        // The one question of clients that has content.
+        guard visit.http.method != .post || rest.utf8.hasPrefix("api/") && rest.utf8.contains("/paths-info/") else {
+            throw Problem(.methodNotAllowed, "The gateway is for reading.")
+        }
+        if rest.utf8.hasPrefix("api/"), rest.utf8.contains("/tree/") || rest.utf8.contains("/paths-info/") {
+            return try await listing(visit, url)
+        }
+        guard let path = HubPath(rest) else { return try await pass(visit, url, prefix: Self.prefix) }
+        let answer = try await ask(visit, url)
+        let isThere = 200...299 ~= answer.head.status || HubFile.isStored(answer.head)
+        guard isThere, let found = HubFile(answer.head) else {
+            return isThere
+                ? try await pass(visit, url, prefix: Self.prefix)
+                : relay(answer, visit, prefix: Self.prefix, isHead: true)
+        }
+        let file = GatewayFile(
+            kind: .hf, url: try found.commit.flatMap { path.text(at: $0) }.map { try visit.url(Substring($0)) } ?? url,
+            checksum: found.checksum, version: found.entityTag, size: found.size,
+            headers: visit.fields(for: visit.upstream.base), allowsPrivate: visit.allowsPrivate)
+        var fields = GatewayFields.relayed(answer.head)
+        fields[.eTag] = found.entityTag
+        if HubFile.isStored(answer.head) { fields[.contentType] = nil }
+        return try await serve(visit, file, fields)
+    }
+
+    /// A list of files, without the names by which clients would fetch their parts from elsewhere.
+    private func listing(_ visit: Visit, _ url: DownloadURL) async throws -> Response {
+        let answer = try await answer(visit, url)
+        guard visit.http.method != .head, answer.head.status == 200 else {
+            return relay(answer, visit, prefix: Self.prefix)
+        }
+        let fields = relay(answer, visit, prefix: Self.prefix).headers
+        let (bytes, share) = try await page(answer)
+        let text = try APICoding.encode(HubFile.listing(try Self.json(bytes)))
+        withExtendedLifetime(share) {}
+        var response = Answer.body(text, type: "application/json")
+        for field in fields where field.name != .contentLength { response.headers[field.name] = field.value }
+        return response
+    }
+
+    /// Asks for a file's head. The hub answers with a redirect, whose fields describe the file, or redirects to the
+    /// same file elsewhere on it, after it was renamed.
+    private func ask(_ visit: Visit, _ url: DownloadURL) async throws(DownloadError) -> UpstreamResponse {
+        var url = url
+        for _ in 0..<5 {
+            let answer = try await exchange(visit, .head, url, follows: false)
+            guard 300...399 ~= answer.head.status, !HubFile.isStored(answer.head),
+                let next = answer.head.single(.location).flatMap({ try? url.resolving($0) })
+            else { return answer }
+            guard visit.upstream.rest(of: next) != nil else { break }
+            url = next
+        }
+        return try await exchange(visit, .head, url)
+    }
+}

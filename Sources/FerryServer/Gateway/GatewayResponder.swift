@@ -1,0 +1,253 @@
+import Crypto
+import Ferry
+import FerryAPI
+import FerryCore
+import Foundation
+import HTTPTypes
+import HummingbirdCore
+import Logging
+import NIOCore
+import Synchronization
+
+/// Answers the requests to the gateway: what its upstreams say passes through, files are downloads in the
+/// ``GatewayCache``.
+///
+/// - The upstream decides about each client: cached bytes are handed out only after it has said yes to a client's own
+///   credentials, unless it gives them without any.
+/// - Credentials are sent to the upstream's origin alone.
+/// - The last piece of a file leaves when its digest has been compared, so that wrong bytes never look complete.
+final class GatewayResponder: Sendable {
+    /// The name under which connections of the gateway's clients are known.
+    static let tokenName = "gateway"
+    /// The maximum size of an index page, which is rewritten in memory.
+    static let mostPageBytes = 64 << 20
+    /// The maximum size of the content of a request.
+    static let mostBytes = 1 << 20
+    /// The time for which the upstream's consent to a client's credentials counts.
+    private static let consentTime: Duration = .seconds(300)
+
+    let manager: DownloadManager
+    let cache: GatewayCache
+    let key: GatewayLink.Key
+    let seats: ContentSeats
+    private let upstreams: [GatewayUpstream]
+    private let connections: ConnectionTable
+    /// For the pages that are held at a time, beside those that were sent.
+    private let budget = BodyBudget(4 * mostPageBytes)
+    private let logger: Logger
+    private let access: Mutex<GatewayAccess>
+    private let salt = SymmetricKey(size: .bits256)
+    private let consents = Mutex(RecentValues<Data, Duration>(capacity: 1000))
+    /// Whether the host of an upstream has a private address, once its name was resolved.
+    private let privacy = Mutex<[String: Bool]>([:])
+
+    init(
+        _ manager: DownloadManager, _ cache: GatewayCache, key: GatewayLink.Key, upstreams: [GatewayUpstream],
+        port: Int,
+        connections: ConnectionTable, seats: ContentSeats, logger: Logger
+    ) {
+        self.manager = manager
+        self.cache = cache
+        self.key = key
+        self.upstreams = upstreams
+        self.connections = connections
+        self.seats = seats
+        self.logger = logger
+        access = Mutex(GatewayAccess(port: port))
+    }
+
+    func listens(on port: Int) { access.withLock { $0.port = port } }
+
+    func respond(to request: Request, on channel: any Channel) async -> Response {
+        let target = Substring(request.uri.string)
+        var response: Response
+        do {
+            if let refusal = access.withLock({ $0 }).refusal(AccessPolicy.RequestOrigin(request)) { throw refusal }
+            connections.identify(channel, token: Self.tokenName)
+            response = try await answer(request, target)
+        } catch {
+            response = Answer.problem(problem(error), at: nil)
+        }
+        for (name, value) in DaemonResponder.fields where response.headers[name] == nil {
+            response.headers[name] = value
+        }
+        response.headers[.date] = HTTPDate.format(Date())
+        return response
+    }
+
+    private func answer(_ request: Request, _ target: Substring) async throws -> Response {
+        guard let route = GatewayRoute(target) else { throw Problem(.noSuchPath) }
+        guard request.method == .get || request.method == .head || route.kind == .hf && request.method == .post else {
+            throw Problem(.methodNotAllowed, "The gateway is for reading.")
+        }
+        guard let upstream = upstreams.first(where: { route.isFor($0) }) else {
+            throw Problem(
+                .noSuchPath, "This gateway has no upstream for \(route.kind): see --gateway-upstream \(route.kind)=URL."
+            )
+        }
+        let visit = Visit(http: request, upstream: upstream, allowsPrivate: await isPrivate(upstream.base.host))
+        switch route {
+        case .index(let rest): return try await index(rest, visit)
+        case .link(let path): return try await link(path, visit)
+        case .hub(let rest): return try await hub(rest, visit)
+        case .registry(let rest): return try await registry(rest, visit)
+        case .archive(let rest): return try await archive(rest, visit)
+        }
+    }
+
+    /// A request to one upstream.
+    struct Visit: Sendable {
+        let http: Request
+        let upstream: GatewayUpstream
+        /// Whether the upstream is on this machine or its network, so that what it names may be there too.
+        let allowsPrivate: Bool
+
+        /// The URL of a path below the upstream. Throws for one that is not below.
+        func url(_ rest: Substring) throws(Problem) -> DownloadURL {
+            guard let url = upstream.url(rest) else { throw Problem(.badRequest, "The path is not of this gateway.") }
+            return url
+        }
+
+        /// The client's fields for a request to `url`: the secret ones are for the upstream's origin alone.
+        func fields(for url: DownloadURL, conditional: Bool = false) -> HTTPFields {
+            let fields = GatewayFields.forwarded(http.headers, conditional: conditional)
+            let home = upstream.base.origin
+            return SecretScope(home: home, headers: fields, credentials: nil, source: url).headers(for: url)
+        }
+    }
+
+    private func isPrivate(_ host: String) async -> Bool {
+        if let known = privacy.withLock({ $0[host] }) { return known }
+        guard let found = await DownloadManager.isPrivate(host) else { return false }
+        privacy.withLock { $0[host] = found }
+        return found
+    }
+
+    // MARK: Upstream
+
+    /// Sends a client's request on to `url`; its secrets only if that is the upstream's origin.
+    func exchange(
+        _ visit: Visit, _ method: HTTPRequest.Method, _ url: DownloadURL, conditional: Bool = false,
+        follows: Bool = true,
+        own: HTTPFields = HTTPFields(), content: ByteBuffer? = nil
+    ) async throws(DownloadError) -> UpstreamResponse {
+        var request = UpstreamRequest(url)
+        request.method = method
+        request.headers = visit.fields(for: url, conditional: conditional)
+        request.own = own
+        request.content = content
+        request.followsRedirects = follows
+        request.allowsPrivate = visit.allowsPrivate
+        return try await manager.exchange(request)
+    }
+
+    /// Passes a request through, whatever the upstream says. `prefix` is the path of the gateway for the upstream.
+    func pass(_ visit: Visit, _ url: DownloadURL, prefix: String) async throws -> Response {
+        relay(try await answer(visit, url), visit, prefix: prefix)
+    }
+
+    /// Sends a request on as it is.
+    func answer(_ visit: Visit, _ url: DownloadURL) async throws -> UpstreamResponse {
+        var own = HTTPFields()
+        var content: ByteBuffer?
+        if visit.http.method == .post {
+            var share = budget.share()
+            content = ByteBuffer(bytes: try await APIRequest.bytes(of: visit.http, most: Self.mostBytes, &share))
+            own[.contentType] = visit.http.headers[.contentType]
+            own[.contentLength] = content.map { String($0.readableBytes) }
+        }
+        return try await exchange(visit, visit.http.method, url, conditional: true, own: own, content: content)
+    }
+
+    /// The response of an upstream as one of the gateway.
+    ///
+    /// - Parameter isHead: Whether it answers HEAD, so that there is no content, whatever its fields say.
+    func relay(_ answer: UpstreamResponse, _ visit: Visit, prefix: String, isHead: Bool = false) -> Response {
+        var fields = GatewayFields.relayed(answer.head) { link in
+            (try? answer.url.resolving(link)).flatMap { visit.upstream.rest(of: $0) }.map { prefix + $0 }
+        }
+        let length = answer.head.single(.contentLength).flatMap { Int($0) }
+        let status = HTTPResponse.Status(code: answer.head.status)
+        if visit.http.method == .head || answer.head.status == 304 {
+            fields[.contentLength] = length.map { String($0) }
+            return Response(status: status, headers: fields)
+        }
+        if isHead { return Response(status: status, headers: fields) }
+        return Response(
+            status: status, headers: fields,
+            body: ResponseBody(contentLength: length) { writer in
+                while let piece = try await answer.body.next() { try await writer.write(piece) }
+                try await writer.finish(nil)
+            })
+    }
+
+    /// The content of a response, for a page that is rewritten; the share is returned to the budget with its owner.
+    func page(_ answer: UpstreamResponse) async throws -> (bytes: ByteBuffer, share: Holder) {
+        var share = budget.share()
+        var whole = ByteBuffer()
+        while var piece = try await answer.body.next() {
+            guard piece.readableBytes <= Self.mostPageBytes - whole.readableBytes else {
+                throw Problem(
+                    status: 502, code: "tooLarge", title: "Page too large",
+                    detail: "A page of the index has more than \(Self.mostPageBytes >> 20) MiB.")
+            }
+            guard share.take(piece.readableBytes) else { throw Problem(.busy, "Too many pages at a time. Try again.") }
+            whole.writeBuffer(&piece)
+        }
+        return (whole, Holder(share: share))
+    }
+
+    /// Keeps a share while a page is in use.
+    final class Holder {
+        private let share: BodyBudget.Share
+        init(share: consuming BodyBudget.Share) { self.share = share }
+    }
+
+    // MARK: Consent
+
+    /// Asks the upstream whether this client may have a file. Returns its response to HEAD, or `nil` if it has said yes
+    /// before.
+    ///
+    /// Throws the upstream's refusal as a response for the client.
+    func consent(_ visit: Visit, to file: GatewayFile) async throws -> UpstreamResponse? {
+        if file.checksum != nil {
+            if try await cache.isOpen(file) { return nil }
+            if let until = consents.withLock({ $0[fingerprint(visit, file)] }), until > .sinceStart { return nil }
+        }
+        var answer = try await exchange(visit, .head, file.url)
+        if [405, 501].contains(answer.head.status) {
+            // A server without HEAD; the body of its response is not read.
+            answer = try await exchange(visit, .get, file.url)
+        }
+        guard 200...299 ~= answer.head.status else { throw Refusal(answer: answer) }
+        consents.withLock { $0[fingerprint(visit, file)] = .sinceStart + Self.consentTime }
+        return answer
+    }
+
+    /// An upstream's refusal, to be passed on.
+    struct Refusal: Error { let answer: UpstreamResponse }
+
+    /// A digest of a client's secrets and what they open, which cannot be computed or reversed without this process's
+    /// salt.
+    private func fingerprint(_ visit: Visit, _ file: GatewayFile) -> Data {
+        let fields = visit.http.headers
+        let secrets = fields[values: .authorization] + [""] + fields[values: .cookie]
+        let text = ([file.url.text, file.key] + secrets).joined(separator: "\n")
+        return Data(HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: salt))
+    }
+
+    private func problem(_ error: any Error) -> Problem {
+        switch error {
+        case let problem as Problem: return problem
+        case let error as DownloadError:
+            // What an upstream does is no fault of the client's request.
+            var problem = Problem(error)
+            if problem.status < 500 { problem.status = 502 }
+            return problem
+        case is CancellationError: return Problem(.shuttingDown)
+        default:
+            logger.error("a request to the gateway failed", metadata: ["error": "\(error)"])
+            return Problem(.internal)
+        }
+    }
+}

@@ -1,0 +1,86 @@
+package import FerryCore
+
+/// A kind of server that the gateway stands before.
+package enum GatewayKind: String, Sendable, Hashable, CaseIterable {
+    /// An index of Python packages (PEP 503, PEP 691).
+    case pypi
+    /// A hub of models and data sets, as `huggingface_hub` uses it.
+    case hf
+    /// A registry of container images (OCI Distribution).
+    case oci
+    /// An archive of Debian packages.
+    case apt
+}
+
+/// A server that the gateway stands before: `KIND=URL`.
+package struct GatewayUpstream: Sendable, Hashable {
+    package let kind: GatewayKind
+    /// Its path ends with a slash; it has no query and no user info.
+    package let base: DownloadURL
+
+    /// Throws why a text is no upstream.
+    package init(parsing text: String) throws(TextError) {
+        let parts = text.split(at: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let kind = GatewayKind(rawValue: String(parts[0])) else {
+            throw TextError(ErrorPhrase(.notAnUpstream, TextError.quote(text)))
+        }
+        let url: DownloadURL
+        do throws(DownloadError) { url = try DownloadURL(String(parts[1])) } catch {
+            throw TextError(ErrorPhrase(.notAnUpstream, TextError.quote(text)))
+        }
+        guard url.credentials == nil, url.query == nil else { throw TextError(ErrorPhrase(.upstreamWithSecrets)) }
+        // A proxy of clients sees plain requests only.
+        guard kind != .apt || url.scheme == .http else {
+            throw TextError(ErrorPhrase(.notAnUpstream, TextError.quote(text)))
+        }
+        self.kind = kind
+        let whole = url.path.utf8.last == UInt8(ascii: "/") ? url.text : url.text + "/"
+        do throws(DownloadError) { base = try DownloadURL(whole) } catch {
+            throw TextError(ErrorPhrase(.notAnUpstream, TextError.quote(text)))
+        }
+    }
+
+    /// The upstreams of a setting: one of each kind, but any number of archives.
+    package static func all(_ texts: [String]) throws(TextError) -> [GatewayUpstream] {
+        var all: [GatewayUpstream] = []
+        for text in texts {
+            let new = try GatewayUpstream(parsing: text)
+            guard new.kind == .apt || !all.contains(where: { $0.kind == new.kind }), all.count < 100 else {
+                throw TextError(ErrorPhrase(.secondUpstream, new.kind.rawValue))
+            }
+            all.append(new)
+        }
+        return all
+    }
+
+    /// The URL of a path and query below the upstream; `nil` if it is not below: a segment that is `.` or `..` also
+    /// when it is decoded, once or twice, a backslash or a control character, or an empty segment at the beginning.
+    package func url(_ rest: Substring) -> DownloadURL? {
+        let path = rest.split(at: "?", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
+        guard rest.utf8.first != UInt8(ascii: "/"), !rest.utf8.contains(UInt8(ascii: "#")), Self.isPlain(path),
+            let url = try? DownloadURL("\(base.text)\(rest)")
+        else { return nil }
+        return self.rest(of: url) == nil ? nil : url
+    }
+
+    private static func isPlain(_ path: Substring) -> Bool {
+        var text = path
+        for _ in 0..<3 {
+            guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\\") }),
+                !text.split(at: "/").contains(where: { $0.hasSameBytes(as: ".") || $0.hasSameBytes(as: "..") })
+            else { return false }
+            text = Substring(String(decoding: PercentEncoding.decode(text.utf8), as: UTF8.self))
+        }
+        return true
+    }
+
+    /// The URL of an archive's file, given as host and path; `nil` if it is not below the upstream.
+    package func url(archived text: Substring) -> DownloadURL? {
+        "http://\(text)".dropping(prefix: base.text).flatMap { url($0) }
+    }
+
+    /// The path of a URL below the upstream, with its query; `nil` if it is not below.
+    package func rest(of url: DownloadURL) -> Substring? {
+        url.text.dropping(prefix: base.text)
+    }
+}

@@ -1,0 +1,134 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import Foundation
+import HTTPTypes
+import HummingbirdCore
+import NIOCore
+import Synchronization
+
+/// The number of responses that read the content of downloads.
+final class ContentSeats: Sendable {
+    /// A place among the readers, which is given back when it is released.
+    final class Seat: Sendable {
+        private let seats: ContentSeats
+        fileprivate init(_ seats: ContentSeats) { self.seats = seats }
+        deinit { seats.taken.withLock { $0 -= 1 } }
+    }
+
+    private let most: Int
+    private let taken = Mutex(0)
+
+    init(most: Int) { self.most = most }
+
+    var hasRoom: Bool { taken.withLock { $0 < most } }
+
+    /// Returns a place; `nil` if all are taken.
+    func take() -> Seat? {
+        let isFree = taken.withLock { taken in
+            guard taken < most else { return false }
+            taken += 1
+            return true
+        }
+        return isFree ? Seat(self) : nil
+    }
+}
+
+/// Reading the file of a download, also while it is fetched.
+extension API {
+    /// The time that a request waits for the size of a file; a download may be far back in the queue.
+    private static let longestWait: Duration = .seconds(300)
+
+    func content(_ call: APIRequest) async throws -> Response {
+        _ = try call.items([])
+        let download = try await download(call.id, for: call)
+        guard let seat = seats.take() else { throw Problem(.busy, "Too many files are read at once. Try again.") }
+        let content = download.content
+        let description = try await Self.description(of: content)
+        var headers = Self.fields(of: description, named: download.status.name)
+        // A browser cannot send this field to the socket.
+        if call.isLocal, call.wantsHandles, let name = HTTPField.Name(FerryAPI.bootHeader) {
+            headers[name] = broadcaster.boot
+            headers[.contentType] = description.mediaType
+        }
+        // The connection is watched while the response is written, and ends with it.
+        headers[.connection] = "close"
+        var range: Range<Int64>?
+        var status = HTTPResponse.Status.ok
+        if let size = description.size {
+            headers[.acceptRanges] = "bytes"
+            headers[.contentLength] = String(size)
+            if call.http.method == .get {
+                switch Self.range(of: call.http.headers, description, size) {
+                case .whole: break
+                case .part(let part):
+                    (status, range) = (.partialContent, part)
+                    headers[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)"
+                    headers[.contentLength] = String(part.upperBound - part.lowerBound)
+                case .unsatisfiable:
+                    return Response(
+                        status: .rangeNotSatisfiable,
+                        headers: [.contentRange: "bytes */\(size)", .contentLength: "0", .acceptRanges: "bytes"])
+                }
+            }
+        }
+        if call.http.method == .head { return Response(status: status, headers: headers) }
+        let bytes = content.bytes(in: range, of: description)
+        return Response(
+            status: status, headers: headers,
+            body: ResponseBody { writer in
+                defer { withExtendedLifetime(seat) {} }
+                // A client that has gone ends the reader, also while the reader waits.
+                // allow(single-place): nothing is read of the body but its end.
+                try await call.http.body.consumeWithCancellationOnInboundClose { _ in
+                    for try await piece in bytes { try await writer.write(ByteBuffer(bytes: piece)) }
+                }
+                try await writer.finish(nil)
+            })
+    }
+
+    private static func description(of content: DownloadContent) async throws -> DownloadContent.Description {
+        try await withThrowingTaskGroup(of: DownloadContent.Description?.self) { group in
+            group.addTask { try await content.description() }
+            group.addTask {
+                try await Task.sleep(for: longestWait)
+                return nil
+            }
+            defer { group.cancelAll() }
+            guard let description = try await group.next() ?? nil else {
+                throw Problem(.busy, "The download has not begun yet. Try again.")
+            }
+            return description
+        }
+    }
+
+    /// Applies Range, and If-Range with a strong tag: any other validator does not match.
+    private static func range(
+        of fields: HTTPFields, _ description: DownloadContent.Description, _ size: Int64
+    ) -> RangeField {
+        if let condition = fields[.ifRange], condition != description.entityTag { return .whole }
+        return RangeField(fields[.range], length: size)
+    }
+
+    /// The fields of a representation. Its bytes, name and media type are a stranger's, and the page has the same origin:
+    /// no browser may show or run it here.
+    private static func fields(of description: DownloadContent.Description, named name: String) -> HTTPFields {
+        var fields: HTTPFields = [
+            .contentType: safeType(description.mediaType),
+            .contentDisposition: "attachment; filename*=UTF-8''\(Route.encoded(name))",
+            .contentSecurityPolicy: "sandbox; default-src 'none'; frame-ancestors 'none'",
+            .xContentTypeOptions: "nosniff",
+        ]
+        fields[.eTag] = description.entityTag
+        fields[.lastModified] = description.lastModified.flatMap { HTTPDate.parse($0) }.map { HTTPDate.format($0) }
+        return fields
+    }
+
+    /// The media type of pictures, sound and video, without parameters; any other is `application/octet-stream`.
+    static func safeType(_ type: String?) -> String {
+        guard let type = type.flatMap({ MediaType($0) }), ["audio", "image", "video"].contains(type.type),
+            !type.subtype.utf8.hasSuffix("xml")
+        else { return "application/octet-stream" }
+        return type.description
+    }
+}

@@ -1,0 +1,190 @@
+import FerryCore
+
+/// A failure of the `aria2c` command itself, with aria2's exit status.
+struct Aria2Failure: Error, Hashable {
+    var status: Aria2ExitStatus
+    /// One line, in English like all output of this command, which programs parse.
+    var message: String
+
+    init(_ status: Aria2ExitStatus, _ message: String) {
+        self.status = status
+        self.message = message
+    }
+
+    static func option(_ message: String) -> Aria2Failure { Aria2Failure(.option, message) }
+}
+
+/// The values of aria2's options by their long names. A header adds to the ones before; every other value replaces.
+struct Aria2Values: Sendable, Hashable {
+    private(set) var texts: [String: String] = [:]
+    private(set) var headers: [String] = []
+    /// The options that are ignored, in order.
+    private(set) var ignored: [String] = []
+
+    /// Sets an option of aria2's list.
+    mutating func set(_ name: String, _ value: String) throws(Aria2Failure) {
+        guard let (kind, use) = Aria2CommandOption.find(name) else { throw .option("unrecognized option '--\(name)'") }
+        if kind == .flag, use == .followed, name != "help", !["true", "false"].contains(value) {
+            throw .option("--\(name) must be true or false, not '\(value)'")
+        }
+        switch use {
+        case .followed where name == "header": headers.append(value)
+        case .followed: texts[name] = value
+        case .needless: break
+        case .ignored: if value != "false", !ignored.contains(name) { ignored.append(name) }
+        case .refused:
+            if value != "false" { throw .option("ferry cannot follow --\(name)") }
+        }
+    }
+
+    /// Returns the values with those of another layer over them.
+    func merged(with upper: Aria2Values) -> Aria2Values {
+        var merged = self
+        merged.texts.merge(upper.texts) { $1 }
+        merged.headers += upper.headers
+        for name in upper.ignored where !merged.ignored.contains(name) { merged.ignored.append(name) }
+        return merged
+    }
+
+    subscript(name: String) -> String? { texts[name] }
+
+    func flag(_ name: String, default standard: Bool = false) -> Bool { texts[name].map { $0 == "true" } ?? standard }
+
+    /// Returns a whole number in these bounds.
+    func number(_ name: String, _ bounds: ClosedRange<Int>) throws(Aria2Failure) -> Int? {
+        guard let text = texts[name] else { return nil }
+        guard let number = Int(text), bounds ~= number else {
+            throw .option("\(name) must be between \(bounds.lowerBound) and \(bounds.upperBound).")
+        }
+        return number
+    }
+
+    /// Returns a size, in bytes: digits, with K or M for 1024 and 1024 times 1024; `nil` for 0, which is no limit.
+    func size(_ name: String) throws(Aria2Failure) -> ByteCount? {
+        guard let text = texts[name] else { return nil }
+        let factor: ByteCount =
+            switch text.utf8.last.map({ $0 | 0x20 }) {
+            case UInt8(ascii: "k"): 1 << 10
+            case UInt8(ascii: "m"): 1 << 20
+            default: 1
+            }
+        guard let number = ByteCount(factor == 1 ? text : String(text.dropLast())), number.isSize,
+            number < ByteCount.bound / factor
+        else { throw .option("\(name) must be a number of bytes, with K or M.") }
+        return number == 0 ? nil : number * factor
+    }
+}
+
+/// The command line of aria2c: options as getopt_long(3) reads them, and the words that are no options.
+struct Aria2Arguments: Sendable, Hashable {
+    var values = Aria2Values()
+    var words: [String] = []
+
+    init(_ arguments: some Sequence<String>) throws(Aria2Failure) {
+        var rest = Array(arguments)[...]
+        while let argument = rest.popFirst() {
+            if argument == "--" {
+                words += rest
+                return
+            }
+            if let name = argument.dropping(prefix: "--") {
+                try readLong(name, &rest)
+            } else if argument.utf8.hasPrefix("-"), argument != "-" {
+                try readLetters(argument.dropFirst(), &rest)
+            } else {
+                words.append(argument)
+            }
+        }
+    }
+
+    private mutating func readLong(_ text: Substring, _ rest: inout ArraySlice<String>) throws(Aria2Failure) {
+        let parts = text.split(at: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+        let name: String
+        do throws(Aria2CommandOption.Ambiguous) { name = try Aria2CommandOption.complete(parts[0]) } catch {
+            let hint = error.names.isEmpty ? "" : ": it may be " + error.names.map { "--" + $0 }.joined(separator: ", ")
+            throw .option("unrecognized option '--\(parts[0])'\(hint)")
+        }
+        try set(name, parts.count == 2 ? parts[1] : nil, &rest)
+    }
+
+    /// Reads `-x16`, `-x 16`, or several flags in one word.
+    private mutating func readLetters(_ text: Substring, _ rest: inout ArraySlice<String>) throws(Aria2Failure) {
+        var letters = text
+        while let letter = letters.popFirst() {
+            guard let name = Aria2CommandOption.letters[letter] else { throw .option("invalid option -- '\(letter)'") }
+            if Aria2CommandOption.find(name)?.value == .flag {
+                let value = ["true", "false"].first { letters.hasSameBytes(as: $0) }
+                if value != nil { letters = "" }
+                try set(name, value, &rest)
+            } else {
+                try set(name, letters.isEmpty ? nil : String(letters), &rest)
+                letters = ""
+            }
+        }
+    }
+
+    private mutating func set(
+        _ name: String, _ value: String?, _ rest: inout ArraySlice<String>
+    ) throws(Aria2Failure) {
+        if Aria2CommandOption.find(name)?.value == .flag { return try values.set(name, value ?? "true") }
+        guard let value = value ?? rest.popFirst() else { throw .option("option '--\(name)' requires an argument") }
+        try values.set(name, value)
+    }
+}
+
+/// aria2's files: of settings, and of downloads.
+enum Aria2Files {
+    /// Parses a file of settings: `name=value` by line. Unknown options are skipped, as aria2 does.
+    static func settings(_ text: String) throws(Aria2Failure) -> Aria2Values {
+        var values = Aria2Values()
+        for line in text.split(at: "\n") {
+            guard let (name, value) = option(line), !name.utf8.hasPrefix("#"), Aria2CommandOption.find(name) != nil
+            else {
+                continue
+            }
+            try values.set(name, value)
+        }
+        return values
+    }
+
+    /// Parses a list of downloads: URIs of one file on a line, with tabs between them, and its options on the indented
+    /// lines below. Returns each download and the options that no download may have.
+    static func entries(_ text: String) throws(Aria2Failure) -> (entries: [Aria2Arguments], unknown: [String]) {
+        var entries: [Aria2Arguments] = []
+        var unknown: [String] = []
+        for line in text.split(at: "\n") {
+            let isOption = line.utf8.first == UInt8(ascii: " ") || line.utf8.first == UInt8(ascii: "\t")
+            let content = line.utf8.last == UInt8(ascii: "\r") ? line.dropLast() : line
+            if content.utf8.first == UInt8(ascii: "#") { continue }
+            if isOption {
+                guard let last = entries.indices.last, let (name, value) = option(content) else { continue }
+                guard Aria2CommandOption.ofEntries.contains(name) else {
+                    // Options that aria2 has, and Ferry does not need here, are no news.
+                    if Aria2CommandOption.find(name)?.use != .needless { unknown.append("\(name)=\(value)") }
+                    continue
+                }
+                try entries[last].values.set(name, value)
+            } else {
+                let uris = content.split(at: "\t").map(String.init)
+                guard !uris.isEmpty else { continue }
+                var entry = try Aria2Arguments([])
+                entry.words = uris
+                entries.append(entry)
+            }
+        }
+        return (entries, unknown)
+    }
+
+    private static func option(_ line: Substring) -> (name: String, value: String)? {
+        let parts = line.split(at: "=", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2 else { return nil }
+        return (trimmed(parts[0]), trimmed(parts[1]))
+    }
+
+    private static func trimmed(_ text: Substring) -> String {
+        let isSpace = { (byte: UInt8) in byte == 0x20 || (0x09...0x0D).contains(byte) }
+        let start = text.utf8.drop(while: isSpace)
+        guard let last = start.lastIndex(where: { !isSpace($0) }) else { return "" }
+        return String(Substring(start[...last]))
+    }
+}

@@ -1,0 +1,309 @@
+import Ferry
+import FerryCore
+
+/// Turns the arguments of aria2c into the plan of a `ferry get`, or of a daemon. Pure except for its ``PlanningWorld``.
+struct Aria2Planner {
+    enum Job: Sendable {
+        case downloads(Run)
+        /// With `--enable-rpc`.
+        case service(Aria2Service)
+    }
+
+    /// What the command is, beside its downloads.
+    struct Run: Sendable {
+        var plan: GetPlan
+        var output: Aria2Output
+        var hooks: Aria2Hooks
+        var life: Aria2Life
+        /// Options and lines that are not followed.
+        var warnings: [String]
+    }
+
+    private let values: Aria2Values
+    private let world: PlanningWorld
+    /// The arguments of a `ferry get` without any.
+    private let standard: GetOptions
+    /// Makes the identifier of a download: 16 hexadecimal digits.
+    private let makeGID: () -> String
+
+    /// - Parameters:
+    ///   - standard: The options of `ferry get` without arguments.
+    ///   - absolute: Resolves a path for a daemon, whose working directory is another.
+    ///   - gid: Makes the identifier of a download.
+    static func plan(
+        _ arguments: Aria2Arguments, standard: GetOptions, world: PlanningWorld,
+        absolute: @escaping @Sendable (String) -> String = OwnProgram.absolute, gid: @escaping () -> String
+    ) throws(Aria2Failure) -> Job {
+        var world = world
+        var values = arguments.values
+        if !values.flag("no-conf"), let text = try settings(values["conf-path"], world) {
+            values = try Aria2Files.settings(text).merged(with: values)
+        }
+        if let path = values["netrc-path"] { world.environment["NETRC"] = path }
+        if let hosts = values["no-proxy"] { world.environment["no_proxy"] = hosts }
+        if values.flag("enable-rpc") {
+            world.absolute = absolute
+            world.directory = Paths.parent(of: absolute("file"))
+        }
+        let planner = Aria2Planner(values: values, world: world, standard: standard, makeGID: gid)
+        return values.flag("enable-rpc")
+            ? .service(try planner.service(arguments.words)) : .downloads(try planner.run(arguments.words))
+    }
+
+    private static func settings(_ path: String?, _ world: PlanningWorld) throws(Aria2Failure) -> String? {
+        if let path { return try read(path, world) }
+        let home = world.environment["HOME"]
+        let places = [
+            home.map { $0 + "/.aria2/aria2.conf" },
+            (world.environment["XDG_CONFIG_HOME"] ?? home.map { $0 + "/.config" }).map { $0 + "/aria2/aria2.conf" },
+        ]
+        guard let path = places.compactMap(\.self).first(where: { world.kind($0) == .file }) else { return nil }
+        return try read(path, world)
+    }
+
+    private static func read(_ path: String, _ world: PlanningWorld) throws(Aria2Failure) -> String {
+        do throws(UsageError) { return try world.readText(path) } catch {
+            throw Aria2Failure(.unknown, "Failed to open the file \(path), cause: \(error.message)")
+        }
+    }
+
+    private func run(_ words: [String]) throws(Aria2Failure) -> Run {
+        var (items, warnings) = try items(words)
+        // The same file is fetched once.
+        var seen: Set<GetPlan.Item> = []
+        items.removeAll { item in
+            guard case .request(var request) = item else { return false }
+            request.id = nil
+            return !seen.insert(.request(request)).inserted
+        }
+        guard !items.isEmpty || values["input-file"] != nil else {
+            throw Aria2Failure(.unknown, "Specify at least one URL.")
+        }
+        var options = try options(values)
+        options.run.parallel = try parallel ?? 5
+        options.request.limitRate = try values.size("max-overall-download-limit").map { "\($0)" }
+        options.request.connections = max(16, items.map { $0.request?.maxConnections ?? 1 }.max() ?? 1)
+        let output = try Aria2Output(values)
+        let plan: GetPlan
+        do throws(UsageError) {
+            plan = try GetPlanner.plan(of: items, options, world: world)
+        } catch { throw Aria2Failure(.unknown, error.message) }
+        return Run(plan: plan, output: output, hooks: Aria2Hooks(values), life: try life, warnings: warnings)
+    }
+
+    private func service(_ words: [String]) throws(Aria2Failure) -> Aria2Service {
+        var (items, warnings) = try items(words)
+        let unfollowed = Aria2Service.unfollowed.filter { values[$0].map { $0 != "false" } ?? false }
+        if !unfollowed.isEmpty {
+            let names = unfollowed.map { "--" + $0 }.joined(separator: ", ")
+            warnings.append("ferry ignores \(names) with --enable-rpc")
+        }
+        let directory = values["dir"].flatMap { $0.isEmpty ? nil : $0 }.map(world.absolute) ?? world.directory
+        var defaults = values.texts
+        // These are of the command, or of one download.
+        for name in ["dir", "out", "gid", "checksum"] { defaults[name] = nil }
+        if !values.headers.isEmpty { defaults["header"] = values.headers.joined(separator: "\n") }
+        let requests = items.compactMap(\.request).map { request in
+            var request = request
+            // The identifier that has this gid in aria2's interface.
+            request.id = request.id.flatMap { UInt64($0.rawValue, radix: 16) }.map(DownloadID.init(bits:))
+            request.onDuplicate = .addAnother
+            return request
+        }
+        return Aria2Service(
+            port: try values.number("rpc-listen-port", 1024...65_535) ?? 6800,
+            secret: values["rpc-secret"].flatMap { $0.isEmpty ? nil : $0 },
+            directory: directory, parallel: try parallel ?? 5,
+            rateLimit: try values.size("max-overall-download-limit"), defaults: defaults,
+            requests: requests, life: try life, isQuiet: values.flag("quiet"), warnings: warnings)
+    }
+
+    private var parallel: Int? {
+        get throws(Aria2Failure) { try values.number("max-concurrent-downloads", 1...1_000_000) }
+    }
+
+    private var life: Aria2Life {
+        get throws(Aria2Failure) {
+            Aria2Life(
+                process: try values.number("stop-with-process", 1...Int(Int32.max)).map { Int32($0) },
+                limit: try values.number("stop", 0...Int(Int32.max)).flatMap { $0 > 0 ? .seconds($0) : nil })
+        }
+    }
+
+    /// Returns the downloads of the words and of the files that the options name, and what to say of them.
+    private func items(_ words: [String]) throws(Aria2Failure) -> (items: [GetPlan.Item], warnings: [String]) {
+        var warnings =
+            values.ignored.isEmpty
+            ? [] : ["ferry ignores " + values.ignored.map { "--" + $0 }.joined(separator: ", ")]
+        var items: [GetPlan.Item] = []
+        if let path = values["input-file"] {
+            let (entries, unknown) = try Aria2Files.entries(try Self.read(path, world))
+            warnings += unknown.map { "Unknown option: \($0)" }
+            for entry in entries { items += try self.items(entry.words, values.merged(with: entry.values)) }
+        }
+        let documents = words.filter(isDocument) + [values["metalink-file"]].compactMap(\.self)
+        for path in documents {
+            for item in try documentItems(path) {
+                if case .unusable(let line) = item { warnings.append(line) } else { items.append(item) }
+            }
+        }
+        let uris = words.filter { !isDocument($0) }
+        if values.flag("force-sequential") {
+            for uri in uris { items += try self.items([uri], values) }
+        } else if !uris.isEmpty {
+            items += try self.items(uris, values)
+        }
+        return (items, warnings)
+    }
+
+    private func isDocument(_ word: String) -> Bool {
+        (word.utf8.hasSuffix(".meta4") || word.utf8.hasSuffix(".metalink")) && world.kind(word) == .file
+    }
+
+    // MARK: Downloads
+
+    /// Returns the download of these URIs, or with parameterized ones and `-Z` one for each that they stand for.
+    private func items(_ words: [String], _ values: Aria2Values) throws(Aria2Failure) -> [GetPlan.Item] {
+        var uris = words
+        if values.flag("parameterized-uri") {
+            uris = []
+            for word in words { uris += try Aria2Pattern.expand(word) }
+        }
+        for uri in uris {
+            let scheme = uri.lowercased()
+            guard scheme.utf8.hasPrefix("http://") || scheme.utf8.hasPrefix("https://") else {
+                throw Aria2Failure(.unknown, "Unrecognized URI or unsupported protocol: \(TextError.quote(uri))")
+            }
+        }
+        if values.flag("parameterized-uri"), values.flag("force-sequential") {
+            var items: [GetPlan.Item] = []
+            for uri in uris { items.append(try item([uri], values)) }
+            return items
+        }
+        return [try item(uris, values)]
+    }
+
+    private func item(_ uris: [String], _ values: Aria2Values) throws(Aria2Failure) -> GetPlan.Item {
+        var options = try options(values)
+        options.files.items = [uris[0]]
+        var seen: Set<String> = [uris[0]]
+        let mirrors = uris.filter { seen.insert($0).inserted }
+        options.files.mirror = Array(mirrors.prefix(DownloadRequest.mostSources - 1))
+        if let name = values["out"], !name.isEmpty { options.files.output = name == "-" ? "./-" : name }
+        if let text = values["checksum"] {
+            do throws(TextError) { _ = try Checksum(parsing: text) } catch { throw .option("--checksum: \(error)") }
+            options.files.checksum = text
+        }
+        if values["referer"] == "*" { options.request.referer = uris[0] }
+        let isSecure = uris[0].lowercased().utf8.hasPrefix("https://")
+        options.request.proxy = try proxy(values, isSecure ? "https" : "http")
+        var hosts: Set<String> = []
+        for uri in uris { if let host = (try? DownloadURL(uri))?.host { hosts.insert(host) } }
+        options.request.connections = try connections(values, hosts: max(1, hosts.count))
+        guard let item = try planned(options).first, case .request(var request) = item else {
+            throw Aria2Failure(.unknown, "Unrecognized URI or unsupported protocol: \(TextError.quote(uris[0]))")
+        }
+        try complete(&request, values)
+        return .request(request)
+    }
+
+    private func documentItems(_ path: String) throws(Aria2Failure) -> [GetPlan.Item] {
+        var options = try options(values)
+        options.files.lists = [path]
+        options.request.proxy = try proxy(values, "https")
+        options.request.connections = try connections(values, hosts: 16)
+        let items = try planned(options)
+        if case .unusable(let line)? = items.first, !items.contains(where: { $0.request != nil }) {
+            throw Aria2Failure(.metalink, line)
+        }
+        return try items.map { item throws(Aria2Failure) -> GetPlan.Item in
+            guard case .request(var request) = item else { return item }
+            try complete(&request, values)
+            return .request(request)
+        }
+    }
+
+    private func planned(_ options: GetOptions) throws(Aria2Failure) -> [GetPlan.Item] {
+        if let directory = options.files.directory {
+            do throws(UsageError) { try world.prepareDirectory(directory) } catch {
+                throw Aria2Failure(.cannotMakeDirectory, error.message)
+            }
+        }
+        do throws(UsageError) {
+            return Array(try RequestPlanner.items(options.files, options.request, options.trust, world: world))
+        } catch { throw Aria2Failure(.unknown, error.message) }
+    }
+
+    /// Sets what `ferry get` has no option for, and finds the unfinished file.
+    private func complete(_ request: inout DownloadRequest, _ values: Aria2Values) throws(Aria2Failure) {
+        let gid = values["gid"] ?? makeGID()
+        guard gid.utf8.count == 16, let number = UInt64(gid, radix: 16), number != 0 else {
+            throw .option("--gid must be 16 hexadecimal digits, and not 0")
+        }
+        request.id = DownloadID(rawValue: gid.lowercased())
+        request.rateLimit = try values.size("max-download-limit")
+        request.startsPaused = values.flag("enable-rpc") && values.flag("pause")
+        let path: String
+        switch request.destination {
+        case .file(let file): path = file
+        case .directory(let directory, let name):
+            var own = request.sources.first.map { SafeName.make(nil, url: $0, finalURL: nil) } ?? ""
+            if case .exact(let exact) = name { own = exact }
+            path = Paths.join(directory, own)
+        case .part, .stream: return
+        }
+        // Samples are compared before a byte of it is used; without a control file aria2 takes it from its beginning.
+        let isUnfinished = world.kind(path + Aria2ControlFile.suffix) == .file || values.flag("continue")
+        if isUnfinished, world.kind(path) == .file, world.kind(path + ".part.ferry") == .missing {
+            request.destination = .part(path)
+        }
+    }
+
+    // MARK: Options
+
+    private func options(_ values: Aria2Values) throws(Aria2Failure) -> GetOptions {
+        var options = standard
+        options.files.directory = values["dir"].flatMap { $0.isEmpty ? nil : $0 }
+        options.trust.onConflict =
+            values.flag("allow-overwrite")
+            ? ConflictRule.overwrite.rawValue : values.flag("auto-file-renaming", default: true) ? nil : "fail"
+        options.trust.noMtime = !values.flag("remote-time")
+        options.request.header = values.headers
+        options.request.userAgent = values["user-agent"]
+        if let referer = values["referer"], referer != "*" { options.request.referer = referer }
+        options.request.loadCookies = values["load-cookies"]
+        options.request.caFile = values["ca-certificate"]
+        options.request.insecure = !values.flag("check-certificate", default: true)
+        options.request.ipv4 = values.flag("disable-ipv6")
+        options.request.connectTimeout = try values.number("connect-timeout", 1...600).map { "\($0)" }
+        options.request.stallTimeout = try values.number("timeout", 1...600).map { "\($0)" }
+        let tries = try values.number("max-tries", 0...1_000_000) ?? 5
+        options.request.retries = tries == 0 ? "inf" : String(tries - 1)
+        if let user = values["http-user"] {
+            options.request.user = user + ":" + (values["http-passwd"] ?? "")
+        } else if !values.flag("no-netrc") {
+            let path = world.environment["NETRC"] ?? world.environment["HOME"].map { Paths.join($0, ".netrc") }
+            options.request.netrc = path.map { world.kind($0) == .file } ?? false
+        }
+        return options
+    }
+
+    /// Returns the most connections: those that aria2 would open at once, or without `-x` what Ferry finds best.
+    private func connections(_ values: Aria2Values, hosts: Int) throws(Aria2Failure) -> Int {
+        let split = try values.number("split", 1...1_000_000)
+        let perServer = try values.number("max-connection-per-server", 1...16)
+        return min(split ?? 16, perServer.map { $0 * hosts } ?? 16, 256)
+    }
+
+    /// Returns the proxy for a scheme; `none` for an empty one, which overrides the environment.
+    private func proxy(_ values: Aria2Values, _ scheme: String) throws(Aria2Failure) -> String? {
+        guard let name = ["\(scheme)-proxy", "all-proxy"].first(where: { values[$0] != nil }), let text = values[name]
+        else { return nil }
+        if text.isEmpty { return "none" }
+        guard let user = values["\(name)-user"] else { return text }
+        let credentials = [user, values["\(name)-passwd"] ?? ""].map(PercentEncoding.encodeAll).joined(separator: ":")
+        let bare = text.dropping(prefix: "http://") ?? text[...]
+        let host = bare.utf8.lastIndex(of: UInt8(ascii: "@")).map { bare[bare.utf8.index(after: $0)...] } ?? bare
+        return "http://\(credentials)@\(host)"
+    }
+}

@@ -1,0 +1,117 @@
+import ArgumentParser
+import Ferry
+package import FerryCore
+import Foundation
+import Synchronization
+
+/// The entry point of `aria2c`.
+extension Program {
+    /// The name under which the binary is aria2c.
+    private static let aria2Name = "aria2c"
+
+    /// Returns the arguments of aria2c, if the command line means it: by the name of the program, or by its first
+    /// argument.
+    package static func aria2Arguments(program: String, _ arguments: [String]) -> [String]? {
+        if Paths.name(of: program) == aria2Name { return arguments }
+        return arguments.first == aria2Name ? Array(arguments.dropFirst()) : nil
+    }
+
+    /// Runs `aria2c`. Returns aria2's exit status.
+    ///
+    /// - Parameter serve: Runs the daemon of `--enable-rpc` until a signal stops it. Returns why it could not run.
+    package static func aria2c(
+        _ words: [String], serve: @escaping @Sendable (Aria2Service, AsyncStream<Int32>) async -> DownloadError?
+    ) async -> Int32 {
+        let console = Console(StandardWriter())
+        let status: Aria2ExitStatus
+        do throws(Aria2Failure) { status = try await aria2(words, console, serve) } catch {
+            console.message("\(aria2Name): \(PrintableText.escape(error.message))")
+            if error.status == .option { console.message("See '\(aria2Name) -h'.") }
+            status = error.status
+        }
+        await console.drained()
+        return status.rawValue
+    }
+
+    private static func aria2(
+        _ words: [String], _ console: Console,
+        _ serve: @escaping @Sendable (Aria2Service, AsyncStream<Int32>) async -> DownloadError?
+    ) async throws(Aria2Failure) -> Aria2ExitStatus {
+        let arguments = try Aria2Arguments(words)
+        if arguments.values["version"] != nil {
+            console.result("aria2 version 1.36.0\n** spoken by ferry \(version) **\n")
+            return .done
+        }
+        if arguments.values["help"] != nil {
+            console.result(aria2Help)
+            return .done
+        }
+        let world = PlanningWorld.system
+        if let shortage = OpenFileLimit.shortage(world.openFileLimit) {
+            throw Aria2Failure(.unknown, shortage.description)
+        }
+        guard let standard = try? GetOptions.parse([]) else { throw Aria2Failure(.unknown, "no options") }
+        let job = try Aria2Planner.plan(arguments, standard: standard, world: world) {
+            let digits = String(UInt64.random(in: 1...UInt64.max), radix: 16)
+            return String(repeating: "0", count: 16 - digits.utf8.count) + digits
+        }
+        switch job {
+        case .downloads(let run): return await download(run, console)
+        case .service(let service):
+            if !service.isQuiet { warn(service.warnings, console) }
+            let failure = Mutex<DownloadError?>(nil)
+            await service.life.run { signals in
+                let error = await serve(service, signals)
+                failure.withLock { $0 = error }
+            }
+            if let error = failure.withLock({ $0 }) {
+                throw Aria2Failure(.unknown, error.message(in: .english))
+            }
+            return .done
+        }
+    }
+
+    private static func warn(_ warnings: [String], _ console: Console) {
+        for warning in warnings { console.message("\(aria2Name): \(PrintableText.escape(warning))") }
+    }
+
+    private static func download(_ run: Aria2Planner.Run, _ console: Console) async -> Aria2ExitStatus {
+        let reporter = Aria2Reporter(
+            run.plan.items.compactMap(\.request), run.output, run.hooks, console: console, isTerminal: isatty(1) == 1)
+        if !run.output.isQuiet { warn(run.warnings, console) }
+        reporter.begin()
+        let get = GetRun(run.plan, manager: DownloadManager(run.plan.configuration), reporter: reporter)
+        await run.life.run { signals in
+            _ = await get.run(signals: signals) { _ in
+                SignalWatch.leave(Aria2ExitStatus.unfinished.rawValue, after: 1.8)
+            }
+        }
+        return reporter.finish()
+    }
+
+    private static let aria2Help = """
+        Usage: aria2c [OPTIONS] [URI | METALINK_FILE]...
+        ferry, with the arguments, output and exit status of aria2c 1.36 for HTTP and HTTPS.
+        Several URIs are mirrors of one file; with -Z each is a file of its own.
+
+         -d, --dir=DIR                          -o, --out=FILE
+         -i, --input-file=FILE                  -M, --metalink-file=FILE
+         -x, --max-connection-per-server=NUM    -s, --split=N
+         -j, --max-concurrent-downloads=N       -c, --continue[=true|false]
+         -Z, --force-sequential[=true|false]    -P, --parameterized-uri[=true|false]
+         --header=HEADER  --referer=URI  -U, --user-agent=TEXT  --load-cookies=FILE
+         --http-user=USER  --http-passwd=PASSWORD  --all-proxy=PROXY  --no-proxy=DOMAINS
+         --check-certificate[=true|false]  --ca-certificate=FILE  --checksum=TYPE=DIGEST
+         --max-overall-download-limit=SPEED  --max-download-limit=SPEED
+         -t, --timeout=SEC  --connect-timeout=SEC  -m, --max-tries=N
+         --allow-overwrite[=true|false]  --auto-file-renaming[=true|false]  -R, --remote-time[=true|false]
+         --summary-interval=SEC  --download-result=default|full|hide  --console-log-level=LEVEL
+         --show-console-readout[=true|false]  -q, --quiet[=true|false]  --stderr[=true|false]
+         --on-download-start=PROGRAM  --on-download-complete=PROGRAM  --on-download-error=PROGRAM
+         --stop=SEC  --stop-with-process=PID
+         --enable-rpc[=true|false]  --rpc-listen-port=PORT  --rpc-secret=TOKEN
+
+        Every option of aria2 is in docs/aria2c.md, with what becomes of it.
+
+        """
+}

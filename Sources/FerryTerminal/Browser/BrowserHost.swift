@@ -1,0 +1,237 @@
+package import Ferry
+import FerryAPI
+import FerryCore
+package import Foundation
+import Synchronization
+
+/// The host of native messaging: what the browser starts, and what hands the extension's downloads to the daemon.
+///
+/// ```
+/// extension ── take ──► host ── add, paused ──► daemon      the browser still downloads
+/// extension ◄── download ──┘
+///    │ the browser's own is cancelled
+/// extension ── resume ──► host ── resume ──► daemon         now it runs
+/// ```
+///
+/// Invariants: the browser keeps its download until the daemon has stored it. A download that was taken is either
+/// resumed, also when the browser dies, or dropped; if this process is killed in between, it stays listed, paused.
+package struct BrowserHost: Sendable {
+    /// Reaches the daemon if it runs.
+    private let link: DaemonLink
+    /// Starts the daemon if it does not run.
+    private let starter: DaemonLink
+    /// Opens a directory on the desktop. Returns false on failure.
+    private let open: @Sendable (String) -> Bool
+    private let shared = Shared()
+
+    private final class Shared: Sendable {
+        /// The downloads that were added paused, and neither resumed nor dropped.
+        let taken = Mutex<Set<DownloadID>>([])
+        /// Held while a message is written.
+        let output = Mutex<Void>(())
+    }
+
+    /// The maximum number of messages that are answered at the same time.
+    private static let mostAtOnce = 16
+    /// The maximum number of unfinished and of completed downloads that are shown.
+    private static let mostShown = 80
+    private static let mostCompleted = 10
+
+    package init(
+        link: DaemonLink = DaemonLink(), starter: DaemonLink = DaemonLink(mayStart: true),
+        open: @escaping @Sendable (String) -> Bool
+    ) {
+        (self.link, self.starter, self.open) = (link, starter, open)
+    }
+
+    /// Answers the messages of a descriptor until its end, and then resumes what was taken. Returns the exit code:
+    /// `usage` for what is no message.
+    package func run(from input: Int32, to output: Int32) async -> ExitCode {
+        var code = ExitCode.done
+        await withTaskGroup(of: Void.self) { group in
+            var running = 0
+            while true {
+                let body: Data?
+                do throws(NativeMessage.Malformed) { body = try NativeMessage.read(from: input) } catch {
+                    code = .usage
+                    break
+                }
+                guard let body else { break }
+                if running < Self.mostAtOnce { running += 1 } else { await group.next() }
+                group.addTask {
+                    let answer = await self.answer(to: body)
+                    let bytes = Self.bytes(of: answer)
+                    let isWritten = shared.output.withLock { _ in StandardStreams.write(bytes, to: output) }
+                    // The browser does not know that the download was taken, and keeps its own.
+                    if !isWritten, let id = answer.download?.status.id { try? await drop(id) }
+                }
+            }
+        }
+        for id in shared.taken.withLock({ $0 }) { _ = try? await resume(id) }
+        return code
+    }
+
+    private static func bytes(of answer: BrowserAnswer) -> [UInt8] {
+        if let body = try? APICoding.encode(answer), let bytes = NativeMessage.frame(body) { return bytes }
+        var failure = BrowserAnswer(number: answer.number)
+        failure.error = DownloadError(.internal, ErrorPhrase(.unusableMessage, "1 MiB"))
+        return (try? APICoding.encode(failure)).flatMap(NativeMessage.frame) ?? []
+    }
+
+    // MARK: Messages
+
+    /// Returns the answer to the bytes of a message.
+    package func answer(to body: Data) async -> BrowserAnswer {
+        var answer = BrowserAnswer()
+        do {
+            guard APICoding.isShallow(body, depth: NativeMessage.mostLevels) else {
+                throw Problem(.badRequest, "The message is nested too deeply.")
+            }
+            // An unknown version may have other members.
+            let head = try APICoding.decode(Head.self, from: body)
+            answer.number = head.number
+            guard head.version == BrowserMessage.version else {
+                throw DownloadError(
+                    .invalidRequest, ErrorPhrase(.hostOtherVersion, "\(head.version)", "\(BrowserMessage.version)"),
+                    suggestion: ErrorPhrase(.updateFerry), recovery: .needsUser)
+            }
+            let message: BrowserMessage
+            do { message = try APICoding.decode(Strict<BrowserMessage>.self, from: body).body } catch {
+                throw Problem(decoding: error)
+            }
+            try await perform(message, &answer)
+        } catch let error as DownloadError {
+            answer.error = error
+        } catch let problem as Problem {
+            answer.error = DownloadError(
+                .invalidRequest, ErrorPhrase(.unusableMessage, problem.detail ?? problem.title))
+        } catch {
+            answer.error = DownloadError(.invalidRequest, ErrorPhrase(.unusableMessage, "JSON"))
+        }
+        return answer
+    }
+
+    private struct Head: Decodable {
+        var version: Int
+        var number: Int
+    }
+
+    private func perform(_ message: BrowserMessage, _ answer: inout BrowserAnswer) async throws {
+        let id = message.id.map { DownloadID(rawValue: $0) }
+        switch (message.request, id) {
+        case (.take, nil):
+            guard let link = message.download?.body else { throw Self.lacks("download") }
+            let (listed, isRenewed) = try await take(link)
+            (answer.download, answer.isRenewed) = (BrowserItem(listed), isRenewed)
+        case (.add, nil):
+            guard let links = message.downloads, (1...BrowserMessage.mostLinks).contains(links.count) else {
+                throw Self.lacks("downloads")
+            }
+            answer.downloads = try await add(links.map(\.body)).map(BrowserItem.init)
+        case (.list, nil): try await list(&answer)
+        case (.page, nil):
+            answer.url = try await starter.ask(.makeCode, as: SignInBody.self).url
+        case (.drop, let id?): try await drop(id)
+        case (.pause, let id?):
+            answer.download = BrowserItem(try await link.ask(.pause, id: id.rawValue, as: ListedDownload.self))
+        case (.resume, let id?): answer.download = BrowserItem(try await resume(id))
+        case (.open, let id?): try await openDirectory(of: id)
+        default: throw Self.lacks("id")
+        }
+    }
+
+    private static func lacks(_ member: String) -> Problem {
+        Problem(.badRequest, "The member \(APIText.quote(member)) is missing, or is not for this request.")
+    }
+
+    private func list(_ answer: inout BrowserAnswer) async throws(DownloadError) {
+        answer.downloads = []
+        do throws(DownloadError) {
+            answer.statistics = try await link.ask(.statistics, as: StatisticsBody.self)
+        } catch {
+            guard error.phrase?.key == .daemonAbsent else { throw error }
+            return
+        }
+        let unfinished = try await link.downloads(
+            [("state", "waiting,downloading,verifying,paused,failed")], limit: Self.mostShown)
+        let completed = try await link.downloads(
+            [("state", "completed"), ("sort", "added"), ("order", "desc")], limit: Self.mostCompleted)
+        answer.downloads = (unfinished + completed).map(BrowserItem.init)
+    }
+
+    // MARK: Taking over
+
+    private func take(_ offer: BrowserLink) async throws(DownloadError) -> (ListedDownload, isRenewed: Bool) {
+        if let renewed = try await renew(by: offer) { return (renewed, true) }
+        var request = offer.request(isPaused: true)
+        var listed = try await add([request])[0]
+        if listed.id != request.id, case .completed = listed.status.state {
+            // A browser downloads a file again, too.
+            request.onDuplicate = .addAnother
+            listed = try await add([request])[0]
+        }
+        if listed.id == request.id { shared.taken.withLock { _ = $0.insert(listed.id) } }
+        return (listed, false)
+    }
+
+    /// Gives the link to the download that waits for it; `nil` if there is none.
+    private func renew(by offer: BrowserLink) async throws(DownloadError) -> ListedDownload? {
+        let waiting = try await starter.downloads([("state", "waiting")], limit: FerryAPI.mostEntries)
+        guard let listed = RenewalPolicy.match(offer, among: waiting) else { return nil }
+        let id = listed.id.rawValue
+        let changed = try await link.ask(.change, id: id, json: offer.change, as: ListedDownload.self)
+        // The same link with the same cookies is no change; the server may accept it now.
+        guard RenewalPolicy.waits(changed) else { return changed }
+        return try await link.ask(.resume, id: id, as: ListedDownload.self)
+    }
+
+    private func add(_ links: [BrowserLink]) async throws(DownloadError) -> [ListedDownload] {
+        var added: [ListedDownload] = []
+        var new: [DownloadRequest] = []
+        for offer in links {
+            if let renewed = try await renew(by: offer) {
+                added.append(renewed)
+            } else {
+                new.append(offer.request(isPaused: false))
+            }
+        }
+        if new.isEmpty { return added }
+        return try await added + add(new)
+    }
+
+    private func add(_ requests: [DownloadRequest]) async throws(DownloadError) -> [ListedDownload] {
+        let items = try await starter.ask(.add, json: NewDownloads(requests), as: DownloadItems.self).items
+        guard items.count == requests.count else {
+            throw DownloadError(.internal, ErrorPhrase(.daemonUnreadable, "POST /downloads"))
+        }
+        return items
+    }
+
+    private func resume(_ id: DownloadID) async throws(DownloadError) -> ListedDownload {
+        let listed = try await starter.ask(.resume, id: id.rawValue, as: ListedDownload.self)
+        shared.taken.withLock { _ = $0.remove(id) }
+        return listed
+    }
+
+    /// Removes a download that was taken, because the browser keeps its own.
+    private func drop(_ id: DownloadID) async throws(DownloadError) {
+        guard shared.taken.withLock({ $0.remove(id) }) != nil else { return }
+        _ = try await link.ask(.removeMany, json: RemovalBody([id.rawValue]), as: ActionCount.self)
+    }
+
+    // MARK: The desktop
+
+    /// Opens the directory of a completed download. The path is the daemon's, never the extension's.
+    private func openDirectory(of id: DownloadID) async throws(DownloadError) {
+        let listed = try await link.ask(.show, id: id.rawValue, as: ListedDownload.self)
+        guard case .completed = listed.status.state, let path = listed.status.path,
+            FileManager.default.fileExists(atPath: path)
+        else {
+            throw DownloadError(
+                .notFound, ErrorPhrase(.fileIsGone, PrintableText.escape(listed.status.name)), recovery: .needsUser)
+        }
+        guard open(Paths.parent(of: path)) else {
+            throw DownloadError(.internal, ErrorPhrase(.noFileManager), recovery: .needsUser)
+        }
+    }
+}

@@ -1,0 +1,142 @@
+import Ferry
+package import FerryAPI
+package import FerryCore
+import HTTPTypes
+
+/// A message of the extension. Each has an answer with its number.
+package struct BrowserMessage: ClientBody {
+    /// The version of the protocol; the host refuses others.
+    package static let version = 1
+    /// The maximum number of links in one message.
+    package static let mostLinks = 500
+
+    package enum Request: String, Codable, Sendable, Hashable, CaseIterable {
+        /// Adds `download` paused, or gives its link to a download that waits for one. After `resume` it runs; `drop`
+        /// removes it again, because the browser keeps its own.
+        case take, drop
+        /// Adds `downloads`, which run at once.
+        case add
+        /// The downloads to show.
+        case list
+        case pause, resume
+        /// Opens the directory of a completed download.
+        case open
+        /// The address of the page, signed in.
+        case page
+    }
+
+    var version: Int
+    var number: Int
+    var request: Request
+    var id: String?
+    var download: Strict<BrowserLink>?
+    var downloads: [Strict<BrowserLink>]?
+
+    package enum CodingKeys: String, CodingKey, CaseIterable { case version, number, request, id, download, downloads }
+}
+
+/// A link of a page or of a download that the browser has begun, with what the browser's request for it had.
+///
+/// The only form in which an extension names a download: it decides no directory, proxy or certificate, as a
+/// ``FerryCore/DownloadRequest`` does.
+package struct BrowserLink: ClientBody, Hashable {
+    package var url: DownloadURL
+    /// The name that the browser would use.
+    package var name: String?
+    /// The size that the browser has been told.
+    package var totalBytes: ByteCount?
+    package var referer: String?
+    package var userAgent: String?
+    /// The value of the field Authorization.
+    package var authorization: String?
+    package var cookies: CookieJar?
+    /// The address of the page with the link.
+    package var page: String?
+    /// The identifier of the download for which the user has opened the page.
+    package var renews: String?
+
+    package enum CodingKeys: String, CodingKey, CaseIterable {
+        case url, name, totalBytes, referer, userAgent, authorization, cookies, page, renews
+    }
+
+    package init(url: DownloadURL) { self.url = url }
+
+    /// The key of the page's address among the data of a download.
+    package static let pageKey = "page"
+    /// The maximum length of the page's address; a longer one is not kept.
+    private static let mostPageBytes = 2048
+
+    /// Returns the request for a new download.
+    package func request(isPaused: Bool) -> DownloadRequest {
+        let name = name.flatMap(SafeName.sanitize)
+        var request = DownloadRequest(
+            sources: [url], destination: .directory("", name: name.map { .exact($0) } ?? .suggested))
+        request.id = DownloadID.make()
+        request.startsPaused = isPaused
+        request.headers = headers
+        request.connection.userAgent = userAgent
+        request.connection.cookies = cookies
+        if let page, page.utf8.count <= Self.mostPageBytes { request.userInfo[Self.pageKey] = page }
+        return request
+    }
+
+    /// The change that gives this link to a listed download.
+    package var change: RequestChange {
+        let new = request(isPaused: false)
+        var change = RequestChange()
+        change.set(.urls, \.sources, new.sources)
+        change.set(.headers, \.headers, new.headers)
+        change.set(.userAgent, \.connection.userAgent, new.connection.userAgent)
+        change.set(.cookies, \.connection.cookies, new.connection.cookies)
+        return change
+    }
+
+    private var headers: HTTPFields {
+        var fields = HTTPFields()
+        for case (let name, let value?) in [(HTTPField.Name.referer, referer), (.authorization, authorization)]
+        where HTTPField.isValidValue(value) {
+            fields[name] = value
+        }
+        return fields
+    }
+}
+
+/// The answer to a message.
+package struct BrowserAnswer: Encodable, Sendable {
+    package let version = BrowserMessage.version
+    /// The number of the message; `nil` if it could not be read.
+    package var number: Int?
+    /// The version of this program.
+    package let ferry = FerryVersion.text
+    package var error: DownloadError?
+    package var download: BrowserItem?
+    /// Whether `download` was listed before and has got the new link.
+    package var isRenewed: Bool?
+    package var downloads: [BrowserItem]?
+    /// Numbers of all downloads; `nil` if no daemon runs.
+    package var statistics: StatisticsBody?
+    /// The address of the page, signed in.
+    package var url: String?
+
+    package init(number: Int? = nil) { self.number = number }
+}
+
+/// What the extension shows of a listed download. Apart from ``FerryAPI/ListedDownload`` because of the limit of a
+/// message: without its URLs a hundred are far below it.
+package struct BrowserItem: Encodable, Sendable, Hashable {
+    package let status: DownloadStatus
+    package let page: String?
+
+    package init(_ listed: ListedDownload) {
+        status = listed.status
+        page = listed.userInfo[BrowserLink.pageKey]
+    }
+
+    private enum CodingKeys: String, CodingKey { case page }
+
+    package func encode(to encoder: any Encoder) throws {
+        try status.encode(to: encoder)
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encodeIfPresent(page, forKey: .page)
+    }
+}

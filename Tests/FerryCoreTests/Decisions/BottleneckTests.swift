@@ -1,0 +1,245 @@
+import Testing
+
+@testable import FerryCore
+
+@Suite("BottleneckPolicy")
+struct BottleneckTests {
+    /// Three seconds of `count` connections over a round trip of 50 ms, which bring 1 MB/s each and show no limit.
+    private func facts(_ count: Int = 4, _ change: (inout TransferFacts) -> Void = { _ in }) -> TransferFacts {
+        var facts = TransferFacts()
+        facts.seconds = 3
+        facts.connected = 3 * Double(count)
+        facts.bytes = ByteCount(count) * 3_000_000
+        for number in 0..<count {
+            facts.carried[ConnectionID(rawValue: number)] = 2_000_000 + ByteCount(number) * 700_000
+        }
+        facts.segments = count * 2000
+        facts.shortestTrip = 0.05
+        (facts.trips, facts.windows, facts.sockets) = (0.051 * 3, 3_000_000, 3)
+        facts.silent = facts.connected * 0.2
+        facts.pauses = 10
+        change(&facts)
+        return facts
+    }
+
+    private func cause(_ facts: TransferFacts, isGrowing: Bool = false) -> Bottleneck.Cause? {
+        BottleneckPolicy.judge(facts, isGrowing: isGrowing)?.cause
+    }
+
+    /// Each connection brought as much as the others.
+    private func even(_ facts: inout TransferFacts) { facts.carried = facts.carried.mapValues { _ in 3_000_000 } }
+
+    /// Nothing arrived for most of the time, in `count` pauses.
+    private func silent(_ facts: inout TransferFacts, pauses count: Int) {
+        facts.silent = facts.connected * 0.8
+        facts.pauses = count
+    }
+
+    @Test("Bottleneck: facts that show nothing have no cause")
+    func unknown() {
+        #expect(cause(TransferFacts()) == nil)
+        #expect(cause(facts()) == nil)
+        #expect(cause(facts { $0.bytes = 0 }) == nil)
+    }
+
+    @Test("Bottleneck: each cause is found by its facts, with its numbers")
+    func causes() {
+        let limited = facts {
+            $0.limited = $0.connected * 0.9
+            $0.rateLimit = 5_000_000
+        }
+        #expect(BottleneckPolicy.judge(limited) == Bottleneck(.rateLimit, bytesPerSecond: 5e6))
+        let stored = facts { $0.stored = $0.connected * 0.7 }
+        #expect(BottleneckPolicy.judge(stored) == Bottleneck(.disk, bytesPerSecond: 4e6))
+        let busy = facts { $0.processor = ProcessorFacts(busiest: 0.95, cores: 1.4) }
+        #expect(BottleneckPolicy.judge(busy) == Bottleneck(.processor, share: 1.4))
+        let late = facts {
+            $0.awaited = $0.connected
+            ($0.firstByte, $0.bytes) = (4, 0)
+        }
+        #expect(BottleneckPolicy.judge(late) == Bottleneck(.latency, seconds: 4))
+        let bursts = facts { silent(&$0, pauses: 12) }
+        #expect(BottleneckPolicy.judge(bursts) == Bottleneck(.perConnection, bytesPerSecond: 1e6, connections: 4))
+        let refused = facts {
+            silent(&$0, pauses: 12)
+            $0.ceiling = 4
+        }
+        #expect(BottleneckPolicy.judge(refused) == Bottleneck(.refusals, bytesPerSecond: 4e6, connections: 4))
+        let queued = facts { $0.trips = 0.09 * 3 }
+        #expect(BottleneckPolicy.judge(queued) == Bottleneck(.line, bytesPerSecond: 4e6, connections: 4))
+        let saturated = facts { $0.gain = 1.02 }
+        #expect(BottleneckPolicy.judge(saturated) == Bottleneck(.path, bytesPerSecond: 4e6, connections: 4))
+        #expect(cause(facts { $0.reordered = 2000 }) == .loss)
+        let clocked = facts {
+            silent(&$0, pauses: 12 * 20)
+            $0.trips = 0.05 * 3
+        }
+        #expect(
+            BottleneckPolicy.judge(clocked)
+                == Bottleneck(.sendWindow, connections: 4, seconds: 0.05, windowBytes: 50_000))
+        let filled = facts { ($0.trips, $0.windows) = (0.05 * 3, 60_000 * 3) }
+        #expect(
+            BottleneckPolicy.judge(filled)
+                == Bottleneck(.receiveWindow, connections: 4, seconds: 0.05, windowBytes: 50_000))
+    }
+
+    @Test("Bottleneck: packets that are lost are estimated from those out of order")
+    func loss() throws {
+        // Of the segments of a round trip, a hundredth is lost; what follows them until they are repeated is out of order.
+        let lost = facts(1) {
+            $0.segments = 3000
+            $0.trips = 0.05 * 3
+            $0.reordered = 1180
+        }
+        let found = try #require(BottleneckPolicy.judge(lost))
+        #expect(found.cause == .loss)
+        #expect(abs((found.share ?? 0) - 0.01) < 0.001)
+        #expect(try #require(BottleneckPolicy.judge(facts { $0.reordered = $0.segments })?.share) <= 1)
+    }
+
+    @Test("Bottleneck: connections that bring equally much are limited by the server, even if its bursts fill the line")
+    func bursts() {
+        let bursts = facts(8) {
+            even(&$0)
+            $0.trips = 0.12 * 3
+            $0.reordered = $0.segments / 2
+        }
+        #expect(cause(bursts) == .perConnection)
+        #expect(cause(facts(8, even)) == .perConnection)
+    }
+
+    @Test("Bottleneck: what this machine does counts before the network, and refusals do not matter to a full line")
+    func order() {
+        var all = facts {
+            silent(&$0, pauses: 12)
+            $0.ceiling = 4
+            $0.stored = $0.connected
+        }
+        #expect(cause(all) == .disk)
+        all.processor = ProcessorFacts(busiest: 0.5, cores: 0.2, missing: 0.9)
+        #expect(cause(all) == .processor)
+        (all.limited, all.rateLimit) = (all.connected, 1000)
+        #expect(cause(all) == .rateLimit)
+        let line = facts {
+            $0.trips = 0.09 * 3
+            $0.ceiling = 4
+        }
+        #expect(cause(line) == .line)
+    }
+
+    @Test("Bottleneck: a busy machine is no cause while everything that arrives is read")
+    func busyMachine() {
+        var line = facts {
+            $0.trips = 0.09 * 3
+            $0.processor = ProcessorFacts(busiest: 0.5, cores: 0.2, missing: 0.9)
+            $0.readings = 12
+        }
+        #expect(cause(line) == .line)
+        line.unread = 12 * 500_000
+        #expect(cause(line) == .processor)
+    }
+
+    @Test("Bottleneck: goodput that grows has no limit in the network yet")
+    func growing() {
+        let line = facts { $0.trips = 0.09 * 3 }
+        #expect(cause(line, isGrowing: true) == nil)
+        #expect(cause(facts { $0.stored = $0.connected }, isGrowing: true) == .disk)
+    }
+
+    @Test("Bottleneck: no cause is named without its fact, whatever the others are")
+    func properties() {
+        var random = SeededBytes(seed: 5)
+        for _ in 0..<20_000 {
+            let found = facts(Int.random(in: 1...16, using: &random)) { facts in
+                func chance() -> Bool { Bool.random(using: &random) }
+                func share() -> Double { facts.connected * Double.random(in: 0...1, using: &random) }
+                if chance() { facts.limited = share() }
+                if chance() { facts.stored = share() }
+                if chance() { facts.awaited = share() }
+                if chance() { facts.silent = share() }
+                if chance() { even(&facts) }
+                if chance() { facts.bytes = ByteCount.random(in: 0...1_000_000_000_000, using: &random) }
+                facts.pauses = Int.random(in: 0...500, using: &random)
+                facts.firstByte = Double.random(in: 0...9, using: &random)
+                facts.reordered = chance() ? Int.random(in: 0...facts.segments, using: &random) : 0
+                facts.trips = chance() ? Double.random(in: 0...1, using: &random) : facts.trips
+                facts.shortestTrip = chance() ? Double.random(in: 0...0.3, using: &random) : nil
+                facts.windows = chance() ? Double.random(in: 0...1e7, using: &random) : 0
+                facts.rateLimit = chance() ? 1000 : nil
+                facts.ceiling = chance() ? 3 : nil
+                facts.gain = chance() ? Double.random(in: 0...4, using: &random) : nil
+                let busy = ProcessorFacts(
+                    busiest: Double.random(in: 0...1, using: &random), cores: Double.random(in: 0...2, using: &random),
+                    missing: Double.random(in: 0...2, using: &random))
+                facts.processor = chance() ? busy : nil
+            }
+            guard let limit = BottleneckPolicy.judge(found) else { continue }
+            let hasFact =
+                switch limit.cause {
+                case .rateLimit: found.rateLimit != nil && found.limited > 0
+                case .disk: found.stored > 0
+                case .processor: found.processor?.isScarce == true
+                case .latency: found.awaited > 0 && found.firstByte >= 0.5
+                case .refusals: found.ceiling != nil
+                case .perConnection: found.silent > 0 || (found.spread ?? 1) < 0.1
+                case .line: found.queueing > 0
+                case .path: found.gain != nil || found.shortestTrip != nil
+                case .loss: found.reordered > 0
+                case .sendWindow: found.shortestTrip != nil && found.silent > 0
+                case .receiveWindow: found.window != nil
+                }
+            #expect(hasFact, "\(limit) of \(found)")
+            #expect([limit.bytesPerSecond, limit.share, limit.seconds].allSatisfy { ($0 ?? 0) >= 0 })
+        }
+    }
+
+    @Test("Bottleneck: the time of a connection since a late tick counts for the second in which it passed")
+    func lateTick() {
+        var machine = TransferMachine(settings: TransferMachine.Settings())
+        for now in [Duration.zero, .milliseconds(100)] { _ = machine.tick(at: now) }
+        for id in machine.connections.keys { _ = machine.next(for: id, at: .milliseconds(100)) }
+        #expect(machine.connections.values.contains { $0.isAsking })
+        machine.observed(nil, rateLimit: nil, at: .milliseconds(100))
+        machine.observed(nil, rateLimit: nil, at: .milliseconds(1100))
+        _ = machine.tick(at: .milliseconds(1100))
+        #expect(machine.limits.present.connected == 0)
+        let count = Double(machine.connections.count)
+        _ = machine.tick(at: .milliseconds(1300))
+        #expect(abs(machine.limits.present.connected - 0.2 * count) < 0.001)
+    }
+
+    @Test("Bottleneck: the cause changes with the second of two equal judgements, and ends with the requests")
+    func change() {
+        var policy = BottleneckPolicy()
+        var now = Duration.zero
+        func second(_ change: (inout TransferFacts) -> Void) {
+            policy.present = TransferFacts()
+            policy.present.connected = 1
+            policy.present.bytes = 1_000_000
+            change(&policy.present)
+            now += .seconds(1)
+            policy.observed(at: now)
+        }
+        policy.observed(at: now)
+        second { $0.stored = 1 }
+        #expect(policy.bottleneck == nil)
+        second { $0.stored = 1 }
+        #expect(policy.bottleneck?.cause == .disk)
+        let limit: (inout TransferFacts) -> Void = { ($0.limited, $0.rateLimit) = (9, 7) }
+        second(limit)
+        #expect(policy.bottleneck?.cause == .disk)
+        second(limit)
+        #expect(policy.bottleneck?.cause == .rateLimit)
+        second { $0.connected = 0 }
+        #expect(policy.bottleneck == nil)
+    }
+
+    @Test("Bottleneck: it differs if its cause or the size of a number does")
+    func differences() {
+        let first = Bottleneck(.latency, seconds: 1)
+        #expect(!Bottleneck(.latency, seconds: 1.9).differs(from: first))
+        #expect(Bottleneck(.latency, seconds: 2.1).differs(from: first))
+        #expect(first.differs(from: Bottleneck(.latency, seconds: 2.1)))
+        #expect(Bottleneck(.path, seconds: 1).differs(from: first))
+    }
+}

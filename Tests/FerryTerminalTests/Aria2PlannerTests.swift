@@ -1,0 +1,176 @@
+import ArgumentParser
+import Ferry
+import FerryCore
+@testable import FerryTerminal
+import HTTPTypes
+import Testing
+
+@Suite("Plans of aria2c") struct Aria2PlannerTests {
+    private static let url = "http://h/f.iso"
+
+    private func job(
+        _ arguments: [String], files: [String: String] = [:], environment: [String: String] = [:]
+    ) throws -> Aria2Planner.Job {
+        try Aria2Planner.plan(
+            try Aria2Arguments(arguments), standard: try GetOptions.parse([]),
+            world: .test(files: files, environment: environment), absolute: { Paths.join("/work", $0) },
+            gid: { "00000000000000ab" })
+    }
+
+    private func run(
+        _ arguments: [String], files: [String: String] = [:], environment: [String: String] = [:]
+    ) throws -> Aria2Planner.Run {
+        guard case .downloads(let run) = try job(arguments, files: files, environment: environment) else {
+            throw Aria2Failure(.unknown, "a daemon")
+        }
+        return run
+    }
+
+    private func requests(
+        _ arguments: [String], files: [String: String] = [:], environment: [String: String] = [:]
+    ) throws -> [DownloadRequest] {
+        try run(arguments, files: files, environment: environment).plan.items.compactMap(\.request)
+    }
+
+    @Test("Aria2Planner: the options of a download become those of a request")
+    func request() throws {
+        let request = try #require(
+            try requests([
+                "-d", "/d", "-o", "g.iso", "-x4", "-s", "6", "-U", "agent", "--referer=*", "--header=A: 1", "-t", "20",
+                "--connect-timeout", "5", "-m", "3", "--check-certificate=false", "--http-user=me", "--http-passwd=pw",
+                "--checksum=md5=00000000000000000000000000000000", "--max-download-limit=2K", "--allow-overwrite=true",
+                "--all-proxy=http://p:1", "--all-proxy-user=a@b", "--all-proxy-passwd=c", "--disable-ipv6=true", "-R",
+                Self.url, "http://i/f.iso",
+            ]).first)
+        #expect(request.sources.map(\.text) == [Self.url, "http://i/f.iso"])
+        #expect(request.destination == .file("/d/g.iso") && request.onConflict == .overwrite)
+        #expect(request.maxConnections == 6 && request.rateLimit == 2048 && request.maxAttempts == 2)
+        #expect(request.headers[values: .referer] == [Self.url] && request.headers.count == 2)
+        #expect(request.connection.userAgent == "agent" && request.connection.insecure)
+        #expect(request.connection.addressFamily == .v4 && request.connection.connectTimeout == .seconds(5))
+        #expect(request.stallTimeout == .seconds(20) && request.usesServerTime)
+        #expect(request.credentials?.password == "pw" && request.checksum?.algorithm == .md5)
+        #expect(request.id?.rawValue == "00000000000000ab")
+        let proxy = try ProxyChoice(parsing: "http://a%40b:c@p:1")
+        #expect(request.connection.proxy == proxy)
+    }
+
+    @Test("Aria2Planner: the defaults are those of aria2, and without -x as many connections as Ferry finds best")
+    func defaults() throws {
+        let request = try #require(try requests([Self.url]).first)
+        #expect(request.destination == .directory(".") && request.onConflict == .rename)
+        #expect(request.maxAttempts == 4 && !request.usesServerTime && request.maxConnections == 16)
+        #expect(try requests(["-x2", Self.url, "http://i/f"])[0].maxConnections == 4)
+        #expect(try requests(["-s3", Self.url])[0].maxConnections == 3)
+        #expect(try requests(["--auto-file-renaming=false", Self.url])[0].onConflict == .fail)
+        #expect(try run([Self.url]).plan.configuration.maxConcurrentDownloads == 5)
+        #expect(try run(["--max-overall-download-limit=1M", Self.url]).plan.configuration.rateLimit == 1 << 20)
+    }
+
+    @Test("Aria2Planner: URIs are mirrors, with -Z files of their own, and with -P what they stand for")
+    func uris() throws {
+        let two = [Self.url, "http://i/g"]
+        #expect(try requests(two).map(\.sources.count) == [2])
+        #expect(try requests(["-Z"] + two).map(\.sources.count) == [1, 1])
+        #expect(try requests(["-P", "http://{a,b}/f"]).map(\.sources.count) == [2])
+        #expect(try requests(["-P", "-Z", "http://h/[1-3]"]).map { $0.sources[0].text }.last == "http://h/3")
+    }
+
+    @Test("Aria2Planner: a list's options are over those of the command line, and headers add up")
+    func list() throws {
+        let text = "http://a/f\n  out=x\n  header=B: 2\n  gid=0123456789abcdef\nhttp://b/g\n  dir=/e\n  bogus=1\n"
+        let run = try run(
+            ["-i", "l", "-d", "/d", "--header=A: 1", "http://c/h"], files: ["l": text])
+        let requests = run.plan.items.compactMap(\.request)
+        #expect(requests.map(\.destination) == [.file("/d/x"), .directory("/e"), .directory("/d")])
+        #expect(requests.map(\.headers.count) == [2, 1, 1])
+        #expect(requests[0].id?.rawValue == "0123456789abcdef")
+        #expect(run.warnings == ["Unknown option: bogus=1"])
+    }
+
+    @Test("Aria2Planner: a Metalink document gives its files, and one that cannot be used is status 20")
+    func metalink() throws {
+        let text = """
+            <metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="f"><size>3</size><url>http://a/f</url>\
+            </file></metalink>
+            """
+        for arguments in [["-M", "x"], ["x.meta4"]] {
+            let request = try requests(arguments, files: ["x": text, "x.meta4": text])[0]
+            #expect(request.destination == .file("f") && request.expectedBytes == 3 && request.maxAttempts == 4)
+        }
+        let failure = #expect(throws: Aria2Failure.self) { try requests(["-M", "x"], files: ["x": "<a/>"]) }
+        #expect(failure?.status == .metalink)
+    }
+
+    @Test(
+        "Aria2Planner: a file with a control file, or with -c any, is gone on with; one of Ferry's own is its own",
+        arguments: [
+            (["-o", "g"], ["g", "g.aria2"], true), ([], ["f.iso", "f.iso.aria2"], true), (["-c"], ["f.iso"], true),
+            ([], ["f.iso"], false), (["-c"], [], false), ([], ["f.iso.aria2"], false),
+            (["-c"], ["f.iso", "f.iso.part.ferry"], false),
+        ])
+    func unfinished(arguments: [String], files: [String], isPart: Bool) throws {
+        let world = Dictionary(uniqueKeysWithValues: files.map { ($0, "") })
+        let request = try requests(arguments + [Self.url], files: world)[0]
+        #expect((request.destination == .part(files.first ?? "")) == isPart, "\(request.destination)")
+    }
+
+    @Test("Aria2Planner: settings are read unless --no-conf is given, and the command line is over them")
+    func settings() throws {
+        let files = ["/home/.aria2/aria2.conf": "dir=/d\nsplit=3\n", "own": "dir=/e\n"]
+        let home = ["HOME": "/home"]
+        #expect(try requests([Self.url, "-s2"], files: files, environment: home)[0].destination == .directory("/d"))
+        #expect(try requests([Self.url, "-s2"], files: files, environment: home)[0].maxConnections == 2)
+        #expect(
+            try requests([Self.url, "--no-conf"], files: files, environment: home)[0].destination == .directory("."))
+        #expect(try requests([Self.url, "--conf-path=own"], files: files)[0].destination == .directory("/e"))
+    }
+
+    @Test(
+        "Aria2Planner: each failure has aria2's status",
+        arguments: [
+            ([], .unknown), (["ftp://h/f"], .unknown), (["f"], .unknown), (["-x17", url], .option),
+            (["--checksum=x", url], .option), (["--gid=1", url], .option), (["-i", "missing"], .unknown),
+            (["-d", "/readonly", url], .cannotMakeDirectory), (["--enable-rpc", "--rpc-listen-port=80"], .option),
+            (["--enable-rpc", "--rpc-secure", url], .option),
+            (["--console-log-level=loud", url], .option), (["--download-result=no", url], .option),
+        ] as [([String], Aria2ExitStatus)])
+    func failures(arguments: [String], status: Aria2ExitStatus) {
+        let failure = #expect(throws: Aria2Failure.self) { try run(arguments) }
+        #expect(failure?.status == status, "\(failure?.message ?? "")")
+    }
+
+    @Test("Aria2Planner: --enable-rpc is a daemon, whose paths are absolute, with the options as defaults")
+    func service() throws {
+        let job = try job(
+            [
+                "--enable-rpc", "--rpc-listen-port=7000", "--rpc-secret=s", "-d", "d", "-j2", "-x4", "--header=A: 1",
+                "--header=B: 2", "--max-overall-download-limit=1K", "--rpc-listen-all", "--on-download-complete=p",
+                "-i", "list", "--stop-with-process=9", "--save-session=list",
+            ], files: ["list": "\(Self.url)\n  out=g\n  gid=00000000000000cd\n  pause=true\n"])
+        guard case .service(let service) = job else {
+            Issue.record("no daemon: \(job)")
+            return
+        }
+        #expect(service.port == 7000 && service.secret == "s" && service.directory == "/work/d")
+        #expect(service.parallel == 2 && service.rateLimit == 1024 && service.life.process == 9)
+        #expect(service.defaults["header"] == "A: 1\nB: 2" && service.defaults["max-connection-per-server"] == "4")
+        #expect(service.defaults["dir"] == nil)
+        #expect(service.requests.map(\.destination) == [.file("/work/d/g")])
+        #expect(service.requests.map(\.id) == [DownloadID(bits: 0xCD)] && service.requests[0].startsPaused)
+        #expect(
+            service.warnings == [
+                "ferry ignores --rpc-listen-all, --save-session",
+                "ferry ignores --on-download-complete with --enable-rpc",
+            ])
+        guard case .service(let standard) = try self.job(["--enable-rpc"]) else { return }
+        #expect(standard.port == 6800 && standard.secret == nil && standard.directory == "/work")
+        #expect(standard.requests.isEmpty && standard.warnings.isEmpty)
+    }
+
+    @Test("Aria2Hooks: the program for every end is used where there is none for this one")
+    func hooks() throws {
+        let one = try run(["--on-download-stop=s", "--on-download-complete=c", Self.url]).hooks
+        #expect(one.complete == "c" && one.error == "s" && one.start == nil)
+    }
+}

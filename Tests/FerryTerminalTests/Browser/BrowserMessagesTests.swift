@@ -1,0 +1,88 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import FerryTerminal
+import Foundation
+import HTTPTypes
+import Testing
+
+@Suite("Messages of the browser's extension") struct BrowserMessagesTests {
+    private func link(_ text: String) throws -> BrowserLink {
+        try APICoding.decode(Strict<BrowserLink>.self, from: Data(text.utf8)).body
+    }
+
+    private static let whole = """
+        {"url": "https://example.com/a?b=c", "name": "x/../a.zip", "totalBytes": 7, "referer": "https://example.com/p",
+        "userAgent": "Mozilla/5.0", "authorization": "Basic YTpi", "page": "https://example.com/p",
+        "cookies": "example.com\\tFALSE\\t/\\tTRUE\\t0\\tsession\\tsecret"}
+        """
+
+    @Test("BrowserLink: cookies and Authorization of the request are secrets of the download, the name is made safe")
+    func request() throws {
+        let request = try link(Self.whole).request(isPaused: true)
+        #expect(request.destination == .directory("", name: .exact("a.zip")))
+        #expect(request.startsPaused && request.id != nil)
+        #expect(request.headers[.referer] == "https://example.com/p")
+        #expect(request.headers[.authorization] == "Basic YTpi")
+        #expect(request.connection.userAgent == "Mozilla/5.0")
+        #expect(request.userInfo == ["page": "https://example.com/p"])
+        let cookies = try #require(request.connection.cookies)
+        #expect(cookies.header(for: request.sources[0], now: Date()) == "session=secret")
+        #expect(cookies.header(for: try DownloadURL("https://example.org/"), now: Date()) == nil)
+        let open = request.withoutSecrets
+        #expect(open.headers[.authorization] == nil && open.connection.cookies == nil)
+        try request.checkValues()
+    }
+
+    @Test("BrowserLink: a change has the URL, headers, cookies and User-Agent, and nothing else of a download")
+    func change() throws {
+        let change = try link(Self.whole).change
+        let data = try APICoding.encode(change)
+        let members = try #require(JSONValue(data).members)
+        #expect(Set(members.keys) == ["urls", "headers", "cookies", "userAgent"])
+        #expect(members["urls"] == ["https://example.com/a?b=c"])
+        // Without cookies, those of the old link are dropped too.
+        let bare = try #require(JSONValue(APICoding.encode(try link(#"{"url": "https://a.example/"}"#).change)).members)
+        #expect(bare["cookies"] == .null && bare["userAgent"] == .null && bare["headers"] == [:])
+    }
+
+    @Test(
+        "BrowserLink: a place, a proxy, a header or a certificate is refused, and so is what is no web address",
+        arguments: [
+            #"{"url": "https://a.example/", "directory": "/etc"}"#, #"{"url": "https://a.example/", "path": "/etc/x"}"#,
+            #"{"url": "https://a.example/", "proxy": "http://p:1"}"#,
+            #"{"url": "https://a.example/", "insecure": true}"#,
+            #"{"url": "https://a.example/", "headers": {"X": "y"}}"#, #"{"url": "file:///etc/passwd"}"#, "{}",
+        ])
+    func refused(text: String) {
+        #expect(throws: (any Error).self) { try link(text) }
+    }
+
+    @Test("BrowserLink: names that leave nothing, headers with line breaks and long pages are left out")
+    func odd() throws {
+        var odd = try link(#"{"url": "https://a.example/f", "name": "..", "referer": "a\r\nX: y"}"#)
+        odd.page = "https://a.example/" + String(repeating: "x", count: 3000)
+        let request = odd.request(isPaused: false)
+        #expect(request.destination == .directory("", name: .suggested))
+        #expect(request.headers.isEmpty && request.userInfo.isEmpty && !request.startsPaused)
+    }
+
+    @Test(
+        "BrowserHost: what is no message of this version is answered with its number and the reason",
+        arguments: [
+            ("[]", nil, "JSON"), ("{\"version\": 1}", nil, "JSON"),
+            (#"{"version": 2, "number": 7, "new": true}"#, 7, "version 2"),
+            (#"{"version": 1, "number": 8, "request": "list", "path": "/"}"#, 8, "path"),
+            (#"{"version": 1, "number": 9, "request": "run"}"#, 9, "run"),
+            (#"{"version": 1, "number": 10, "request": "open"}"#, 10, "“id”"),
+            (#"{"version": 1, "number": 11, "request": "add", "downloads": []}"#, 11, "“downloads”"),
+            (#"{"version": 1, "number": 12, "request": "take", "id": "x"}"#, 12, "“id”"),
+            (String(repeating: "[", count: 9), nil, "deeply"),
+        ] as [(String, Int?, String)])
+    func unusable(text: String, number: Int?, reason: String) async {
+        let answer = await BrowserHost { _ in false }.answer(to: Data(text.utf8))
+        #expect(answer.number == number)
+        #expect(answer.error?.code == .invalidRequest)
+        #expect(answer.error?.message.contains(reason) == true, "\(String(describing: answer.error))")
+    }
+}
