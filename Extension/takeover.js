@@ -1,0 +1,118 @@
+// Takes a download of the browser over: only after the daemon has it, the browser's own is cancelled.
+
+import { api, canHold } from './api.js';
+import * as badge from './badge.js';
+import { ask } from './host.js';
+import * as requests from './requests.js';
+import { reasonToLeave } from './rules.js';
+import { load } from './settings.js';
+
+/// How long a held key counts for a download that has not begun yet.
+const KEY_TIME = 15_000;
+
+/// How often the browser is asked for what it knows, or lets itself be done, a moment later.
+const ATTEMPTS = 20;
+
+/// The latest click with a held key.
+let click = null;
+
+/// Must be called at the start of the worker.
+export function watch() {
+  if (canHold) {
+    api.downloads.onDeterminingFilename.addListener((item, suggest) => {
+      // Without a suggestion the browser goes on as ever; of a download that was cancelled it says that it is gone.
+      takeOver(item).catch(badge.fail).finally(() => { try { suggest(); } catch { /* gone */ } });
+      return true;
+    });
+  } else {
+    api.downloads.onCreated.addListener((item) => { takeOver(item).catch(badge.fail); });
+  }
+  api.runtime.onMessage.addListener((message, sender) => {
+    if (Array.isArray(message?.held) && sender.tab) click = { keys: message.held, tabId: sender.tab.id, at: Date.now() };
+  });
+}
+
+async function takeOver(item) {
+  if (item.incognito || item.byExtensionId || item.state !== 'in_progress') return;
+  const settings = await load();
+  const request = requests.find(...[item.finalUrl, item.url].filter(Boolean));
+  const name = (item.filename || new URL(item.url).pathname).split(/[\\/]/).pop();
+  const size = request?.isEncoded ? undefined : request?.size ?? (await sizeOf(item));
+  const page = await pageOf(item, request);
+  const download = { url: item.finalUrl ?? item.url, name, size, type: item.mime || request?.type, page };
+  if (isHeld(settings.key, request) || reasonToLeave(settings, download, request) !== null) return;
+
+  const renews = await chosenFor(request.tabId);
+  // Of a link with the attribute `download`, Chromium shows neither cookies nor Referer.
+  const place = request.isBare ? await requests.linkOf(request.hops[0].url, { page }) : {};
+  const link = requests.clean({ ...place, ...requests.link(request), name, totalBytes: size, page, renews });
+  const taken = await ask('take', { download: link });
+  const { id } = taken.download;
+  if (!(await give(item.id))) return void await ask('drop', { id });
+  // It is stored, so a second attempt may start the host and the daemon anew.
+  await ask('resume', { id }).catch(() => ask('resume', { id }));
+  if (taken.isRenewed) await forget(id);
+  await badge.refresh();
+}
+
+/// The size of a download, which Firefox knows a moment later; undefined if it stays unknown.
+async function sizeOf(item) {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const known = attempt === 0 ? item : (await api.downloads.search({ id: item.id }))[0];
+    if (known?.totalBytes > 0) return known.totalBytes;
+    if (known?.state !== 'in_progress') return undefined;
+    await new Promise((resolve) => setTimeout(resolve, 50));
+  }
+  return undefined;
+}
+
+/// Cancels the browser's own download. Gives false if it has ended by itself, or cannot be cancelled.
+async function give(own) {
+  for (let attempt = 0; attempt < ATTEMPTS; attempt++) {
+    const state = await stateOf(own);
+    if (state === 'complete' || state === 'interrupted') return false;
+    try {
+      await api.downloads.cancel(own);
+      if ((await stateOf(own)) === 'complete') return false;
+      await api.downloads.erase({ id: own });
+      return true;
+    } catch {
+      // Firefox tells of a download before it can be cancelled.
+      await new Promise((resolve) => setTimeout(resolve, 100));
+    }
+  }
+  return false;
+}
+
+const stateOf = async (own) => (await api.downloads.search({ id: own }))[0]?.state;
+
+function isHeld(key, request) {
+  if (!click || !click.keys.includes(key) || Date.now() - click.at > KEY_TIME) return false;
+  if (request && request.tabId >= 0 && request.tabId !== click.tabId) return false;
+  click = null;
+  return true;
+}
+
+/// The page with the link: what the tab shows, as a download does not change it.
+async function pageOf(item, request) {
+  const tab = request?.tabId >= 0 ? await api.tabs.get(request.tabId).catch(() => null) : null;
+  return [tab?.url, item.referrer, request?.page].find((url) => /^https?:/.test(url ?? ''));
+}
+
+// The download that the user has opened a page for, by the tab of the page.
+
+export async function choose(id, page) {
+  const tab = await api.tabs.create({ url: page });
+  const { renewing } = await api.storage.session.get({ renewing: {} });
+  await api.storage.session.set({ renewing: { ...renewing, [tab.id]: id } });
+}
+
+async function chosenFor(tabId) {
+  return (await api.storage.session.get({ renewing: {} })).renewing[tabId];
+}
+
+async function forget(id) {
+  const { renewing } = await api.storage.session.get({ renewing: {} });
+  const others = Object.entries(renewing).filter(([, chosen]) => chosen !== id);
+  await api.storage.session.set({ renewing: Object.fromEntries(others) });
+}

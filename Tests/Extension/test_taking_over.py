@@ -1,0 +1,104 @@
+"""Downloads of the browser that Ferry takes over, and those that it leaves."""
+
+from pathlib import Path
+
+from selenium.webdriver import ActionChains
+from selenium.webdriver.common.keys import Keys
+
+from site_of_files import content
+from stage import ExtensionTest
+
+SIZE = 2_000_000
+
+
+class TakingOver(ExtensionTest):
+    def assert_taken(self, name, size=SIZE):
+        listed = self.one_listed()
+        self.assertEqual(listed["name"], name)
+        self.assertEqual(Path(listed["path"]).read_bytes(), content(name, size))
+        self.assertEqual(self.browser.own_downloads(), [])
+        self.assertEqual(list(self.stage.kept.iterdir()), [])
+        return listed
+
+    def assert_left(self, name, size=SIZE):
+        self.assertEqual(self.until(lambda: self.kept_file(name), name).read_bytes(), content(name, size))
+        self.assertEqual(self.daemon.listed(), [])
+
+    def test_a_download_goes_over_with_session_cookie_referer_and_user_agent(self):
+        self.visit(f'<a id=file href="/file/large.bin?size={SIZE}">large.bin</a>')
+        self.take()
+        listed = self.assert_taken("large.bin")
+        self.assertEqual(listed["userInfo"]["page"], self.site.url + "/page")
+        own, *ferry = self.site.requests("/file/large.bin")
+        self.assertGreaterEqual(len(ferry), 1)
+        for request in ferry:
+            self.assertEqual(request["cookie"], "session=canary-7")
+            self.assertEqual(request["referer"], own["referer"])
+            self.assertEqual(request["user-agent"], own["user-agent"])
+        self.assertNotIn("canary-7", str(self.daemon.show(listed["id"])))
+
+    def test_a_redirected_link_goes_over_as_the_page_has_it(self):
+        self.visit('<a id=file href="/go/moved.bin?size=2000000">moved</a>')
+        self.take()
+        listed = self.assert_taken("moved.bin")
+        self.assertEqual(listed["url"], self.site.url + "/go/moved.bin?size=2000000")
+
+    def test_a_name_that_the_page_gives_is_kept(self):
+        self.visit('<a id=file download="named by page.bin" href="/file/large.bin?unnamed=1">large.bin</a>')
+        self.take()
+        self.assertEqual(self.one_listed()["name"], "named by page.bin")
+
+    def test_a_download_that_a_form_made_by_post_stays_with_the_browser(self):
+        self.visit(f'<form method=post action="/file/made.bin?size={SIZE}"><button id=make>Make</button></form>')
+        self.browser.press("#make")
+        self.assert_left("made.bin")
+        self.assertEqual([one["method"] for one in self.site.requests("/file/made.bin")], ["POST"])
+
+    def test_a_held_key_leaves_a_download_to_the_browser(self):
+        self.browser.inside("await api.storage.local.set({key: 'Shift'}); return true")
+        self.visit('<button id=go onclick="location = \'/file/left.bin\'">left</button>')
+        ActionChains(self.browser.driver).key_down(Keys.SHIFT).click(self.browser.one("#go")).key_up(Keys.SHIFT).perform()
+        self.assert_left("left.bin")
+        # The next one goes over again.
+        self.visit('<a id=file href="/file/taken.bin">taken</a>')
+        self.take()
+        self.assertEqual(self.one_listed()["name"], "taken.bin")
+
+    def test_rules_leave_small_files_types_and_sites_to_the_browser(self):
+        for rules, name in (
+            ({"smallest": SIZE + 1}, "small.bin"), ({"types": "-bin"}, "type.bin"), ({"types": "zip"}, "other.bin"),
+            ({"sites": ["127.0.0.1"]}, "site.bin"), ({"isOn": False}, "off.bin"),
+        ):
+            with self.subTest(rules):
+                self.setUp()
+                self.browser.inside("await api.storage.local.set(arguments[0]); return true", rules)
+                self.visit(f'<a id=file href="/file/{name}">{name}</a>')
+                self.browser.press("#file")
+                self.assert_left(name)
+
+    def test_a_file_made_by_the_page_stays_with_the_browser(self):
+        self.visit("<a id=file download=made.txt>made</a><script>"
+                   "file.href = URL.createObjectURL(new Blob(['made by the page']))</script>")
+        self.browser.press("#file")
+        self.assertEqual(self.kept_file("made.txt").read_text(), "made by the page")
+        self.assertEqual(self.daemon.listed(), [])
+
+    def test_without_the_host_the_browser_downloads_and_says_so(self):
+        self.without_host()
+        self.visit('<a id=file href="/file/kept.bin">kept</a>')
+        self.browser.press("#file")
+        self.assert_left("kept.bin")
+        self.assertEqual(self.badge(), "!")
+        self.browser.extension("popup.html")
+        self.until(lambda: "ferry browser install" in self.browser.text("#word"), "the popup says what to do")
+
+    def test_the_rules_are_set_on_their_page(self):
+        self.browser.extension("options.html")
+        self.browser.write("[name=smallest]", "1.5")
+        self.browser.write("[name=types]", "zip, .iso")
+        self.browser.write("[name=sites]", "https://example.com/x" + Keys.ENTER + "a.example")
+        self.browser.one("[name=types]").click()
+        self.until(lambda: self.browser.text("#word") == "Saved.", "it is saved")
+        saved = self.browser.inside("return await api.storage.local.get(null)")
+        self.assertEqual(
+            (saved["smallest"], saved["types"], saved["sites"]), (1_500_000, "zip, .iso", ["example.com", "a.example"]))
