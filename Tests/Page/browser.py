@@ -6,7 +6,7 @@ import time
 import unittest
 
 from selenium import webdriver
-from selenium.common.exceptions import StaleElementReferenceException, WebDriverException
+from selenium.common.exceptions import StaleElementReferenceException, TimeoutException, WebDriverException
 from selenium.webdriver.chrome.options import Options
 from selenium.webdriver.chrome.service import Service
 from selenium.webdriver.common.by import By
@@ -61,13 +61,16 @@ class Browser:
     # Waiting: always for something that is seen, never for time.
 
     def until(self, condition, what, patience=PATIENCE):
-        """Waits until `condition()` gives something true, and gives that."""
+        """Waits until `condition()` gives something true, and gives that. A `what` that is called says what holds instead."""
         def holds(_):
             try:
                 return condition()
             except (StaleElementReferenceException, IndexError):
                 return False  # The page was drawn anew in between.
-        return WebDriverWait(self.driver, patience, poll_frequency=0.1).until(holds, f"waited for: {what}")
+        try:
+            return WebDriverWait(self.driver, patience, poll_frequency=0.1).until(holds)
+        except TimeoutException as error:
+            raise TimeoutException(f"waited for: {what() if callable(what) else what}", error.screen) from None
 
     def js(self, script, *arguments):
         return self.driver.execute_script(script, *arguments)
@@ -154,7 +157,7 @@ class Browser:
             "return document.querySelector(`.row[data-id='${arguments[0]}']`)?.dataset.state ?? null", identifier)
 
     def until_state(self, identifier, state):
-        self.until(lambda: self.state(identifier) == state, f"{identifier} is {state}, not {self.state(identifier)}")
+        self.until(lambda: self.state(identifier) == state, lambda: f"{identifier} is {state}, not {self.state(identifier)}")
 
     def button(self, identifier, action):
         return self.in_row(identifier, f'button[data-action="{action}"]')

@@ -1,9 +1,11 @@
 """What every test of the page begins and ends with."""
 
 import atexit
+import json
 import os
 import re
 import shutil
+import sys
 import tempfile
 import unittest
 from pathlib import Path
@@ -86,12 +88,17 @@ class PageTest(unittest.TestCase):
         self.assertEqual(left, [], "the console, or the policy")
 
     def keep_what_is_seen(self):
+        print(f"{self.id()}: the daemon has", *map(self.shown, self.daemon.items()), sep="\n  ", file=sys.stderr)
         folder = os.environ.get("PAGE_ARTIFACTS")
         if folder:
             Path(folder).mkdir(parents=True, exist_ok=True)
             self.browser.driver.save_screenshot(str(Path(folder) / f"{self.id()}.png"))
 
     # Shorthand.
+
+    @staticmethod
+    def shown(item):
+        return json.dumps({name: item.get(name) for name in ("id", "name", "state", "waitReason", "error", "progress")})
 
     def held(self, size="40M", name="held.bin", query="", **options):
         """A download that runs and does not end: its origin gives a little at a time."""

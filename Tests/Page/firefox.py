@@ -178,6 +178,7 @@ class BiDi(RemoteConnection):
     def do_screenshot(self, _): return self.call("browsingContext.captureScreenshot", context=self.context)["data"]
 
     def do_w3cGetCurrentWindowHandle(self, _): return self.context
+    def do_w3cGetWindowHandles(self, _): return [each["context"] for each in self.call("browsingContext.getTree")["contexts"]]
     def do_newWindow(self, params):
         return {"handle": self.call("browsingContext.create", type=params["type"] or "tab")["context"]}
     def do_switchToWindow(self, params):

@@ -157,7 +157,8 @@ class SocketConnection(http.client.HTTPConnection):
 class Daemon:
     """ferry serve, with a state of its own; killed and started again it has the same port."""
 
-    def __init__(self):
+    def __init__(self, *options):
+        self.options = options
         # Sockets' paths are short.
         self.folder = Path(tempfile.mkdtemp(prefix="ferry-page.", dir=os.environ.get("TMPDIR", "/tmp")))
         self.downloads = self.folder / "downloads"
@@ -173,7 +174,7 @@ class Daemon:
         try:
             self.process = subprocess.Popen(
                 [program("ferry"), "serve", "--port", str(self.port), "--dir", str(self.downloads),
-                 "--ready-fd", str(writing)],
+                 "--ready-fd", str(writing), *self.options],
                 env=self.environment, pass_fds=[writing], stdin=subprocess.DEVNULL, stdout=self.log, stderr=self.log,
                 cwd=self.folder)
             os.close(writing)
@@ -185,7 +186,7 @@ class Daemon:
                     os.close(descriptor)
         if "error" in ready:
             raise AssertionError(f"the daemon does not listen: {ready}")
-        self.socket, self.port = ready["socket"], ready["port"]
+        self.socket, self.port, self.aria2_port = ready["socket"], ready["port"], ready.get("aria2Port")
 
     @property
     def page(self):

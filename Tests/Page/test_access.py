@@ -189,6 +189,22 @@ class Access(PageTest):
         self.browser.press("[role=switch]")
         self.browser.until(lambda: colour("[role=switch]") != on, "off looks another way than on")
 
+    def test_the_ranges_can_be_told_apart_where_the_user_chooses_the_colours(self):
+        identifier = self.held(name="ranges.bin")
+        self.until_api(identifier, lambda shown: shown["progress"]["completedBytes"] > 0, "some bytes")
+        self.daemon.call("POST", f"/downloads/{identifier}/pause")
+        self.browser.until_state(identifier, "paused")
+        self.browser.cdp("Emulation.setEmulatedMedia", features=[{"name": "forced-colors", "value": "active"}])
+        self.browser.press(self.browser.in_row(identifier, ".row-name"))
+        colours = lambda: self.browser.js("""
+            const canvas = document.querySelector('dialog.detail .map');
+            if (!canvas?.width) return 0;
+            const { data } = canvas.getContext('2d').getImageData(0, 0, canvas.width, canvas.height);
+            const seen = new Set();
+            for (let at = 0; at < data.length; at += 4) if (data[at + 3] === 255) seen.add(data.slice(at, at + 3).join());
+            return seen.size""")
+        self.browser.until(lambda: colours() > 1, "what is here and what is missing look different")
+
     def test_what_the_user_does_is_told_and_what_changes_by_itself_is_not(self):
         identifier = self.held(name="spoken.bin")
         self.browser.until_state(identifier, "downloading")

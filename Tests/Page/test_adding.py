@@ -35,6 +35,14 @@ class Adding(PageTest):
         self.browser.until(lambda: len(self.browser.all('.row[data-state="completed"]')) == 5, "all five are complete")
         self.assertEqual(self.browser.names(), names)
 
+    def test_the_same_link_twice_is_one_download(self):
+        link = self.origin.file("10K", "twice.bin")
+        self.browser.write(FIELD, (Keys.SHIFT + Keys.ENTER + Keys.NULL).join([link, self.origin.file("10K", "other.bin"), link]))
+        self.assertEqual(self.browser.one(".add-button").text, "Add 2")
+        self.browser.press(".add-button")
+        self.browser.until(lambda: len(self.browser.all('.row[data-state="completed"]')) == 2, "both are complete")
+        self.assertEqual(self.browser.names(), ["twice.bin", "other.bin"])
+
     def test_what_is_no_link_is_said_while_it_is_typed(self):
         field = self.browser.write(FIELD, "htt")
         self.assertEqual(self.browser.all(ERROR), [], "a link may still become of it")
@@ -150,8 +158,9 @@ class Adding(PageTest):
         schemas = self.daemon.call("GET", "/openapi.json")["components"]["schemas"]
         members = lambda name: set(schemas[name]["properties"])
         fields = lambda form: {found.get_attribute("name") for found in self.browser.all(f"{form} [name]")}
-        # Links have a field of their own, lists of checksums that of the checksum; paths are for the socket, the rest for programs.
-        left_out = {"id", "urls", "checksumList", "path", "part", "secretsOrigin", "userInfo"}
+        # Links have a field of their own, lists of checksums that of the checksum; paths are for the socket, sizes are of
+        # Metalink documents, the rest is for programs.
+        left_out = {"id", "urls", "checksumList", "path", "part", "secretsOrigin", "userInfo", "expectedBytes", "pieces"}
         self.assertEqual(fields(".options"), members("DownloadRequest") - left_out)
         identifier = self.daemon.add(self.origin.file("10K", "fields.bin"), startsPaused=True)
         self.browser.press(self.browser.in_row(identifier, ".row-name"))

@@ -264,6 +264,17 @@ class Details(PageTest):
             const box = document.querySelector(`.row[data-id='${arguments[0]}']`).getBoundingClientRect();
             return box.top >= 0 && box.bottom <= innerHeight""", lowest), "it is seen whole")
 
+    def test_what_limits_a_download_is_said_while_it_runs(self):
+        identifier = self.held()
+        self.browser.until_state(identifier, "downloading")
+        self.open(identifier)
+        limit = lambda: self.browser.text(f"{PANEL} .detail-limit")
+        self.browser.until(lambda: "Speed limited: the server gives" in limit(), "the cause")
+        self.assertRegex(limit(), r"gives [\d.]+ [KM]B/s to each connection$")
+        self.daemon.call("POST", f"/downloads/{identifier}/pause")
+        self.browser.until_state(identifier, "paused")
+        self.browser.until(lambda: limit() == "", "nothing limits it any more")
+
     def test_a_refused_link_has_its_form_at_the_top_and_goes_on_with_another(self):
         identifier = self.daemon.add(self.origin.file("30K", "refused.bin", "status=403"))
         self.browser.until_state(identifier, "failed")
@@ -271,6 +282,13 @@ class Details(PageTest):
         self.assertTrue(self.form_is_first())
         self.browser.one(f"{PANEL} .change [name=user]")
         self.browser.write(f"{PANEL} [name=urls]", self.origin.file("30K", "refused.bin") + Keys.ENTER)
+        self.browser.until_state(identifier, "completed")
+
+    def test_another_link_for_one_that_failed_is_tried_at_once(self):
+        identifier = self.daemon.add(self.origin.file("30K", "failed.bin", "status=400"))
+        self.browser.until_state(identifier, "failed")
+        self.open(identifier)
+        self.browser.write(f"{PANEL} [name=urls]", self.origin.file("30K", "failed.bin") + Keys.ENTER)
         self.browser.until_state(identifier, "completed")
 
     def mismatched(self, name):
@@ -290,15 +308,6 @@ class Details(PageTest):
         self.assertEqual(self.daemon.show(identifier)["proof"], "digest")
         events = [event["texts"]["en"] for event in self.daemon.call("GET", f"/downloads/{identifier}/events")["items"]]
         self.assertFalse(any("from zero" in text for text in events), events)
-
-    def test_a_file_with_another_checksum_is_kept_if_its_user_says_so(self):
-        identifier = self.mismatched("anyhow.bin")
-        self.browser.press(self.browser.in_row(identifier, ".row-name"))
-        self.browser.press(f"{PANEL} [data-action=keepFile]")
-        self.assertIn("sha-256", self.browser.one("dialog.question").text)
-        self.browser.press("dialog.question [data-answer=yes]")
-        self.browser.until_state(identifier, "completed")
-        self.assertEqual((self.daemon.downloads / "anyhow.bin").read_bytes(), self.origin.bytes(200_000))
 
     def test_a_file_with_another_checksum_is_not_thrown_away_without_a_question(self):
         identifier = self.mismatched("again.bin")

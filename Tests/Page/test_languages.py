@@ -23,6 +23,7 @@ class Chinese(PageTest):
         self.assertEqual(self.browser.one(".add .field-error").text, "请输入有效的下载链接")
         self.assertEqual(self.browser.one(".add-hint").text, "只支持 http 和 https 链接。")
         self.assertIn("下载速度", self.browser.text(".totals"))
+        self.assertRegex(self.browser.js("return document.querySelector('.toasts').ariaLabel"), r"^[\u4e00-\u9fff]+$")
 
     def test_states_and_buttons_have_the_words_that_users_know(self):
         self.daemon.call("PATCH", "/settings", {"maxConcurrentDownloads": 1})
@@ -97,6 +98,7 @@ class Choosing(PageTest):
             lambda: self.browser.text(self.browser.in_row(identifier, ".row-state")) == "下载中…", "the row is in Chinese")
         self.assertEqual(self.browser.one(".add-field").get_attribute("value"), "http://localhost/typed")
         self.assertEqual(self.browser.driver.switch_to.active_element.get_attribute("name"), "language")
+        self.assertRegex(self.browser.js("return document.querySelector('.toasts').ariaLabel"), r"^[\u4e00-\u9fff]+$")
         self.browser.driver.refresh()
         self.browser.until(
             lambda: self.browser.text(self.browser.in_row(identifier, ".row-state")) == "下载中…", "it is kept")

@@ -180,6 +180,20 @@ class TheList(PageTest):
         for identifier in made:
             self.browser.until_state(identifier, "downloading")
 
+    def test_every_filter_is_seen_whole_on_a_small_desk(self):
+        self.daemon.call("PATCH", "/settings", {"maxConcurrentDownloads": 1})
+        made = {"completed": self.daemon.add(self.origin.file("10K", "done.bin"))}
+        self.browser.until_state(made["completed"], "completed")
+        made["failed"] = self.daemon.add(self.origin.file("10K", "gone.bin", "status=404"))
+        self.browser.until_state(made["failed"], "failed")
+        made |= {"downloading": self.held(name="runs.bin"), "waiting": self.held(name="waits.bin")}
+        [made["paused"], made["cancelled"]] = self.make("rests.bin", "ends.bin")
+        self.daemon.call("POST", f"/downloads/{made['cancelled']}/cancel")
+        for state, identifier in made.items():
+            self.browser.until_state(identifier, state)
+        self.browser.until(lambda: len([chip for chip in self.browser.all(".chip") if chip.is_displayed()]) == 8, "all filters")
+        self.assertEqual(*self.browser.js("const chips = document.querySelector('.chips'); return [chips.scrollWidth, chips.clientWidth]"))
+
     def test_a_row_is_dragged_to_another_place(self):
         made = self.make("1.bin", "2.bin", "3.bin", "4.bin")
         self.until_names("1.bin", "2.bin", "3.bin", "4.bin")
@@ -220,6 +234,39 @@ class TheList(PageTest):
         self.browser.press(self.browser.button(done, "more"))
         self.browser.press("[role=menuitem][data-action=copyPath]")
         self.browser.until(lambda: self.browser.js("return window.copied") == str(self.daemon.downloads / "here.bin"), "its path")
+
+    def test_a_double_click_opens_the_menu_of_a_row_and_chooses_nothing(self):
+        made = self.make(*[f"{number:02}.bin" for number in range(12)])
+        self.browser.set_size(1280, 720)
+        covered = 0
+        for identifier in made[:8]:
+            button = self.browser.one(self.browser.button(identifier, "more"))
+            self.browser.js("arguments[0].scrollIntoView({ block: 'center' })", button)
+            ActionChains(self.browser.driver).double_click(button).perform()
+            covered += self.browser.js(
+                "const { left, top, width, height } = arguments[0].getBoundingClientRect();"
+                "return document.elementFromPoint(left + width / 2, top + height / 2).closest('[role=menuitem]') ? 1 : 0", button)
+            self.browser.js("document.activeElement.dispatchEvent(new KeyboardEvent('keydown', { key: 'Escape', bubbles: true }))")
+            self.browser.gone("[role=menu]")
+        self.assertGreater(covered, 0, "a menu opened under the pointer")
+        self.assertEqual(self.browser.names(), [f"{number:02}.bin" for number in range(12)])
+        self.assertEqual(self.browser.all("dialog[open]"), [])
+
+    def test_a_double_click_on_pause_pauses(self):
+        identifier = self.daemon.add(self.origin.file("20M", "paused.bin", "rate=500K&etag=paused"))
+        self.browser.until_state(identifier, "downloading")
+        for opened, button in (("", self.browser.button(identifier, "pause")), ("it is opened", "dialog.detail [data-action=pause]")):
+            if opened:
+                self.browser.press(self.browser.in_row(identifier, ".row-name"))
+            found = self.browser.one(button)
+            # The button resumes by the second click.
+            ActionChains(self.browser.driver).click(found).pause(0.3).click().perform()
+            self.browser.until_state(identifier, "paused")
+            self.daemon.add(self.origin.file("10K", f"later{len(opened)}.bin"))
+            self.browser.until(lambda: f"later{len(opened)}.bin" in self.browser.names(), "what was asked for has come")
+            self.assertEqual(self.daemon.show(identifier)["state"], "paused", opened)
+            self.browser.press(button.replace("pause", "resume"))
+            self.browser.until_state(identifier, "downloading")
 
 
 class Removing(PageTest):

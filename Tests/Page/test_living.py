@@ -44,37 +44,6 @@ class Living(PageTest):
             lambda: "resumed" in [event["kind"] for event in self.daemon.call("GET", f"/downloads/{identifier}/events")["items"]],
             "it says that it went on")
 
-    def test_without_a_version_of_the_file_neither_pause_nor_resume_loses_bytes_unasked(self):
-        identifier = self.held("40M", "unnamed.bin", "rate=400K&etag=none&lastmod=none")
-        # A checkpoint must have claimed something: else there is nothing to go on from.
-        self.until_api(identifier, lambda shown: shown["progress"]["completedBytes"] > 1_200_000, "some bytes")
-        self.browser.press(self.browser.button(identifier, "pause"))
-        self.assertIn("begins from zero", self.browser.one("dialog.question").text)
-        self.browser.driver.switch_to.active_element.click()
-        self.browser.gone("dialog.question")
-        self.assertEqual(self.daemon.show(identifier)["state"], "downloading")
-        self.browser.press(self.browser.button(identifier, "pause"))
-        self.browser.press("dialog.question [data-answer=yes]")
-        self.browser.until_state(identifier, "paused")
-        self.browser.until(
-            lambda: "from zero" in self.browser.text(self.browser.in_row(identifier, ".row-reason")), "the row is marked")
-        self.browser.press(self.browser.button(identifier, "resume"))
-        question = self.browser.one("dialog.question")
-        self.assertIn("compare samples", question.text)
-        self.browser.one("dialog.question [data-answer=other]")
-        self.browser.driver.switch_to.active_element.click()
-        self.browser.gone("dialog.question")
-        self.assertEqual(self.daemon.show(identifier)["state"], "paused")
-        self.browser.press("[data-all=resume]")
-        self.browser.press("dialog.question [data-answer=yes]")
-        kinds = lambda: [event["kind"] for event in self.daemon.call("GET", f"/downloads/{identifier}/events")["items"]]
-        self.browser.until(lambda: "resumed" in kinds(), "it goes on from what is here")
-        self.assertNotIn("restarted", kinds())
-        # Once samples may be compared, nothing is lost, and nothing is asked.
-        self.browser.press(self.browser.button(identifier, "pause"))
-        self.browser.until_state(identifier, "paused")
-        self.assertEqual(self.browser.all("dialog.question"), [])
-
     def test_cancelling_asks_first_because_bytes_would_go(self):
         identifier = self.held(name="cancelling.bin")
         self.until_api(identifier, lambda shown: shown["progress"]["completedBytes"] > 50_000, "some bytes")
@@ -102,6 +71,7 @@ class Living(PageTest):
         error = self.daemon.show(identifier)["error"]
         self.assertEqual(self.browser.text(self.browser.in_row(identifier, ".row-state")), "Download failed")
         self.assertEqual(self.browser.text(self.browser.in_row(identifier, ".row-reason")), error["messages"]["en"])
+        self.assertEqual(self.browser.text(self.browser.in_row(identifier, ".row-percent")), "100.0%", "all of it is here")
         self.browser.until(lambda: "wrong.bin" in self.browser.text("[data-live=assertive]"), "it is announced")
         self.assertIn(error["messages"]["en"], self.browser.js("return document.querySelector('[data-live=assertive]').textContent"))
 
@@ -321,6 +291,7 @@ class Living(PageTest):
         self.assertTrue(self.browser.row(identifier).is_displayed(), "the list stays while the daemon is away")
         self.daemon.start()
         self.browser.gone(".lost")
+        self.assertNotIn("does not answer", self.browser.js("return document.querySelector('[data-live=assertive]').textContent"))
         self.browser.until_state(identifier, "downloading")
         self.browser.until(lambda: self.shown_bytes(identifier) > 30, "it goes on moving")
         self.browser.until_state(identifier, "completed")
