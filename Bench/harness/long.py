@@ -32,6 +32,11 @@ class Link:
         return ", ".join(word for word in words if word)
 
     @property
+    def is_capped(self):
+        """Whether the server, not the line, limits a connection."""
+        return bool(self.socket or self.rules)
+
+    @property
     def queue(self):
         """KiB that wait in front of the line: what it sends in a round trip, and in no less than 20 ms."""
         return int(max(20, self.round_trip) * self.rate * 1000 / 8 / 1024)
@@ -94,13 +99,14 @@ class Long(Row):
         return self.link.size * 3
 
     def contenders(self):
-        return [
+        many = [
             ferry("ferry"),
-            ferry("ferry -x 1", "-x", "1"),
-            Contender("curl", ["curl", "-sS", "-o", "{file}", "{url}"]),
             aria2("aria2c -x16", "-x16", "-s16", "-k1M"),
             Contender("axel -n 16", ["axel", "-q", "-n", "16", "-o", "{file}", "{url}"]),
         ]
+        if self.link.is_capped:
+            return many  # One connection would take many times as long.
+        return [*many, ferry("ferry -x 1", "-x", "1"), Contender("curl", ["curl", "-sS", "-o", "{file}", "{url}"])]
 
     def source(self, field):
         return field.random(self.link.size)
@@ -111,11 +117,13 @@ class Long(Row):
 
     def gates(self, by_name):
         mine = by_name["ferry"]
-        return [
+        gates = [
             Gate("wall / best peer", ratio(mine.wall(), best_peer(by_name)), 1.0, 0.85),
-            Gate("wall / ferry -x 1", ratio(mine.wall(), wall(by_name, "ferry -x 1")), 1.03, 1.0),
             Gate("connections at once", mine.connections or None, 16, unit=""),
         ]
+        if not self.link.is_capped:
+            gates.append(Gate("wall / ferry -x 1", ratio(mine.wall(), wall(by_name, "ferry -x 1")), 1.03, 1.0))
+        return gates
 
 
 LONG = {

@@ -26,6 +26,7 @@ http {{
     open_file_cache_valid 1h;
     log_format bench "$connection $msec $request_time $status $body_bytes_sent $request_uri";
     access_log {prefix}/access.log bench;
+    limit_conn_zone $server_port zone=all:64k;
     client_body_temp_path {prefix}/body;
     proxy_temp_path {prefix}/proxy;
     fastcgi_temp_path {prefix}/fastcgi;

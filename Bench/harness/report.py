@@ -14,7 +14,8 @@ after a `sync`. The first round is not counted; its downloads are compared byte 
 size. Times are medians of the whole process, CPU is user and system time, memory is the highest peak of all runs. A ratio is
 Ferry's time divided by the other's: less is better. *Peers* are all contenders except Ferry and dd. The scale rows
 (`--rows scale`) measure the library alone, with `ferry-scale` against `ferry-origin`. The long rows (`--rows long`, as root)
-download over emulated links: two network namespaces with `Bench/harness/link.c` between them.
+download over emulated links: two network namespaces with `Bench/harness/link.c` between them. The row `limits` (as root) makes
+causes of slow downloads on purpose, and shows which of them Ferry names.
 """
 
 NOTES = "Nothing noted yet."

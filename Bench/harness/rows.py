@@ -4,9 +4,11 @@ from statistics import median
 
 from harness.contender import Contender, Failure, aria2, ferry, one_file_peers
 from harness.daemon import DAEMON
+from harness.limits import Limits
 from harness.long import LONG
 from harness.outcome import Gate
 from harness.row import BIG, Row, best_peer, ratio, wall
+from harness.rpc import RPC
 from harness.scale import SCALE
 from harness.size import GIBIBYTE, size_text
 
@@ -223,12 +225,14 @@ ROWS = {
     "small": Small(),
     "memory": Memory(),
     **LONG,
+    "limits": Limits(),
     **SCALE,
     **DAEMON,
+    **RPC,
 }
 
 # A name for several of them.
-GROUPS = {"long": list(LONG), "scale": list(SCALE), "daemon": list(DAEMON)}
+GROUPS = {"long": list(LONG), "scale": list(SCALE), "daemon": [*DAEMON, *RPC]}
 
 
 def named(text):
