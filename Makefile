@@ -14,7 +14,7 @@ THREAD_SANITIZER := --sanitize=thread --scratch-path .build-tsan -Xlinker $(CURD
 SOURCES := Package.swift Sources TestSupport Tests Examples Bench/Package.swift Bench/Sources Fuzz/Package.swift Fuzz/Sources
 
 .DEFAULT_GOAL := help
-.PHONY: help build release test test-crash soak test-tsan fuzz lint format bench docs demo install clean dependencies
+.PHONY: help build release test test-crash test-aria2 test-content test-gateway soak test-tsan fuzz lint format bench docs demo install clean dependencies
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -35,6 +35,15 @@ test: dependencies ## Build and run every test (FILTER=name runs some)
 test-crash: dependencies ## Kill `ferry get` 1,000 times (FERRY_CRASH_KILLS=n, FERRY_CRASH_SEED=n, FERRY_CRASH_REPORT=file)
 	$(SWIFT) build --build-tests
 	FERRY_CRASH_KILLS=$${FERRY_CRASH_KILLS:-1000} $(SWIFT) test --skip-build --disable-xctest --filter CrashTests
+
+test-aria2: ## Let clients for aria2 use a daemon, yt-dlp start ferry as aria2c, all from PyPI (ARGS='-k listen')
+	Scripts/test-aria2 $(ARGS)
+
+test-content: ## Let remotezip, pyarrow, ffprobe and curl read files while they are fetched (ARGS='-k zip')
+	Scripts/test-content $(ARGS)
+
+test-gateway: ## Let pip, huggingface_hub, skopeo, apt fetch through the gateway, killed at random (ARGS='-k killed test_hub')
+	Scripts/test-gateway $(ARGS)
 
 soak: dependencies ## Let a daemon run with everything against it, ten minutes (FERRY_SOAK_SECONDS=n), write docs/reliability.md
 	$(SWIFT) build --build-tests
@@ -91,6 +100,13 @@ install: ## Install the release binary, its manual pages and completions (PREFIX
 .PHONY: test-page
 test-page: ## Try the page in headless Chromium and Firefox (ARGS='test_living -k pause' BROWSER=firefox runs some)
 	@Scripts/test-page $(ARGS)
+
+.PHONY: extension test-extension
+extension: ## Pack the browser's extension for Chromium and Firefox in .build/extension
+	@Scripts/pack-extension
+
+test-extension: ## Try the extension in headless Chromium and Firefox (ARGS='test_keeping -k renew' BROWSER=firefox runs some)
+	@Scripts/test-extension $(ARGS)
 
 clean: ## Remove what was built and the benchmarks' data
 	rm -rf .build .build-tsan Bench/.build .build-bench Fuzz/.build
