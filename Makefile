@@ -105,7 +105,7 @@ test-page: ## Try the page in headless Chromium and Firefox (ARGS='test_living -
 extension: ## Pack the browser's extension for Chromium and Firefox in .build/extension
 	@Scripts/pack-extension
 
-test-extension: ## Try the extension in headless Chromium and Firefox (ARGS='test_keeping -k renew' BROWSER=firefox runs some)
+test-extension: ## Try the extension in headless Chromium and Firefox (ARGS='test_going_on -k renew' BROWSER=firefox runs some)
 	@Scripts/test-extension $(ARGS)
 
 clean: ## Remove what was built and the benchmarks' data
