@@ -15,7 +15,7 @@ from pathlib import Path
 
 import aria2p
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Page"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "Page"))
 from servers import PATIENCE, Origin, end, own_environment, program  # noqa: E402
 
 ARIA2C = shutil.which("aria2c")

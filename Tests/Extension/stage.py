@@ -11,7 +11,7 @@ import time
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Page"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "Page"))
 
 from selenium import webdriver  # noqa: E402
 from selenium.common.exceptions import TimeoutException  # noqa: E402

@@ -16,7 +16,7 @@ import time
 import unittest
 from pathlib import Path
 
-sys.path.insert(0, str(Path(__file__).resolve().parents[1] / "Page"))
+sys.path.append(str(Path(__file__).resolve().parents[1] / "Page"))
 from servers import PATIENCE, Daemon, end  # noqa: E402
 
 SEED = int(os.environ.get("GATEWAY_SEED", random.randrange(1 << 32)))
