@@ -13,6 +13,9 @@ const KEY_TIME = 15_000;
 /// How often the browser is asked for what it knows, or lets itself be done, a moment later.
 const ATTEMPTS = 20;
 
+/// How much later than a download Firefox tells of its request: 15 to 35 ms were seen.
+const LATE = 150;
+
 /// The latest click with a held key.
 let click = null;
 
@@ -35,7 +38,7 @@ export function watch() {
 async function takeOver(item) {
   if (item.incognito || item.byExtensionId || item.state !== 'in_progress') return;
   const settings = await load();
-  const request = requests.find(...[item.finalUrl, item.url].filter(Boolean));
+  const request = await requestOf(item);
   const name = (item.filename || new URL(item.url).pathname).split(/[\\/]/).pop();
   const size = request?.isEncoded ? undefined : request?.size ?? (await sizeOf(item));
   const page = await pageOf(item, request);
@@ -53,6 +56,17 @@ async function takeOver(item) {
   await ask('resume', { id }).catch(() => ask('resume', { id }));
   if (taken.isRenewed) await forget(id);
   await badge.refresh();
+}
+
+/// The request of a download; null if it was not seen. Firefox may tell of a download before it tells of its request: without
+/// the pause, an earlier request for the same address, made by other means, could be taken for it.
+async function requestOf(item) {
+  const urls = [item.finalUrl, item.url].filter(Boolean);
+  for (let attempt = 0; !canHold && attempt < ATTEMPTS; attempt++) {
+    await new Promise((resolve) => setTimeout(resolve, LATE));
+    if (requests.find(...urls)) break;
+  }
+  return requests.find(...urls);
 }
 
 /// The size of a download, which Firefox knows a moment later; undefined if it stays unknown.
