@@ -118,6 +118,7 @@ struct DaemonLinkTests {
             #expect(all.map(\.id.rawValue) == (0..<2500).map { "\($0)" })
             var place = DaemonAddress(identifier: "test", directory: "/tmp")
             place.socket = socket
+            place.patience = .seconds(3600)
             let manager = DownloadManager(DownloadManager.Configuration(storage: .daemon(place)))
             let listed = try await manager.downloads()
             #expect(listed.map(\.id.rawValue) == (1..<2500).map { "\($0)" })

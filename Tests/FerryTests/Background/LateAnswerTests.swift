@@ -52,6 +52,7 @@ struct LateAnswerTests {
             var place = DaemonAddress(identifier: "test", directory: "/tmp")
             place.socket = socket
             place.binary = "/nonexistent/ferry"
+            place.patience = .seconds(3600)
             let manager = DownloadManager(DownloadManager.Configuration(storage: .daemon(place)))
             try await body(manager, daemon)
             await manager.shutdown()
@@ -66,7 +67,7 @@ struct LateAnswerTests {
     }
 
     private func finish(_ download: Download, _ daemon: ScriptedDaemon) async throws -> FinishedDownload {
-        try await notForever("the end", limit: .seconds(120), seen: { "\(download.status)\n\(daemon.asked)" }) {
+        try await notForever("the end", seen: { "\(download.status)\n\(daemon.asked)" }) {
             try await download.finished()
         }
     }
