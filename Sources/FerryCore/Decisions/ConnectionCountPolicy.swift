@@ -214,9 +214,19 @@ struct ResponseLatency: Sendable {
     /// the request.
     private(set) var roundTrip: Duration = .zero
     private var isMeasured = false
+    /// The times of the newest responses, oldest first.
+    private var newest: [Duration] = []
+
+    /// The median of the five newest times; of two in the middle, the longer one. Zero before the first response.
+    ///
+    /// A server that serves few connections lets the others wait until one closes: those times say nothing about how
+    /// long it takes to respond.
+    var usual: Duration { newest.isEmpty ? .zero : newest.sorted()[newest.count / 2] }
 
     /// Records the time of a response; `isFirst` says that its connection was made for it.
     mutating func record(_ time: Duration, isFirst: Bool) {
+        newest.append(time)
+        if newest.count > 5 { newest.removeFirst() }
         if isFirst {
             setUp = setUp == .zero ? time : min(setUp, time)
             if !isMeasured { roundTrip = setUp / 2 }

@@ -17,7 +17,7 @@ extension TransferMachine {
         }
         latency.record(now - since, isFirst: connection.isNew)
         limits.present.firstByte = max(limits.present.firstByte, (now - since).seconds)
-        patience = max(patience, min((now - since) * 3, settings.stallTimeout))
+        patience = min(max(Self.leastPatience, latency.usual * 3), settings.stallTimeout)
         change(id) {
             $0.mark(at: now)
             $0.lastByte = now

@@ -184,8 +184,10 @@ package struct TransferMachine: Sendable {
     var lastCheckpoint: Duration?
     var checkpoint = Checkpoint.none
     var notBefore: Duration = .zero
-    /// How long a connection may receive nothing before others take its bytes; increased when responses are slow.
-    var patience: Duration = .seconds(2)
+    /// How long a connection may receive nothing before others take its bytes: three times as long as a response
+    /// usually takes here, and doubled each time until the next response.
+    var patience = TransferMachine.leastPatience
+    static let leastPatience: Duration = .seconds(2)
     var lastTick: Duration?
     /// The first bytes of a file have arrived since the last tick: others may join.
     var mayOpen = false

@@ -1,5 +1,6 @@
-import FerryCore
 import Testing
+
+@testable import FerryCore
 
 @Suite("TransferMachine: stalled and slow servers", .timeLimit(.minutes(30)))
 struct TransferMachineStallTests: ScenarioSuite {
@@ -49,5 +50,21 @@ struct TransferMachineStallTests: ScenarioSuite {
                 settings: { ($0.stallTimeout, $0.maxAttempts) = (.seconds(3), 3) }, seed: UInt64(seed))
             #expect(outcome == .finished && world.restarts == 0 && world.isOfOnePiece)
         }
+    }
+
+    @Test("ResponseLatency: waits for a connection to close do not count as the usual time, slow responses do")
+    func usual() {
+        var latency = ResponseLatency()
+        #expect(latency.usual == .zero)
+        latency.record(.milliseconds(10), isFirst: true)
+        #expect(latency.usual == .milliseconds(10))
+        // A single slow response may be the first of many.
+        latency.record(.seconds(20), isFirst: true)
+        #expect(latency.usual == .seconds(20))
+        for _ in 0..<2 { latency.record(.milliseconds(10), isFirst: false) }
+        latency.record(.seconds(30), isFirst: true)
+        #expect(latency.usual == .milliseconds(10))
+        for _ in 0..<3 { latency.record(.seconds(10), isFirst: false) }
+        #expect(latency.usual == .seconds(10))
     }
 }

@@ -13,6 +13,7 @@ struct LostDaemonTests {
         var place = DaemonAddress(identifier: "test", directory: "/tmp")
         place.socket = socket
         place.binary = binary
+        place.patience = .seconds(3600)
         return DownloadManager.Configuration(storage: .daemon(place))
     }
 
