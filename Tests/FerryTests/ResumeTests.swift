@@ -252,7 +252,8 @@ struct ResumeTests {
         try await Workshop.run(configuration) { shop in
             let resource = Resource(size: 60_000_000)
             shop.server.serve("/a", resource)
-            let file = try await shop.get("/a").file
+            // Limits how long a connection waits before another takes its bytes.
+            let file = try await shop.get("/a", { $0.stallTimeout = .seconds(60) }).file
             shop.expect(file.path, is: resource)
         }
     }

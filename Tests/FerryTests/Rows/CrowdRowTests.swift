@@ -66,7 +66,8 @@ struct CrowdRowTests {
         try await Workshop.run(Self.limited(ConnectionLimit(1, excess), rate: 12_000_000)) { shop in
             let resource = Resource(size: 32_000_000)
             shop.server.serve("/a", resource)
-            let outcome = try await shop.get("/a", engine: shop.engine())
+            // Limits how long a connection waits before another takes its bytes.
+            let outcome = try await shop.get("/a", engine: shop.engine(), { $0.stallTimeout = .seconds(60) })
             try shop.expect(outcome.file.path, is: resource)
             #expect(outcome.restartReason == nil)
             #expect(shop.server.bodyBytes() < resource.size + resource.size / 2)
