@@ -61,6 +61,24 @@ extension TransferMachine {
         notBefore = max(notBefore, now + .seconds(1))
     }
 
+    /// The sources of several connections that deliver; none while one of them is ending.
+    package var sourcesInUse: Set<Int> {
+        guard connections.count > 1, connections.values.allSatisfy({ !$0.isCut }) else { return [] }
+        return Set(connections.values.map(\.source))
+    }
+
+    /// Ends the newest connection to one of these sources in the middle of its response, as ``noRoom(for:at:)`` does
+    /// between requests: other downloads wait for the host. The last connection stays.
+    package mutating func makeRoom(at sources: Set<Int>, now: Duration) {
+        guard connections.count > 1,
+            let id = connections.filter({ sources.contains($0.value.source) && !$0.value.isCut }).keys
+                .max(by: { $0.rawValue < $1.rawValue })
+        else { return }
+        cut(id, .abandoned)
+        policy.withheld(working: others(than: id))
+        notBefore = max(notBefore, now + .seconds(1))
+    }
+
     /// The retry state for the next run.
     package var memory: RetryMemory {
         var memory = RetryMemory()

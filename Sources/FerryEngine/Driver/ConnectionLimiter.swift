@@ -25,7 +25,7 @@ package final class ConnectionLimiter: Sendable {
 
     package var limit: Int { state.withLock { $0.limit } }
 
-    /// Changes the limit. Open connections are kept; downloads with several give up the surplus at their next requests.
+    /// Changes the limit. Open connections are kept; downloads with several give up the surplus.
     package func set(limit: Int) {
         let admitted = state.withLock { state in
             state.limit = max(1, limit)

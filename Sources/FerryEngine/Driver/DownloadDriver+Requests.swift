@@ -166,6 +166,13 @@ extension DownloadDriver {
         }
     }
 
+    /// Gives up one of several connections in the middle of its response while other downloads wait for its host: the
+    /// segment of a slow server may take minutes.
+    func makeRoom(at now: Duration) {
+        let crowded = state.withLock { $0.machine.sourcesInUse }.filter { environment.hosts.isCrowded(host(of: $0)) }
+        if !crowded.isEmpty { state.withLock { $0.machine.makeRoom(at: crowded, now: now) } }
+    }
+
     /// Returns whether the source had not been redirected to this host, and remembers `url` as its target, so that
     /// the next request waits for a permit there.
     func isFirstVisit(_ url: DownloadURL, of source: Int) -> Bool {

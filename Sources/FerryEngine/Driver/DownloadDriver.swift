@@ -165,6 +165,7 @@ package final class DownloadDriver: Sendable {
             let seen = updates.count
             let now = environment.clock.now()
             if state.withLock({ $0.machine.isObservationDue(at: now) }) { await observe(at: now) }
+            makeRoom(at: now)
             let (commands, interruption, existing, damage) = state.withLock { state in
                 if let error = state.interruption.error { state.machine.end(error) }
                 let damage = state.faults.damage
