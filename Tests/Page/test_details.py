@@ -171,6 +171,28 @@ class Details(PageTest):
     def form_is_first(self):
         return self.browser.js("return document.querySelector('dialog.detail .part').classList.contains('part-change')")
 
+    def assert_in_view(self, *selectors):
+        hidden = self.browser.js("""
+            const view = document.querySelector('dialog.detail .detail-body').getBoundingClientRect();
+            return arguments[0].filter((selector) => {
+                const { top, bottom } = document.querySelector(`dialog.detail .change ${selector}`).getBoundingClientRect();
+                return top < view.top || bottom > view.bottom + 1;
+            })""", selectors)
+        self.assertEqual(hidden, [])
+
+    def test_what_a_download_waits_for_is_in_view_with_its_button(self):
+        members = self.daemon.add(self.origin.file("10K", "members.bin", "auth=basic:me:secret-word"))
+        page = self.daemon.add(self.origin.file("30K", "page.iso", "html"))
+        for size in ((1366, 707), (390, 700)):
+            self.browser.set_size(*size)
+            for identifier, field in ((members, "user"), (page, "urls")):
+                self.browser.until_state(identifier, "waiting")
+                self.browser.press(self.browser.in_row(identifier, ".main"))
+                self.assertEqual(self.browser.driver.switch_to.active_element.get_attribute("name"), field)
+                self.assert_in_view(".notice", f".field-{field} label", "[type=submit]")
+                self.browser.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
+                self.browser.gone(PANEL)
+
     def test_a_refused_password_is_said_where_it_is_asked_for(self):
         identifier = self.daemon.add(self.origin.file("10K", "members.bin", "auth=basic:me:secret-word"))
         self.browser.until(lambda: self.browser.one(self.browser.in_row(identifier, ".main")).text == "Sign in…", "its main button")

@@ -111,7 +111,8 @@ export class ChangeForm {
     const name = DIGESTS.includes(need) ? 'checksum' : { credentials: 'user', freshLink: 'urls', page: 'urls', refused: 'urls', conflict: 'onConflict' }[need];
     if (!name) return;
     this.#fields.input(name).focus({ preventScroll: true });
-    for (const node of [this.#nodes.save, this.#fields.input(name)]) node.scrollIntoView({ block: 'nearest' });
+    // What is asked for is read above the field, with its label.
+    for (const node of [this.#fields.input(name), this.#nodes.need]) node.scrollIntoView({ block: 'nearest' });
   }
 
   /// What is hidden or disabled does not take the focus with it.
@@ -131,6 +132,7 @@ export class ChangeForm {
     const above = need === 'conflict' ? this.#nodes.need : label;
     if (above.nextSibling !== rule && !rule.contains(document.activeElement)) above.after(rule);
     this.#nodes.need.hidden = need === null;
+    this.element.classList.toggle('is-needed', need !== null);
     page.hidden = need !== 'page' && need !== 'freshLink';
     keep.hidden = need !== 'serverDigest' && !actualDigest(download);
     setText(keep, t(need === 'serverDigest' ? 'change.takeBytes' : 'change.keep'));
