@@ -85,6 +85,27 @@ struct DestinationTests {
         }
     }
 
+    @Test(
+        "ferry get --on-conflict skip: a file that does not have the checksum, or was not compared with it, is no result",
+        arguments: ["/f.bin", "/named"])
+    func skippedWithChecksum(path: String) async throws {
+        try await OriginServer.with { server in
+            server.serve(path, Resource(size: 1000, seed: 43))
+            server.always(path, .field("Content-Disposition", "attachment; filename=f.bin"))
+            let place = try Workplace()
+            try place.write("mine", to: "f.bin")
+            let outcome = try await FerryProcess.run(
+                [
+                    "get", "--no-progress", "--on-conflict", "skip", "--checksum",
+                    "sha256:" + String(repeating: "0", count: 64), server.url(path),
+                ], in: place)
+            #expect(outcome.code == 9, "\(outcome.error)")
+            #expect(outcome.lines.isEmpty)
+            #expect(try place.data("f.bin") == Data("mine".utf8))
+            #expect(place.names == ["f.bin"])
+        }
+    }
+
     @Test("ferry get: a second run is a conditional request with a 304, and a changed file gets the next name")
     func conditional() async throws {
         try await OriginServer.with { server in

@@ -41,6 +41,9 @@ extension DownloadDriver {
                     path: path.string, totalBytes: status.length, proof: .digest, wasAlreadyComplete: true,
                     finalURL: url.redacted)
             }
+            if request.onConflict == .skip {
+                throw DownloadError(.conflict, ErrorPhrase(.otherDigest, "\(path)"), recovery: .needsUser)
+            }
             report(.event(.note(Reason(.otherDigest, "\(path)"))))
         }
         if request.onConflict == .skip {

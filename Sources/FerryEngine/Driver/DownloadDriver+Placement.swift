@@ -120,15 +120,16 @@ extension DownloadDriver {
             throw DownloadError(error)
         }
         guard let status else { return false }
-        guard request.onConflict == .skip else {
-            throw DownloadError(.conflict, ErrorPhrase(.thereAlready, "\(path)"), recovery: .needsUser)
-        }
-        skip(path, length: status.length)
+        try skip(path, length: status.length)
         return true
     }
 
-    /// Finishes with the existing file, as the rule `skip` requests.
-    func skip(_ path: FilePath, length: ByteCount) {
+    /// Finishes with the existing file if the rule is `skip`, and no checksum is requested that it was not found to
+    /// have.
+    func skip(_ path: FilePath, length: ByteCount) throws(DownloadError) {
+        guard request.onConflict == .skip, state.withLock({ $0.digest.requested == nil }) else {
+            throw DownloadError(.conflict, ErrorPhrase(.thereAlready, "\(path)"), recovery: .needsUser)
+        }
         report(.event(.note(Reason(.skipped, "\(path)"))))
         state.withLock {
             $0.finished.existing = FinishedDownload(
@@ -246,11 +247,8 @@ extension DownloadDriver {
             }
             return Storage.Pair(paths: paths, part: part, journal: journal)
         case .exists(let path):
-            if request.onConflict == .skip {
-                skip(path, length: (try? disk.fileSystem.statusIfPresent(path))?.length ?? 0)
-                return nil
-            }
-            throw DownloadError(.conflict, ErrorPhrase(.thereAlready, "\(path)"), recovery: .needsUser)
+            try skip(path, length: (try? disk.fileSystem.statusIfPresent(path))?.length ?? 0)
+            return nil
         case .blocked(let path): throw blocked(by: path, disk)
         case .noFreeName(let path):
             throw DownloadError(.conflict, ErrorPhrase(.noFreeName, "\(path)"), recovery: .needsUser)

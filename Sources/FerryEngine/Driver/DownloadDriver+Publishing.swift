@@ -219,11 +219,8 @@ extension DownloadDriver {
             return published.path.string
         case .needsPartFile: return nil
         case .exists(let path):
-            if request.onConflict == .skip {
-                skip(path, length: await files.run { (try? $0.fileSystem.statusIfPresent(path))?.length ?? 0 })
-                return nil
-            }
-            throw DownloadError(.conflict, ErrorPhrase(.thereAlready, "\(path)"), recovery: .needsUser)
+            try skip(path, length: await files.run { (try? $0.fileSystem.statusIfPresent(path))?.length ?? 0 })
+            return nil
         case .blocked(let path): throw await files.run { [self] in blocked(by: path, $0) }
         case .noFreeName(let path):
             throw DownloadError(.conflict, ErrorPhrase(.noFreeName, "\(path)"), recovery: .needsUser)
