@@ -364,7 +364,19 @@ struct HalfFileTests {
             let part = try await manager.plan(
                 DownloadRequest(sources: [], destination: .part(shop.path("a (2).bin.part"))))
             #expect(part.heldBytes == Self.half && part.totalBytes == first.totalBytes)
+            #expect(part.resumability == .proven)
             await manager.shutdown()
+            for (changed, resumability) in [
+                (Resource(size: part.totalBytes ?? 0, seed: 9), DownloadPlan.Resumability.sampled),
+                (Resource(size: Self.half / 2, seed: 9), .no),
+            ] {
+                shop.server.serve("/a.bin", changed)
+                let next = shop.manager()
+                let begun = try await next.plan(try shop.request("/a.bin"))
+                #expect(begun.heldBytes == Self.half && begun.resumability == resumability)
+                #expect(begun.reason.contains("changed"))
+                await next.shutdown()
+            }
         }
     }
 }

@@ -40,7 +40,7 @@ package struct DownloadPlanner: Sendable {
             if case .part = try await ask(source, .range(total - 1..<total)).0 { hasRanges = true }
         }
         let plan = describe(representation, source: source, redirects, hasRanges: hasRanges)
-        return await environment.files.run { disk in look(for: source, plan, disk) }
+        return await environment.files.run { disk in look(for: source, plan, representation.identity, disk) }
     }
 
     /// The first URL of the request, else of the journal of its part file.
@@ -102,8 +102,11 @@ package struct DownloadPlanner: Sendable {
         return plan
     }
 
-    /// Adds the local facts to the plan: free space, and bytes of an earlier run.
-    private func look(for source: DownloadURL, _ plan: DownloadPlan, _ disk: Disk) -> DownloadPlan {
+    /// Adds the local facts to the plan: free space, and bytes of an earlier run, which may be of another file than the
+    /// server has now.
+    private func look(
+        for source: DownloadURL, _ plan: DownloadPlan, _ identity: FileIdentity, _ disk: Disk
+    ) -> DownloadPlan {
         var plan = plan
         var directory: FilePath
         var journal: FilePath?
@@ -122,10 +125,24 @@ package struct DownloadPlanner: Sendable {
         if let journal {
             let found = try? PartFiles.find(at: journal.string, fileSystem: disk.fileSystem)
             plan.heldBytes = found?.claimedBytes
+            if let record = found?.record, record.urls.contains(source.text) { compare(record, identity, &plan) }
         }
         while (try? disk.fileSystem.statusIfPresent(directory)) == nil, directory.removeLastComponent() {}
         plan.freeBytes = try? disk.fileSystem.space(at: directory).freeBytes
         return plan
+    }
+
+    /// Compares the file of an earlier run with the one that the server has now.
+    private func compare(_ record: JournalRecord, _ identity: FileIdentity, _ plan: inout DownloadPlan) {
+        var known = record.identity
+        known.totalBytes = known.totalBytes ?? record.totalBytes
+        switch IdentityComparison.compare(known: known, offered: identity, strict: request.trust.strict) {
+        case .different:
+            (plan.resumability, plan.reason) = (.no, "the server's file has changed, so it would begin again")
+        case .plausible where plan.resumability == .proven && !request.hasDigest && plan.digests.isEmpty:
+            (plan.resumability, plan.reason) = (.sampled, "the validator has changed: samples would be compared")
+        case .same, .plausible, .unknown: break
+        }
     }
 
     /// Adds the file that has the name, and under ``ConflictRule/rename`` the name that the download would get instead.
