@@ -56,6 +56,10 @@ extension TransferMachine {
     /// delay. The server is not at fault, so no failure is counted and the ceiling stays.
     package mutating func noRoom(for id: ConnectionID, at now: Duration) {
         planner.release(id)
+        giveUp(id, at: now)
+    }
+
+    private mutating func giveUp(_ id: ConnectionID, at now: Duration) {
         cut(id, .abandoned)
         policy.withheld(working: others(than: id))
         notBefore = max(notBefore, now + .seconds(1))
@@ -70,13 +74,9 @@ extension TransferMachine {
     /// Ends the newest connection to one of these sources in the middle of its response, as ``noRoom(for:at:)`` does
     /// between requests: other downloads wait for the host. The last connection stays.
     package mutating func makeRoom(at sources: Set<Int>, now: Duration) {
-        guard connections.count > 1,
-            let id = connections.filter({ sources.contains($0.value.source) && !$0.value.isCut }).keys
-                .max(by: { $0.rawValue < $1.rawValue })
-        else { return }
-        cut(id, .abandoned)
-        policy.withheld(working: others(than: id))
-        notBefore = max(notBefore, now + .seconds(1))
+        let found = connections.filter { sources.contains($0.value.source) && !$0.value.isCut }.keys
+        guard let id = found.max(by: { $0.rawValue < $1.rawValue }), hasOthers(than: id) else { return }
+        giveUp(id, at: now)
     }
 
     /// The retry state for the next run.
