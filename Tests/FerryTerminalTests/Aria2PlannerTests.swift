@@ -13,7 +13,7 @@ import Testing
     ) throws -> Aria2Planner.Job {
         try Aria2Planner.plan(
             try Aria2Arguments(arguments), standard: try GetOptions.parse([]),
-            world: .test(files: files, environment: environment), absolute: { Paths.join("/work", $0) },
+            world: .test(files: files, environment: environment), absolute: { Paths.join("/home/me", $0) },
             gid: { "00000000000000ab" })
     }
 
@@ -152,11 +152,11 @@ import Testing
             Issue.record("no daemon: \(job)")
             return
         }
-        #expect(service.port == 7000 && service.secret == "s" && service.directory == "/work/d")
+        #expect(service.port == 7000 && service.secret == "s" && service.directory == "/home/me/d")
         #expect(service.parallel == 2 && service.rateLimit == 1024 && service.life.process == 9)
         #expect(service.defaults["header"] == "A: 1\nB: 2" && service.defaults["max-connection-per-server"] == "4")
         #expect(service.defaults["dir"] == nil)
-        #expect(service.requests.map(\.destination) == [.file("/work/d/g")])
+        #expect(service.requests.map(\.destination) == [.file("/home/me/d/g")])
         #expect(service.requests.map(\.id) == [DownloadID(bits: 0xCD)] && service.requests[0].startsPaused)
         #expect(
             service.warnings == [
@@ -164,7 +164,7 @@ import Testing
                 "ferry ignores --on-download-complete with --enable-rpc",
             ])
         guard case .service(let standard) = try self.job(["--enable-rpc"]) else { return }
-        #expect(standard.port == 6800 && standard.secret == nil && standard.directory == "/work")
+        #expect(standard.port == 6800 && standard.secret == nil && standard.directory == "/home/me")
         #expect(standard.requests.isEmpty && standard.warnings.isEmpty)
     }
 
