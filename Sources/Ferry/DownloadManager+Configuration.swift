@@ -32,8 +32,8 @@ extension DownloadManager {
         /// - Parameters:
         ///   - identifier: The name of this list, as for a background URL session: letters, digits, `.`, `-` and `_`.
         ///     At most one manager at a time, over all processes, may have the list open.
-        ///   - directory: The default directory for downloads. Paths inside it are stored relative to it, so that it
-        ///     may move.
+        ///   - directory: The default directory for downloads. A download stays in the directory to which it was added,
+        ///     also if another default is given later; if the directory itself was moved, its downloads follow.
         ///   - stateDirectory: The directory of the catalogue; by default
         ///     `$XDG_STATE_HOME/ferry/sessions/IDENTIFIER`, on Apple's systems inside Application Support.
         public static func `default`(

@@ -100,8 +100,7 @@ extension Catalogue {
         var results: [Result<[NumberedEvent], DownloadError>] = []
         do {
             try db.inTransaction(.immediate) {
-                let editor = CatalogueEditor(columns: columns)
-                for batch in batches { results.append(try apply(batch, editor, db)) }
+                for batch in batches { results.append(try apply(batch, db)) }
                 return .commit
             }
         } catch {
@@ -117,12 +116,12 @@ extension Catalogue {
 
     /// Applies one batch in a savepoint. Throws errors that concern the whole transaction.
     private func apply(
-        _ batch: CatalogueBacklog.Batch, _ editor: CatalogueEditor, _ db: Database
+        _ batch: CatalogueBacklog.Batch, _ db: Database
     ) throws -> Result<[NumberedEvent], DownloadError> {
         var events: [NumberedEvent] = []
         do {
             try db.inSavepoint {
-                events = try editor.apply(batch.changes, db)
+                events = try CatalogueEditor.apply(batch.changes, db)
                 return .commit
             }
             return .success(events)

@@ -13,7 +13,6 @@ package final class Catalogue: DownloadStore {
     /// The path of the database.
     package let path: String
     let database: DatabaseQueue
-    let root: PathRoot
     let report: @Sendable (DownloadError) -> Void
     let writing = Mutex(CatalogueBacklog())
     private let pages = Mutex(ReadPages())
@@ -21,17 +20,13 @@ package final class Catalogue: DownloadStore {
     private let lock: StateLock
 
     init(
-        path: String, database: DatabaseQueue, root: PathRoot, lock: StateLock,
-        report: @escaping @Sendable (DownloadError) -> Void
+        path: String, database: DatabaseQueue, lock: StateLock, report: @escaping @Sendable (DownloadError) -> Void
     ) {
         self.path = path
         self.database = database
-        self.root = root
         self.lock = lock
         self.report = report
     }
-
-    var columns: CatalogueColumns { CatalogueColumns(root: root) }
 
     // MARK: Reading
 
@@ -42,8 +37,8 @@ package final class Catalogue: DownloadStore {
     }
 
     package func row(_ id: DownloadID) async throws(DownloadError) -> CatalogueRow? {
-        try await read { [columns] db in
-            try Row.fetchOne(db.cachedStatement(sql: Self.one), arguments: [id.rawValue]).map(columns.row)
+        try await read { db in
+            try Row.fetchOne(db.cachedStatement(sql: Self.one), arguments: [id.rawValue]).map(CatalogueColumns.row)
         }
     }
 
@@ -168,7 +163,7 @@ package final class Catalogue: DownloadStore {
     package func duplicates(
         of requests: [DownloadRequest], session: String?
     ) async throws(DownloadError) -> [[DownloadID]] {
-        try await read { [columns] db in
+        try await read { db in
             let sql = """
                 SELECT id FROM download WHERE url = ? AND place = ? AND mirrors IS ? AND (?4 IS NULL OR session = ?4) \
                 \(Self.order)
@@ -177,7 +172,7 @@ package final class Catalogue: DownloadStore {
             return try requests.map { request in
                 let url = request.sources.first?.text ?? ""
                 let arguments: StatementArguments = [
-                    url, columns.place(request), columns.mirrors(request), session,
+                    url, CatalogueColumns.place(request), CatalogueColumns.mirrors(request), session,
                 ]
                 return try String.fetchAll(statement, arguments: arguments).map(DownloadID.init)
             }
@@ -202,7 +197,7 @@ package final class Catalogue: DownloadStore {
     }
 
     package func pendingEvents(after number: Int64, limit: Int) async throws(DownloadError) -> [NumberedEvent] {
-        try await read { [root] db in
+        try await read { db in
             let sql = """
                 SELECT number, session, download, time, kind FROM event WHERE number > ? ORDER BY number LIMIT ?
                 """
@@ -210,20 +205,19 @@ package final class Catalogue: DownloadStore {
             return try self.readable(rows) { row in
                 let event = DownloadEvent(
                     id: DownloadID(rawValue: row[2]), date: row.date(3),
-                    root.absolute(try StoredText.value(LocalizedEvent.self, row[4] as String)))
+                    try StoredText.value(LocalizedEvent.self, row[4] as String))
                 return NumberedEvent(number: row[0], session: row[1], event: event)
             }
         }
     }
 
     package func history(of id: DownloadID) async throws(DownloadError) -> [DownloadEvent] {
-        try await read { [root] db in
+        try await read { db in
             let sql = "SELECT time, kind FROM history WHERE download = ? ORDER BY number"
             let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: [id.rawValue])
             return try self.readable(rows) { row in
                 DownloadEvent(
-                    id: id, date: row.date(0),
-                    root.absolute(try StoredText.value(LocalizedEvent.self, row[1] as String)))
+                    id: id, date: row.date(0), try StoredText.value(LocalizedEvent.self, row[1] as String))
             }
         }
     }
@@ -232,8 +226,7 @@ package final class Catalogue: DownloadStore {
     private static let one = "SELECT \(CatalogueColumns.selection) FROM download WHERE id = ?"
 
     private func readable(_ cursor: RowCursor) throws -> [CatalogueRow] {
-        let columns = columns
-        return try readable(cursor, columns.row)
+        try readable(cursor, CatalogueColumns.row)
     }
 
     /// The rows that can be decoded; an unreadable row is reported and must not hide the others.

@@ -4,11 +4,9 @@ import struct Foundation.Date
 import GRDB
 
 /// Converts rows to and from columns of the table `download`.
-struct CatalogueColumns {
+enum CatalogueColumns {
     /// A column and its new value.
     typealias Assignment = (column: String, value: (any DatabaseValueConvertible)?)
-
-    let root: PathRoot
 
     /// The columns that ``row(_:)`` reads, in its order.
     static let selection = """
@@ -20,7 +18,7 @@ struct CatalogueColumns {
 
     /// All columns of a new row, in the same order for all rows, each exactly once: an insertion would use the first
     /// of two assignments.
-    func assignments(_ row: CatalogueRow) throws -> [Assignment] {
+    static func assignments(_ row: CatalogueRow) throws -> [Assignment] {
         guard row.id.canBeStored else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.unusableIdentifier))
         }
@@ -36,13 +34,13 @@ struct CatalogueColumns {
             ("position", row.key.position), ("createdAt", row.createdAt.storedSeconds),
         ] + fields.flatMap(assignments) + [
             ("endedAt", row.endedAt?.storedSeconds),
-            ("finished", row.finished.map { try StoredText.text(root.stored($0)) }),
-            ("published", row.published.map { try StoredText.text(root.stored($0)) }),
+            ("finished", row.finished.map { try StoredText.text($0) }),
+            ("published", row.published.map { try StoredText.text($0) }),
         ]
     }
 
     /// The columns of a field; if a column occurs twice, an update uses the last assignment.
-    func assignments(_ field: RowField) throws -> [Assignment] {
+    static func assignments(_ field: RowField) throws -> [Assignment] {
         switch field {
         case .state(let state):
             return try stateAssignments(state)
@@ -52,42 +50,42 @@ struct CatalogueColumns {
         case .waiting(let reason, let error):
             return try stateAssignments(.waiting(reason), nil, error) + [("endedAt", nil), ("finished", nil)]
         case .name(let name, let path):
-            return [("name", name.storable), ("path", path.map(root.stored))]
+            return [("name", name.storable), ("path", path)]
         case .progress(let completed, let total):
             return [("completed", max(0, completed)), ("total", total.map { max(0, $0) })]
-        case .request(let request, let hasSecrets): return try assignments(root.stored(request), hasSecrets)
+        case .request(let request, let hasSecrets): return try assignments(request, hasSecrets)
         case .label(let label): return [("label", label?.storable)]
         case .userInfo(let info): return [("userInfo", info.isEmpty ? nil : try StoredText.text(info))]
         case .attempts(let count, let date):
             return [("attempts", max(0, count)), ("retryAt", date?.storedSeconds)]
-        case .part(let part): return [("part", part.map(root.stored))]
-        case .announced(let file): return [("announced", try file.map { try StoredText.text(root.stored($0)) })]
-        case .published(let file): return [("published", try file.map { try StoredText.text(root.stored($0)) })]
+        case .part(let part): return [("part", part)]
+        case .announced(let file): return [("announced", try file.map { try StoredText.text($0) })]
+        case .published(let file): return [("published", try file.map { try StoredText.text($0) })]
         case .file(let finished, let file): return try assignments(finished, file) + [("announced", nil)]
         }
     }
 
-    private func stateAssignments(
+    private static func stateAssignments(
         _ state: DownloadState, _ pauseReason: PauseReason? = nil, _ error: DownloadError? = nil
     ) throws -> [Assignment] {
         let details = RowState(state: state, pauseReason: pauseReason, error: error)
         return [("state", StateKind(state).rawValue), ("details", try StoredText.text(details))]
     }
 
-    private func assignments(_ stored: DownloadRequest, _ hasSecrets: Bool) throws -> [Assignment] {
+    private static func assignments(_ request: DownloadRequest, _ hasSecrets: Bool) throws -> [Assignment] {
         [
-            ("url", stored.sources.first?.text ?? ""),
-            ("mirrors", mirrors(stored)),
-            ("place", place(stored: stored)),
-            ("host", stored.indexedHost),
-            ("metered", stored.network.allowsMetered),
-            ("constrained", stored.network.allowsConstrained),
-            ("notBefore", stored.notBefore?.storedSeconds),
-            ("request", try StoredText.text(RequestColumn(stored, hasSecrets: hasSecrets))),
+            ("url", request.sources.first?.text ?? ""),
+            ("mirrors", mirrors(request)),
+            ("place", place(request)),
+            ("host", request.indexedHost),
+            ("metered", request.network.allowsMetered),
+            ("constrained", request.network.allowsConstrained),
+            ("notBefore", request.notBefore?.storedSeconds),
+            ("request", try StoredText.text(RequestColumn(request, hasSecrets: hasSecrets))),
         ]
     }
 
-    func assignments(_ ending: Ending) throws -> [Assignment] {
+    static func assignments(_ ending: Ending) throws -> [Assignment] {
         var all = try stateAssignments(ending.state)
         all += [
             ("endedAt", ending.date.storedSeconds), ("finished", nil), ("announced", nil), ("retryAt", nil),
@@ -106,27 +104,25 @@ struct CatalogueColumns {
         return all
     }
 
-    private func assignments(_ finished: FinishedDownload, _ file: PublishedFile?) throws -> [Assignment] {
+    private static func assignments(_ finished: FinishedDownload, _ file: PublishedFile?) throws -> [Assignment] {
         var all: [Assignment] = [
-            ("finished", try StoredText.text(root.stored(finished))),
-            ("published", try file.map { try StoredText.text(root.stored($0)) }),
+            ("finished", try StoredText.text(finished)),
+            ("published", try file.map { try StoredText.text($0) }),
         ]
         if !finished.path.isEmpty {
-            all += [("path", root.stored(finished.path)), ("name", Paths.name(of: finished.path).storable)]
+            all += [("path", finished.path), ("name", Paths.name(of: finished.path).storable)]
         }
         return all
     }
 
     /// The further sources, one per line; `nil` if there is only one source.
-    func mirrors(_ request: DownloadRequest) -> String? {
+    static func mirrors(_ request: DownloadRequest) -> String? {
         request.sources.count < 2 ? nil : request.sources.dropFirst().map(\.text).joined(separator: "\n")
     }
 
     /// The text form of a destination; two destinations are equal exactly if their texts are.
-    func place(_ request: DownloadRequest) -> String { place(stored: root.stored(request)) }
-
-    private func place(stored: DownloadRequest) -> String {
-        switch stored.destination {
+    static func place(_ request: DownloadRequest) -> String {
+        switch request.destination {
         case .file(let path): "file \(path)"
         case .directory(let path, .suggested): "directory \(path)"
         // Prefixed with its length, since the name may contain any character.
@@ -139,21 +135,21 @@ struct CatalogueColumns {
     // MARK: Reading
 
     /// Decodes a row of ``selection``.
-    func row(_ row: Row) throws -> CatalogueRow {
+    static func row(_ row: Row) throws -> CatalogueRow {
         guard let state = try row.value(RowState.self, 5) else { throw Unreadable() }
         let request = try StoredText.value(RequestColumn.self, row[11] as String)
         return CatalogueRow(
             id: DownloadID(rawValue: row[0]), session: row[1], key: QueueKey(priority: row[2], position: row[3]),
             state: state.state, name: row[6],
-            path: (row[7] as String?).map(root.absolute), part: (row[8] as String?).map(root.absolute),
+            path: row[7], part: row[8],
             // Limited, since an earlier version stored any size that a server sent.
             completedBytes: min(row[9], .bound - 1),
             totalBytes: (row[10] as ByteCount?).flatMap { $0.isSize ? $0 : nil },
-            request: root.absolute(request.request), hasSecrets: request.hasSecrets,
+            request: request.request, hasSecrets: request.hasSecrets,
             label: row[12], userInfo: try row.value([String: String].self, 13) ?? [:], createdAt: row.date(14),
-            endedAt: row.dateIfPresent(15), finished: try row.value(FinishedDownload.self, 16).map(root.absolute),
-            published: try row.value(PublishedFile.self, 17).map(root.absolute),
-            announced: try row.value(PublishedFile.self, 18).map(root.absolute),
+            endedAt: row.dateIfPresent(15), finished: try row.value(FinishedDownload.self, 16),
+            published: try row.value(PublishedFile.self, 17),
+            announced: try row.value(PublishedFile.self, 18),
             attempts: row[19], retryAt: row.dateIfPresent(20), pauseReason: state.pauseReason,
             waitError: state.error)
     }

@@ -1,18 +1,16 @@
 import GRDB
 
 /// Applies changes to an open database, inside the caller's transaction.
-struct CatalogueEditor {
-    let columns: CatalogueColumns
-
+enum CatalogueEditor {
     /// Returns the numbered events of ended downloads.
-    func apply(_ changes: [StoreChange], _ db: Database) throws -> [NumberedEvent] {
+    static func apply(_ changes: [StoreChange], _ db: Database) throws -> [NumberedEvent] {
         var events: [NumberedEvent] = []
         for change in changes {
             switch change {
             case .insert(let rows): try insert(rows, db)
             case .update(let id, let fields):
                 for case .file(let file, _) in fields { try follow(file, of: id, db) }
-                try update(id, try fields.flatMap(columns.assignments), db)
+                try update(id, try fields.flatMap(CatalogueColumns.assignments), db)
             case .keys(let changes):
                 for change in changes { try set(change, db) }
             case .end(let id, let ending):
@@ -30,10 +28,10 @@ struct CatalogueEditor {
         return events
     }
 
-    private func insert(_ rows: [CatalogueRow], _ db: Database) throws {
+    private static func insert(_ rows: [CatalogueRow], _ db: Database) throws {
         var statement: Statement?
         for row in rows {
-            let assignments = try columns.assignments(row)
+            let assignments = try CatalogueColumns.assignments(row)
             let insertion = try statement ?? insertion(assignments.map(\.column), db)
             statement = insertion
             do {
@@ -44,26 +42,26 @@ struct CatalogueEditor {
         }
     }
 
-    private func insertion(_ columns: [String], _ db: Database) throws -> Statement {
+    private static func insertion(_ columns: [String], _ db: Database) throws -> Statement {
         let marks = columns.map { _ in "?" }.joined(separator: ", ")
         return try db.cachedStatement(
             sql: "INSERT INTO download (\(columns.joined(separator: ", "))) VALUES (\(marks))")
     }
 
-    private func update(_ id: DownloadID, _ assignments: [CatalogueColumns.Assignment], _ db: Database) throws {
+    private static func update(_ id: DownloadID, _ assignments: [CatalogueColumns.Assignment], _ db: Database) throws {
         guard !assignments.isEmpty else { return }
         let list = assignments.map { "\($0.column) = ?" }.joined(separator: ", ")
         try db.cachedStatement(sql: "UPDATE download SET \(list) WHERE id = ?")
             .execute(arguments: StatementArguments(assignments.map(\.value) + [id.rawValue]))
     }
 
-    private func set(_ change: StoreChange.KeyChange, _ db: Database) throws {
+    private static func set(_ change: StoreChange.KeyChange, _ db: Database) throws {
         try db.cachedStatement(sql: "UPDATE download SET priority = ?, position = ? WHERE id = ?")
             .execute(arguments: [change.key.priority, change.key.position, change.id.rawValue])
     }
 
-    private func end(_ id: DownloadID, _ ending: Ending, _ db: Database) throws -> NumberedEvent? {
-        try update(id, try columns.assignments(ending), db)
+    private static func end(_ id: DownloadID, _ ending: Ending, _ db: Database) throws -> NumberedEvent? {
+        try update(id, try CatalogueColumns.assignments(ending), db)
         guard db.changesCount > 0 else { return nil }
         let event = DownloadEvent(id: id, date: ending.date, kind: ending.event)
         let text = try kind(event)
@@ -77,17 +75,17 @@ struct CatalogueEditor {
     }
 
     /// Updates the path of a moved file in its unacknowledged events; called before the row is updated.
-    private func follow(_ file: FinishedDownload, of id: DownloadID, _ db: Database) throws {
+    private static func follow(_ file: FinishedDownload, of id: DownloadID, _ db: Database) throws {
         try db.cachedStatement(
             sql: """
                 UPDATE event SET kind = json_replace(kind, '$.file.path', ?1)
                 WHERE download = ?2 AND json_extract(kind, '$.file.path') =
                     (SELECT json_extract(finished, '$.path') FROM download WHERE id = ?2)
                 """
-        ).execute(arguments: [columns.root.stored(file).path, id.rawValue])
+        ).execute(arguments: [file.path, id.rawValue])
     }
 
-    private func record(_ event: DownloadEvent, _ kind: String, _ db: Database) throws {
+    private static func record(_ event: DownloadEvent, _ kind: String, _ db: Database) throws {
         let id = event.id.rawValue
         try db.cachedStatement(
             sql: "INSERT INTO history (download, time, kind) SELECT id, ?, ? FROM download WHERE id = ?"
@@ -101,7 +99,7 @@ struct CatalogueEditor {
         ).execute(arguments: [id])
     }
 
-    private func kind(_ event: DownloadEvent) throws -> String {
-        try StoredText.text(columns.root.stored(LocalizedEvent(event.kind, reason: event.reason)))
+    private static func kind(_ event: DownloadEvent) throws -> String {
+        try StoredText.text(LocalizedEvent(event.kind, reason: event.reason))
     }
 }

@@ -7,10 +7,12 @@ import SystemPackage
 
 /// Opens a catalogue: directory, lock, header, database, check, migrations. Blocks.
 struct CatalogueOpener: Sendable {
-    let state: FilePath
-    let root: PathRoot
+    let location: CatalogueLocation
     let fileSystem: any FileSystem
     let report: @Sendable (DownloadError) -> Void
+
+    private var state: FilePath { FilePath(location.state) }
+    private var migrator: DatabaseMigrator { CatalogueSchema.migrator(downloads: location.downloads) }
 
     var path: FilePath { state.appending(Catalogue.fileName) }
 
@@ -31,7 +33,7 @@ struct CatalogueOpener: Sendable {
         let isComplete = try database.writeWithoutTransaction(CatalogueSchema.isComplete)
         // Makes the name of a new file durable before its contents are relied on.
         try? fileSystem.syncDirectory(state)
-        let catalogue = Catalogue(path: path.string, database: database, root: root, lock: lock, report: report)
+        let catalogue = Catalogue(path: path.string, database: database, lock: lock, report: report)
         return Catalogue.Opening(catalogue: catalogue, isNew: !isComplete, damaged: damaged?.string)
     }
 
@@ -117,7 +119,8 @@ struct CatalogueOpener: Sendable {
                 try check(db)
                 try db.execute(sql: "PRAGMA journal_mode = WAL")
             }
-            try CatalogueSchema.migrator.migrate(database)
+            try migrator.migrate(database)
+            try database.write { db in try location.store(db, fileSystem) }
             return database
         } catch let error as DatabaseError where error.isOfDamage {
             throw Damage()
@@ -128,7 +131,7 @@ struct CatalogueOpener: Sendable {
         try check(
             version: Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0,
             application: Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0)
-        if try CatalogueSchema.migrator.hasBeenSuperseded(db) { throw isNewer }
+        if try migrator.hasBeenSuperseded(db) { throw isNewer }
         let isOurs = try Int32.fetchOne(db, sql: "PRAGMA application_id") == CatalogueSchema.applicationID
         // After a crash, the database may contain only the table of migrations.
         let isEmpty =
@@ -188,8 +191,8 @@ extension Catalogue {
 
     /// Opens or creates the catalogue in a state directory, and locks the directory.
     ///
-    /// `directory`, absolute, is the state directory; created with mode 0700 if missing. Paths inside `downloads`,
-    /// absolute, are stored relative to it. `report` receives errors of submitted batches and of entries that cannot
+    /// `directory`, absolute, is the state directory; created with mode 0700 if missing. `downloads`, absolute, is the
+    /// default directory for downloads; if it was moved since the last opening, the stored paths follow. `report` receives errors of submitted batches and of entries that cannot
     /// be applied or read. Throws `catalogue` if the catalogue is open in another process or this one, was created by
     /// a newer Ferry, or is no catalogue; then no file has been changed. A damaged catalogue is renamed, with its
     /// companion files.
@@ -199,7 +202,7 @@ extension Catalogue {
         report: @escaping @Sendable (DownloadError) -> Void = { _ in }
     ) async throws(DownloadError) -> Opening {
         let opener = CatalogueOpener(
-            state: FilePath(directory), root: PathRoot(downloads), fileSystem: fileSystem, report: report)
+            location: CatalogueLocation(state: directory, downloads: downloads), fileSystem: fileSystem, report: report)
         let result: Result<Opening, DownloadError> = await withCheckedContinuation { continuation in
             DispatchQueue.global(qos: .userInitiated).async {
                 do {

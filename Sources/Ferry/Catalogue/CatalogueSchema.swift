@@ -9,10 +9,18 @@ enum CatalogueSchema {
     /// A new catalogue has 0: the downloads known from journals have not been added yet.
     static let version: Int32 = 1
 
-    static var migrator: DatabaseMigrator {
+    /// `downloads` is the directory relative to which earlier versions stored paths.
+    static func migrator(downloads: String) -> DatabaseMigrator {
         var migrator = DatabaseMigrator()
         migrator.registerMigration("1 downloads, events, history", migrate: makeTables)
         migrator.registerMigration("2 one form", migrate: joinForms)
+        migrator.registerMigration("3 absolute paths") { db in
+            try db.execute(sql: "CREATE TABLE location (downloads TEXT NOT NULL, state TEXT NOT NULL) STRICT")
+            let prefix = downloads.utf8.last == UInt8(ascii: "/") ? downloads : downloads + "/"
+            try replacePaths(db, arguments: [downloads, prefix]) { path in
+                "CASE WHEN \(path) = '.' THEN ?1 WHEN \(path) GLOB '/*' THEN \(path) ELSE ?2 || \(path) END"
+            }
+        }
         return migrator
     }
 
@@ -115,6 +123,29 @@ enum CatalogueSchema {
 
                 PRAGMA application_id = \(applicationID);
                 """)
+    }
+
+    /// Replaces each path in the tables with the value of an SQL expression, which `replacement` makes of the path's.
+    static func replacePaths(
+        _ db: Database, arguments: StatementArguments, _ replacement: (_ path: String) -> String
+    ) throws {
+        func replaced(_ column: String, _ members: [String]) -> String {
+            let values = members.map { "'$.\($0)', " + replacement("json_extract(\(column), '$.\($0)')") }
+            return "\(column) = json_replace(\(column), \(values.joined(separator: ", ")))"
+        }
+        // The end of the text in `place`.
+        let target =
+            "coalesce(\(["path", "directory", "part"].map { "request ->> '$.\($0)'" }.joined(separator: ", ")))"
+        try db.execute(
+            sql: """
+                UPDATE download SET path = \(replacement("path")), part = \(replacement("part")),
+                    place = substr(place, 1, length(place) - length(\(target))) || \(replacement(target)),
+                    \(replaced("request", ["path", "directory", "part", "root"])),
+                    \(["finished", "published", "announced"].map { replaced($0, ["path"]) }.joined(separator: ", "))
+                """, arguments: arguments)
+        for table in ["event", "history"] {
+            try db.execute(sql: "UPDATE \(table) SET \(replaced("kind", ["file.path"]))", arguments: arguments)
+        }
     }
 
     /// Whether the downloads known from journals have been added.

@@ -6,10 +6,8 @@ import GRDB
 package enum UnfinishedDirectories {
     /// The directories, absolute; `nil` if there is no list, or it is unreadable or incomplete.
     ///
-    /// - Parameters:
-    ///   - state: The directory of the catalogue.
-    ///   - downloads: The default directory of its downloads.
-    package static func read(state: String, downloads: String) -> [String]? {
+    /// `state` is the directory of the catalogue.
+    package static func read(state: String) -> [String]? {
         let path = state + "/" + Catalogue.fileName
         guard FileManager.default.fileExists(atPath: path) else { return nil }
         var configuration = GRDB.Configuration()
@@ -19,8 +17,7 @@ package enum UnfinishedDirectories {
             let database = try DatabaseQueue(path: path, configuration: configuration)
             defer { try? database.close() }
             return try database.read { db in
-                guard try CatalogueSchema.isComplete(db) else { return nil }
-                let columns = CatalogueColumns(root: PathRoot(downloads))
+                guard try CatalogueSchema.isComplete(db), try CatalogueLocation.isStored(db) else { return nil }
                 let over = StateKind.allCases.filter(\.isOver).map { "'\($0.rawValue)'" }.joined(separator: ", ")
                 // One row of each destination suffices.
                 let rows = try Row.fetchCursor(
@@ -31,7 +28,7 @@ package enum UnfinishedDirectories {
                 var directories: Set<String> = []
                 // An unreadable row is not listed either.
                 while let row = try rows.next() {
-                    if let directory = (try? columns.row(row))?.directory { directories.insert(directory) }
+                    if let directory = (try? CatalogueColumns.row(row))?.directory { directories.insert(directory) }
                 }
                 return directories.sorted()
             }

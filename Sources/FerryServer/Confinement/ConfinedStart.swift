@@ -82,7 +82,7 @@ package struct ConfinedStart: Sendable {
             file: place.settings, environment: options.environment, flags: options.flags,
             defaults: DaemonSettings(directory: place.downloads)
         ).settings()
-        let unfinished = UnfinishedDirectories.read(state: place.catalogue, downloads: settings.directory)
+        let unfinished = UnfinishedDirectories.read(state: place.catalogue)
         // Without a readable list, any directory that a session ever used may hold unfinished downloads.
         let sessions = SessionStore(place.sessions).directories(everUsed: unfinished == nil)
         return ConfinementPlan(place, settings, sessions: sessions, unfinished: unfinished ?? [])

@@ -72,31 +72,6 @@ struct CatalogueTests {
         }
     }
 
-    @Test("Catalogue: paths follow when the directory of downloads was moved")
-    func movedDirectory() async throws {
-        try await StoreBench.withDirectory { directory in
-            let (old, new) = (directory + "/old", directory + "/new place")
-            let first = try await StoreBench.open(directory, downloads: old).catalogue
-            let outside = try StoreBench.row("b", request: StoreBench.request(to: .file("/elsewhere/b")))
-            let finished = Ending(.completed(StoreBench.finished(old + "/d/e"), nil), at: StoreBench.date(1))
-            try await first.commit([
-                .insert([StoreBench.fullRow("a", downloads: old), outside, StoreBench.row("c")]), .end("c", finished),
-            ])
-            await first.close()
-
-            let second = try await StoreBench.open(directory, downloads: new + "/").catalogue
-            #expect(try await second.row("a") == StoreBench.fullRow("a", downloads: new))
-            #expect(try await second.row("b") == outside)
-            let moved = DownloadEvent.Kind.completed(StoreBench.finished(new + "/d/e"))
-            #expect(try await second.row("c")?.path == new + "/d/e")
-            #expect(try await second.history(of: "c").map(\.kind) == [moved])
-            #expect(try await second.pendingEvents(after: 0, limit: 9).map(\.event.kind) == [moved])
-            let request = try #require(try await second.row("a")).request
-            #expect(try await second.duplicates(of: [request]) == [["a"]])
-            await second.close()
-        }
-    }
-
     @Test("Catalogue: a download to a stream is refused")
     func stream() async throws {
         try await StoreBench.run(.catalogue) { bench in

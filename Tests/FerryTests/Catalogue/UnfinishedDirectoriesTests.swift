@@ -32,13 +32,12 @@ struct UnfinishedPlacesTests {
             let before = try Data(contentsOf: URL(filePath: path))
             let state = String(path.dropLast("/\(Catalogue.fileName)".count))
             #expect(
-                UnfinishedDirectories.read(state: state, downloads: downloads)
-                    == ["/p", downloads, downloads + "/sub"].sorted())
+                UnfinishedDirectories.read(state: state) == ["/p", downloads, downloads + "/sub"].sorted())
             #expect(try Data(contentsOf: URL(filePath: path)) == before)
             // A missing or damaged list gives nil.
-            #expect(UnfinishedDirectories.read(state: state + "/none", downloads: downloads) == nil)
+            #expect(UnfinishedDirectories.read(state: state + "/none") == nil)
             try Data("no database".utf8).write(to: URL(filePath: path))
-            #expect(UnfinishedDirectories.read(state: state, downloads: downloads) == nil)
+            #expect(UnfinishedDirectories.read(state: state) == nil)
         }
     }
 }

@@ -142,6 +142,31 @@ struct RelaunchTests {
         }
     }
 
+    @Test("Relaunch: with another default directory, a download resumes in the directory to which it was added")
+    func otherDefault() async throws {
+        try await AppHome.run { home in
+            home.server.serve("/a", Self.file(1))
+            home.server.serve("/b", Self.file(2))
+            let first = try home.app()
+            try await home.begin("a", in: first, bytes: 1_000_000)
+            await first.kill()
+
+            let held = home.claimed("a")
+            var other = home
+            other.downloads = "elsewhere"
+            home.server.always("/a", .honest)
+            let bytes = home.server.bodyBytes("/a")
+            let second = try other.app()
+            try await second.ask("wait", ["id": "a", "state": "completed"])
+            #expect(home.server.bodyBytes("/a") - bytes == Self.size - held)
+            try await second.ask("add", ["id": "b", "url": home.server.url("/b")])
+            try await second.ask("wait", ["id": "b", "state": "completed"])
+            try await second.close()
+            #expect(home.names == ["a"] && other.names == ["b"])
+            home.shop.expect(home.directory + "/a", is: Self.file(1))
+        }
+    }
+
     @Test("Relaunch: a second process is refused, and the first completes its download (B9)")
     func second() async throws {
         try await AppHome.run { home in

@@ -1,0 +1,70 @@
+import FerryCore
+import FerryEngine
+import GRDB
+import SystemPackage
+
+/// The directories of a catalogue. The database contains those of its last opening, so that the paths in it can follow
+/// when the directory for downloads is moved, as an app's container is when the app is updated.
+struct CatalogueLocation: Sendable {
+    /// The directory of the catalogue, absolute.
+    let state: String
+    /// The default directory for downloads, absolute, without a slash at its end.
+    let downloads: String
+
+    init(state: String, downloads: String) {
+        self.state = state
+        var trimmed = downloads[...]
+        while trimmed.utf8.count > 1, trimmed.utf8.last == UInt8(ascii: "/") { trimmed = trimmed.dropLast() }
+        self.downloads = String(trimmed)
+    }
+
+    /// Stores the location, and makes the paths inside the previous directory follow if it was moved. Otherwise the
+    /// directory is just another one, and every download stays where it was added.
+    func store(_ db: Database, _ fileSystem: any FileSystem) throws {
+        let row = try Row.fetchOne(db, sql: "SELECT state, downloads FROM location")
+        let previous = row.map { CatalogueLocation(state: $0[0], downloads: $0[1]) }
+        if let previous {
+            if previous.hasSamePaths(as: self) { return }
+            if try hasMoved(from: previous, db, fileSystem) {
+                // A path is the directory itself, or inside it.
+                try CatalogueSchema.replacePaths(db, arguments: [previous.downloads, downloads]) { path in
+                    """
+                    CASE WHEN \(path) = ?1 OR substr(\(path), 1, length(?1) + 1) = ?1 || '/'
+                    THEN ?2 || substr(\(path), length(?1) + 1) ELSE \(path) END
+                    """
+                }
+            }
+        }
+        try db.execute(sql: "DELETE FROM location")
+        try db.execute(sql: "INSERT INTO location (state, downloads) VALUES (?, ?)", arguments: [state, downloads])
+    }
+
+    /// Whether the database of a closed catalogue has its location: its paths are absolute.
+    static func isStored(_ db: Database) throws -> Bool { try db.tableExists("location") }
+
+    private func hasSamePaths(as other: CatalogueLocation) -> Bool {
+        state.hasSameBytes(as: other.state) && downloads.hasSameBytes(as: other.downloads)
+    }
+
+    /// Whether the previous directory for downloads has become this one: it is gone, and the catalogue was moved too
+    /// or a file of the list is here.
+    private func hasMoved(
+        from previous: CatalogueLocation, _ db: Database, _ fileSystem: any FileSystem
+    ) throws -> Bool {
+        guard !downloads.hasSameBytes(as: previous.downloads),
+            (try? fileSystem.exists(FilePath(previous.downloads))) == false
+        else { return false }
+        if !state.hasSameBytes(as: previous.state) { return true }
+        let files = try String.fetchCursor(
+            db,
+            sql: """
+                SELECT substr(file, length(?1) + 2)
+                FROM (SELECT path AS file FROM download UNION ALL SELECT part FROM download)
+                WHERE substr(file, 1, length(?1) + 1) = ?1 || '/'
+                """, arguments: [previous.downloads])
+        while let file = try files.next() {
+            if (try? fileSystem.exists(FilePath(downloads).appending(file))) == true { return true }
+        }
+        return false
+    }
+}
