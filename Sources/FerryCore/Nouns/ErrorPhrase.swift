@@ -142,7 +142,8 @@ extension ErrorPhrase {
         case requestSent, responseReceived, redirected, connectionMade, connectionEnded
         case seconds, hostIsFull, openedAnew, memoryLost, checkpointLost, otherNameBegun, journalAlone
         case checksumKept, checksumDropped, joinedForDigest, digestRefuted
-        case comparingExisting, otherContent, halfTaken, nothingNoted, mayBeHalf, partFits, foreignHalf, wouldRestart
+        case comparingExisting, otherContent, halfTaken, nothingNoted, mayBeHalf, partFits, partOfOtherName,
+            foreignHalf, wouldRestart
         case storedEncoded, contentDigestsLeft
         case wasNotSynced, partShortened, partMovedHere, putBack, otherDigest, skipped, wasMovedTo, movedTo
         case publishingCut, publishingLost, unusableAnnouncement, unsyncedFile, otherThanAnnounced, otherDevice

@@ -11,6 +11,8 @@ package struct JournalRecord: Codable, Hashable, Sendable {
     package var urls: [String]
     /// The final name, without a directory: the journal is in the same one.
     package var name: String
+    /// Whether the name is the request's, not the URL's or the server's; absent when not.
+    package var isNameRequested: Bool?
     /// The size of the whole in bytes, once known.
     package var totalBytes: ByteCount?
     package var identity: FileIdentity

@@ -69,6 +69,10 @@ extension SentenceTable {
             "{0} may be the same file under another link; to go on with it: ferry get {1} NEWURL",
             "{0} 可能是另一链接下的同一文件；要从它继续：ferry get {1} NEWURL"
         ),
+        .partOfOtherName: (
+            "{0} is an unfinished download of this URL under another name; to go on with it: ferry get {1}",
+            "{0} 是同一网址以其他名称未完成的下载；要从它继续：ferry get {1}"
+        ),
         .foreignHalf: (
             "{0} is of another program; with its URL it can be gone on with: ferry get {1} URL",
             "{0} 由其他程序创建；给出网址即可继续：ferry get {1} URL"

@@ -263,6 +263,7 @@ extension DownloadDriver {
                 checksum: state.digest.requested?.description, partDevice: part.device, partInode: part.inode,
                 createdAt: environment.clock.date().timeIntervalSince1970)
             record.partCreated = part.created?.pair
+            if case .file = request.destination { record.isNameRequested = true }
             record.trust = request.trust
             record.root = request.root
             record.take(state.placement.tags)

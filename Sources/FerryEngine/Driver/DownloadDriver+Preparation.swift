@@ -80,6 +80,8 @@ extension DownloadDriver {
         }
     }
 
+    /// Returns the journal of an earlier download of the URL whose name was not chosen, or is the expected one. Another
+    /// name would be a surprise to a program that expects the file under the URL's; it is reported.
     private func journal(
         for url: String, in directory: FilePath, _ disk: Disk
     ) throws(DownloadError) -> FilePath? {
@@ -89,7 +91,13 @@ extension DownloadDriver {
             let paths = index.paths(forURL: url)
             if paths.isEmpty { return nil }
             let records = index.records
-            return paths.first { path in records[path].map { !isAnothers($0.id) } ?? true }
+            let own = paths.filter { path in records[path].map { !isAnothers($0.id) } ?? true }
+            let name = state.withLock { $0.placement.name }
+            if let found = own.first(where: { (records[$0]?.requestedName ?? name) == name }) { return found }
+            if let part = own.first.flatMap(DownloadPaths.init(of:))?.part {
+                report(.event(.note(Reason(.partOfOtherName, "\(part)", ShellWord.quote(part.string)))))
+            }
+            return nil
         } catch { throw DownloadError(error) }
     }
 

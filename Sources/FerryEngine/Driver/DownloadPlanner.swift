@@ -115,7 +115,10 @@ package struct DownloadPlanner: Sendable {
         case .stream: return plan
         case .directory(let path, _):
             directory = FilePath(path).lexicallyNormalized()
-            journal = (try? environment.journals(in: directory, disk))?.paths(forURL: source.text).first
+            if let index = try? environment.journals(in: directory, disk) {
+                let (name, records) = (SafeName.make(nil, url: source, finalURL: nil), index.records)
+                journal = index.paths(forURL: source.text).first { (records[$0]?.requestedName ?? name) == name }
+            }
         case .file(let path), .part(let path):
             directory = FilePath(path).lexicallyNormalized().removingLastComponent()
             journal = DownloadPaths(of: FilePath(path).lexicallyNormalized())?.journal

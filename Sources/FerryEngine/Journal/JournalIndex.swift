@@ -18,6 +18,8 @@ package final class JournalIndex: Sendable {
     package struct Entry: Sendable, Hashable {
         package let id: String
         package let urls: [String]
+        /// The name that the request chose; `nil` if it chose none.
+        package let requestedName: String?
     }
 
     private struct State {
@@ -26,7 +28,9 @@ package final class JournalIndex: Sendable {
 
         mutating func add(_ path: FilePath, _ record: JournalRecord) {
             remove(path)
-            records[path] = Entry(id: record.id, urls: record.urls)
+            records[path] = Entry(
+                id: record.id, urls: record.urls,
+                requestedName: record.isNameRequested == true ? record.name : nil)
             for url in record.urls { pathsOfURL[url, default: []].insert(path) }
         }
 

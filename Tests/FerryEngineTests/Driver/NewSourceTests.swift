@@ -22,6 +22,31 @@ struct NewSourceTests {
         }
     }
 
+    @Test("Driver: a partial download under a requested name is left to requests of that name")
+    func requestedName() async throws {
+        try await begun { rig, _ in
+            rig.server.always("/old", .honest)
+            let end = await rig.run(try rig.request("/old"), id: "b")
+            #expect(end.file?.path == rig.directory.file("old").string && end.resumedAt == nil)
+            let notes = end.events.compactMap { if case .note(let text) = $0 { "\(text)" } else { nil } }
+            #expect(notes.contains { $0.contains("f.part is an unfinished download of this URL") }, "\(notes)")
+            let path = rig.directory.file("f").string
+            let named = await rig.run(try rig.request("/old") { $0.destination = .file(path) }, id: "c")
+            #expect(named.file?.path == path && named.resumedAt == 5_000_000)
+        }
+    }
+
+    @Test("Driver: a partial download under a requested name that is the URL's is found without the name")
+    func sameName() async throws {
+        try await DriverRig.with { rig in
+            rig.server.serve("/old", resource)
+            let path = rig.directory.file("old").string
+            try await rig.interrupt("/old", after: 5_000_000) { $0.destination = .file(path) }
+            let end = await rig.run(try rig.request("/old"), id: "b")
+            #expect(end.file?.path == path && end.resumedAt == 5_000_000)
+        }
+    }
+
     private func goesOnFromOld(_ rig: DriverRig, _ context: RunContext) async throws {
         let record = try rig.journal("f")
         #expect(record.urls == [try rig.server.downloadURL("/old").text])
