@@ -79,6 +79,17 @@ struct StandardStreamTests {
         #expect(outcome.code == 2 && outcome.error.contains("not open"), "\(outcome.error)")
     }
 
+    @Test("ferry get -o: of an output without space, nothing is said to be kept")
+    func fullOutput() async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let outcome = try await FerryProcess.run(
+                ["get", "-q", server.url("/f.bin"), "-o", "/dev/full"], in: Workplace())
+            #expect(outcome.code == 8 && outcome.error.contains("No space left on device"), "\(outcome.error)")
+            #expect(!outcome.error.contains("kept"), "\(outcome.error)")
+        }
+    }
+
     @Test("ferry plan: output that cannot be written is a failure of the disk; a reader that has gone is none")
     func lostOutput() async throws {
         try await OriginServer.with { server in

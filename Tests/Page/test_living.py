@@ -126,6 +126,17 @@ class Living(PageTest):
         self.assertEqual(self.browser.text(self.browser.in_row(second, ".row-state")), "Waiting to start")
         self.assertEqual(self.browser.text(self.browser.in_row(second, ".row-reason")), "others run first")
 
+    def test_one_that_waits_for_a_connection_says_so(self):
+        self.addCleanup(self.daemon.call, "PATCH", "/settings", {"connectionsPerHost": None})
+        self.daemon.call("PATCH", "/settings", {"connectionsPerHost": 2})
+        runs = [self.held(name=f"{number}.bin") for number in range(2)]
+        for identifier in runs:
+            self.until_api(identifier, lambda shown: shown["progress"]["completedBytes"] > 0, "bytes")
+        waits = self.held(name="waits.bin")
+        self.browser.until(
+            lambda: self.browser.text(self.browser.in_row(waits, ".row-reason"))
+            == "waiting: other downloads have all 2 connections to its server", "what it waits for")
+
     def test_start_puts_a_waiting_one_first_and_offers_one_more_at_a_time(self):
         self.daemon.call("PATCH", "/settings", {"maxConcurrentDownloads": 1})
         runs, first, last = (self.held(name=name) for name in ("runs.bin", "first.bin", "last.bin"))

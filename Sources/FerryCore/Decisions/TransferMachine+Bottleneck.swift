@@ -3,6 +3,9 @@ extension TransferMachine {
     /// What limits the speed now; `nil` if that is not known, or nothing is transferred.
     package var bottleneck: Bottleneck? { phase == .running || phase == .opening ? limits.bottleneck : nil }
 
+    /// Whether the download waits for others, which have all connections to its host.
+    package var waitsForPermit: Bool { connections.values.contains(where: \.waitsForPermit) }
+
     /// Whether ``observed(_:rateLimit:at:)`` is to be called.
     package func isObservationDue(at now: Duration) -> Bool { limits.isDue(at: now) }
 
@@ -10,7 +13,7 @@ extension TransferMachine {
     package mutating func observed(_ socket: SocketFacts) { limits.present.add(socket) }
 
     /// A connection waits for other downloads, not for the server; afterwards ``next(for:at:)`` is called again.
-    package mutating func waitsForPermit(_ id: ConnectionID) { change(id) { $0.activity = .idle } }
+    package mutating func waitsForPermit(_ id: ConnectionID) { change(id) { $0.activity = .waitingForPermit } }
 
     /// Ends the observation of about a second.
     ///
@@ -34,7 +37,7 @@ extension TransferMachine {
         let seconds = limits.elapsed(at: now)
         for connection in connections.values where !connection.isCut {
             switch connection.activity {
-            case .idle: break
+            case .idle, .waitingForPermit: break
             case .reading: limits.present.connected += seconds
             case .asking(_, let since):
                 limits.present.connected += seconds

@@ -9,6 +9,8 @@ extension TransferMachine {
         enum Activity: Sendable {
             /// Between two requests, or comparing samples.
             case idle
+            /// Waits for other downloads, which have all connections to the host.
+            case waitingForPermit
             /// Has sent a request, at this time, and has no response head yet.
             case asking(Fetch, since: Duration)
             case reading(Fetch, since: Duration, Body)
@@ -85,12 +87,13 @@ extension TransferMachine {
 
         var isCut: Bool { cut != nil }
         var isAsking: Bool { demand == .asking }
-        var isIdle: Bool { if case .idle = activity { true } else { false } }
+        var isIdle: Bool { request == nil }
+        var waitsForPermit: Bool { if case .waitingForPermit = activity { true } else { false } }
 
         /// The request in progress, and when it was sent.
         var request: (fetch: Fetch, since: Duration)? {
             switch activity {
-            case .idle: nil
+            case .idle, .waitingForPermit: nil
             case .asking(let fetch, let since), .reading(let fetch, let since, _): (fetch, since)
             }
         }

@@ -3,6 +3,8 @@ public struct Bottleneck: Sendable, Hashable, Codable {
     public enum Cause: String, Sendable, Hashable, Codable, CaseIterable {
         /// A rate limit of the user: ``Bottleneck/bytesPerSecond``.
         case rateLimit
+        /// Other downloads, which have all ``Bottleneck/connections`` that a host may get.
+        case otherDownloads
         /// The disk, which stores ``Bottleneck/bytesPerSecond``.
         case disk
         /// The processor of this machine: Ferry uses ``Bottleneck/share`` of a core.

@@ -226,6 +226,14 @@ extension DownloadError {
         }
     }
 
+    /// The error with another suggestion.
+    package func suggesting(_ phrase: ErrorPhrase) -> DownloadError {
+        var error = self
+        error.suggestion = phrase.text(in: .english)
+        error.suggestionPhrase = phrase
+        return error
+    }
+
     /// Returns the message in `language`; ``message`` is the English one.
     ///
     /// A message without a translation is the code's general sentence followed by the English text.

@@ -63,8 +63,7 @@ extension SentenceTable {
             "--mirror 只能用于一个网址；在列表中请把镜像写在同一行，以空格分隔",
         "--checksum ALG:HEX needs exactly one URL; use --checksum @FILE, or checksum= in a list":
             "--checksum ALG:HEX 只能用于一个网址；请使用 --checksum @FILE，或列表中的 checksum=",
-        "--checksum @FILE goes with URLs and part files, not with directories":
-            "--checksum @FILE 用于网址和部分文件，不用于目录",
+        "--checksum @FILE goes with URLs and part files, not with directories": "--checksum @FILE 用于网址和部分文件，不用于目录",
         "-d cannot be used with part files: they stay where they are": "-d 不能用于部分文件：它们留在原处",
         "--netrc: neither NETRC nor HOME is set": "--netrc：NETRC 和 HOME 都没有设置",
         "{0}: {1}": "{0}：{1}",
@@ -384,6 +383,7 @@ extension SentenceTable {
         // What limits a download
         "speed limited: {0}": "速度受限：{0}",
         "your limit of {0}": "您的限速 {0}",
+        "it waits, other downloads have all {0} connections to this server": "正在等待，其他下载已占用到此服务器的全部 {0} 个连接",
         "the disk stores {0}": "磁盘写入速度为 {0}",
         "this machine's processor is busy, Ferry uses {0} of a core": "本机处理器繁忙，Ferry 占用 {0} 个核心",
         "the server answers slowly, the first byte comes after {0}": "服务器响应缓慢，{0} 后才收到首字节",

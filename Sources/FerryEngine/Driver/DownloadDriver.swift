@@ -100,7 +100,9 @@ package final class DownloadDriver: Sendable {
             return DownloadProgress(
                 completedBytes: done, totalBytes: total, bytesPerSecond: state.meter.bytesPerSecond(at: now),
                 timeRemaining: total.flatMap { state.meter.timeRemaining(remaining: $0 - done, at: now) },
-                connections: machine.activeConnections, bottleneck: machine.bottleneck)
+                connections: machine.activeConnections,
+                bottleneck: machine.waitsForPermit
+                    ? Bottleneck(.otherDownloads, connections: environment.hosts.limit) : machine.bottleneck)
         }
     }
 
@@ -192,7 +194,7 @@ package final class DownloadDriver: Sendable {
                 case .fail(let error):
                     await drain()
                     await keep()
-                    throw interruption.error ?? refused(error)
+                    throw ofStream(interruption.error ?? refused(error))
                 case .finish:
                     await drain()
                     if let finished = try await finish(digest) { return .completed(finished) }
@@ -211,6 +213,20 @@ package final class DownloadDriver: Sendable {
         return DownloadError(
             .credentials, ErrorPhrase(.credentialsRefused, host), suggestion: ErrorPhrase(.giveCredentials),
             recovery: .needsUser)
+    }
+
+    /// The error, or if it says that the received bytes are kept, although they went into a stream, one that does not.
+    private func ofStream(_ error: DownloadError) -> DownloadError {
+        guard case .stream = request.destination else { return error }
+        let hasWritten = state.withLock { $0.machine.planner.writtenBytes > 0 }
+        switch error.suggestionPhrase?.key {
+        // A write that failed may have written a part.
+        case .makeRoom: return error.suggesting(ErrorPhrase(.doNotUse))
+        case .giveCredentials where hasWritten, .giveFreshLink where hasWritten, .signInAgain where hasWritten,
+            .runAgain where hasWritten:
+            return error.suggesting(ErrorPhrase(.doNotUse))
+        default: return error
+        }
     }
 
     /// Cancels all connections, and waits for them and the checkpoint in progress.

@@ -10,6 +10,7 @@ package enum BottleneckText {
         let time = time(limit.seconds)
         return switch limit.cause {
         case .rateLimit: "your limit of \(rate)"
+        case .otherDownloads: "it waits, other downloads have all \(count) connections to this server"
         case .disk: "the disk stores \(rate)"
         case .processor: "this machine's processor is busy, Ferry uses \(cores(limit.share)) of a core"
         case .latency: "the server answers slowly, the first byte comes after \(time)"

@@ -159,6 +159,7 @@ struct HostGateTests {
             #expect(rig.environment.hosts.tryEnter(host))
             let run = rig.start(try rig.request("/a"))
             await run.until { _ in rig.environment.hosts.waiting(for: host) == 1 }
+            #expect(run.driver.progress()?.bottleneck == Bottleneck(.otherDownloads, connections: 1))
             run.driver.stop(.pause)
             #expect(await run.end().isStopped)
             #expect(rig.environment.hosts.waiting(for: host) == 0)

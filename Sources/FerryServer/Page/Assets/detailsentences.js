@@ -11,6 +11,7 @@ export const detailSentences = {
   'detail.connections': ['Connections', '连接数'],
   'limited': ['Speed limited: {text}', '速度受限：{text}'],
   'limited.rateLimit': ['your limit of {rate}', '您的限速 {rate}'],
+  'limited.otherDownloads': ['it waits, other downloads have all {n} connections to this server', '正在等待，其他下载已占用到此服务器的全部 {n} 个连接'],
   'limited.disk': ['the disk stores {rate}', '磁盘写入速度为 {rate}'],
   'limited.processor': ["the processor of Ferry's machine is busy, Ferry uses {cores} of a core", 'Ferry 所在机器的处理器繁忙，Ferry 占用 {cores} 个核心'],
   'limited.latency': ['the server answers slowly, the first byte comes after {time}', '服务器响应缓慢，{time} 后才收到首字节'],

@@ -150,6 +150,7 @@ export const sentences = {
     '运行此下载时程序连续三次意外终止；恢复下载即可再试',
   ],
   'wait.slot': ['others run first', '排队中'],
+  'wait.otherDownloads': ['waiting: other downloads have all {n} connections to its server', '等待中：其他下载已占用到其服务器的全部 {n} 个连接'],
   'wait.network': ['no network', '没有网络'],
   'wait.metered': ['the network is metered, and not allowed', '网络按流量计费，未被允许'],
   'wait.refused': ['the server refused the user name or password', '用户名或密码不对'],

@@ -43,6 +43,7 @@ const NEEDS = ['credentials', 'freshLink', 'diskSpace'];
 export function reasonText(download) {
   if (download.state === 'failed') return errorText(download.error);
   if (download.pauseReason) return t(`pause.${download.pauseReason}`);
+  if (download.state === 'downloading' && download.progress.bottleneck?.cause === 'otherDownloads') return t('wait.otherDownloads', { n: download.progress.bottleneck.connections });
   if (download.isUnproven) return t('unproven.row');
   if (download.state !== 'waiting') return '';
   const { waitReason, until } = download;
