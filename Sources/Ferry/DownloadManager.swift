@@ -2,6 +2,7 @@ public import FerryCore
 import FerryEngine
 import Foundation
 import Synchronization
+import SystemPackage
 
 /// Runs downloads: at most ``Configuration/maxConcurrentDownloads`` at a time, the others wait in a queue.
 ///
@@ -250,6 +251,16 @@ public final class DownloadManager: Sendable {
             add(found)
         }
         return origins
+    }
+
+    /// Whether the file was downloaded from this URL, and its length and time are unchanged since, according to its
+    /// attribute. Blocks: called on a file thread.
+    package static func hasDownloaded(_ path: String, from url: String) -> Bool {
+        // allow(single-place): the planner of a command calls it, which is synchronous and runs on a file thread.
+        guard let file = try? LocalFileSystem().openOurs(FilePath(path), .readOnly, for: .content) else { return false }
+        defer { file.close() }
+        guard let status = try? file.status() else { return false }
+        return SourceAttribute.read(file)?.matches(url: url, status) ?? false
     }
 
     /// Requests the file's size, name and resumability from the server; writes nothing.

@@ -68,6 +68,22 @@ import Testing
         }
     }
 
+    @Test("aria2c -c: a file that is whole already is status 0, also of a server without ranges")
+    func wholeAlready() async throws {
+        try await OriginServer.with { server in
+            var resource = Self.resource
+            resource.ranges = .off
+            server.serve("/f.bin", resource)
+            let place = try Workplace()
+            for _ in 0..<2 {
+                let outcome = try await Self.aria2c(["--no-conf", "-c", server.url("/f.bin")], in: place)
+                #expect(outcome.code == 0, "\(outcome.error)")
+                #expect(try place.data("f.bin") == Self.bytes(resource))
+                #expect(Self.names(place) == ["f.bin"])
+            }
+        }
+    }
+
     @Test("aria2c: each failure has aria2's exit status")
     func statuses() async throws {
         try await OriginServer.with { server in

@@ -115,6 +115,20 @@ import Testing
         #expect((request.destination == .part(files.first ?? "")) == isPart, "\(request.destination)")
     }
 
+    @Test("Aria2Planner: with -c, a file that was downloaded from the same URL is whole, not the beginning of one")
+    func downloaded() throws {
+        var world = PlanningWorld.test(files: ["f.iso": ""])
+        for (url, isWhole) in [(Self.url, true), ("http://other/f.iso", false)] {
+            world.hasDownloaded = { $0 == "./f.iso" && $1 == url || $0 == "f.iso" && $1 == url }
+            let job = try Aria2Planner.plan(
+                try Aria2Arguments(["-c", Self.url]), standard: try GetOptions.parse([]), world: world,
+                absolute: { Paths.join("/home/me", $0) }, gid: { "00000000000000ab" })
+            guard case .downloads(let run) = job else { throw Aria2Failure(.unknown, "a daemon") }
+            let destination = try #require(run.plan.items.compactMap(\.request).first).destination
+            #expect((destination == .part("f.iso")) == !isWhole, "\(destination)")
+        }
+    }
+
     @Test("Aria2Planner: settings are read unless --no-conf is given, and the command line is over them")
     func settings() throws {
         let files = ["/home/.aria2/aria2.conf": "dir=/d\nsplit=3\n", "own": "dir=/e\n"]

@@ -35,6 +35,8 @@ package struct PlanningWorld: Sendable {
     /// Returns the servers in the journal of a part file, or in all journals of a directory. Unreadable journals have
     /// none.
     package var journalOrigins: @Sendable (String) -> Set<Origin>
+    /// Whether a file was downloaded from a URL, and is unchanged since.
+    package var hasDownloaded: @Sendable (_ path: String, _ url: String) -> Bool = { _, _ in false }
     /// Prompts for a yes-or-no answer. Throws without a terminal.
     package var confirm: @Sendable (_ question: String) throws(UsageError) -> Bool
 

@@ -253,8 +253,10 @@ struct Aria2Planner {
         case .part, .stream: return
         }
         // Samples are compared before a byte of it is used; without a control file aria2 takes it from its beginning.
-        let isUnfinished = world.kind(path + Aria2ControlFile.suffix) == .file || values.flag("continue")
-        if isUnfinished, world.kind(path) == .file, world.kind(path + ".part.ferry") == .missing {
+        let isHalf =
+            world.kind(path + Aria2ControlFile.suffix) == .file
+            || values.flag("continue") && !request.sources.contains { world.hasDownloaded(path, $0.text) }
+        if isHalf, world.kind(path) == .file, world.kind(path + ".part.ferry") == .missing {
             request.destination = .part(path)
         }
     }

@@ -4,7 +4,7 @@ import Foundation
 extension PlanningWorld {
     /// The functions of this machine.
     package static var system: PlanningWorld {
-        PlanningWorld(
+        var world = PlanningWorld(
             environment: ProcessInfo.processInfo.environment, openFileLimit: OpenFileLimit.current,
             readText: LocalFiles.text(of:),
             kind: LocalFiles.kind(of:),
@@ -12,5 +12,7 @@ extension PlanningWorld {
             openList: LocalFiles.openList(_:),
             journalOrigins: { DownloadManager.journalOrigins(at: OwnProgram.absolute($0)) },
             confirm: ConfirmationPrompt.ask(_:))
+        world.hasDownloaded = { DownloadManager.hasDownloaded(OwnProgram.absolute($0), from: $1) }
+        return world
     }
 }
