@@ -383,7 +383,13 @@ class Menus(PageTest):
     def test_a_right_click_opens_it(self):
         identifier = self.daemon.add(self.origin.file("10K", "right.bin"))
         self.browser.until_state(identifier, "completed")
-        ActionChains(self.browser.driver).context_click(self.browser.one(self.browser.in_row(identifier, ".row-amount"))).perform()
+        place = self.browser.one(self.browser.in_row(identifier, ".row-amount"))
+        ActionChains(self.browser.driver).context_click(place).perform()
+        menu = self.browser.one("[role=menu]")
+        away = self.browser.js(
+            "const [at, menu] = [...arguments].map((node) => node.getBoundingClientRect());"
+            "return Math.abs(menu.left - (at.left + at.right) / 2)", place, menu)
+        self.assertLess(away, 4, "it opens where the pointer is")
         self.browser.press("[role=menuitem][data-action=open]")
         self.browser.one("dialog.detail")
 

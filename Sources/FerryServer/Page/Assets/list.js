@@ -289,7 +289,9 @@ export class List extends EventTarget {
     const download = element && this.download(element.dataset.id);
     if (!download || String(getSelection())) return;
     event.preventDefault();
-    this.onMenu(this.#rows.get(download.id).more, download);
+    // A key asks for it too: then it opens at the button.
+    const isPointed = event.pointerType || event.button === 2;
+    this.onMenu(this.#rows.get(download.id).more, download, isPointed ? { x: event.clientX, y: event.clientY } : null);
   }
 
   #pick(id, event) {

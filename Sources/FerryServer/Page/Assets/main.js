@@ -101,7 +101,7 @@ function showPage(api, store) {
     const list = new List({
       store, selection, actions, announcer, signal,
       onOpen: (id) => { location.hash = `download=${encodeURIComponent(id)}`; },
-      onMenu: (button, download) => rowMenu(button, download, { actions, list }),
+      onMenu: (button, download, point = null) => rowMenu(button, download, { actions, list }, point),
       onEmptied: () => add.focus(),
     });
     const add = new AddForm({

@@ -1,4 +1,4 @@
-// A menu that opens at a button.
+// A menu that opens at a button, or where the pointer is.
 
 import { h } from './dom.js';
 import { icon } from './icons.js';
@@ -7,8 +7,9 @@ let closeOpen = null;
 
 export const closeMenu = () => closeOpen?.(false);
 
-/// Items: `{label, icon, run, isDisabled, isDangerous}`, or `null` for a line between groups.
-export function openMenu(button, label, items) {
+/// - items: `{label, icon, run, isDisabled, isDangerous}`, or `null` for a line between groups.
+/// - point: `{x, y}` in the window, of a pointer that asked for it away from the button.
+export function openMenu(button, label, items, point = null) {
   if (button.getAttribute('aria-expanded') === 'true') return closeMenu();
   closeMenu();
   const menu = h('div', { class: 'menu', role: 'menu', 'aria-label': label });
@@ -39,7 +40,7 @@ export function openMenu(button, label, items) {
   closeOpen = close;
   // Inside a modal dialog only what is in it can be used.
   (button.closest('dialog, main') ?? document.body).append(menu);
-  place(menu, button);
+  place(menu, point ? new DOMRect(point.x, point.y) : button.getBoundingClientRect(), point !== null);
   button.setAttribute('aria-expanded', 'true');
   const entries = [...menu.querySelectorAll('[role=menuitem]')];
   entries[0]?.focus();
@@ -70,13 +71,14 @@ export function openMenu(button, label, items) {
   }, { signal, passive: true });
 }
 
-function place(menu, button) {
-  const at = button.getBoundingClientRect();
+/// Below or above `at`: to the left of its right edge, or of a point to the right.
+function place(menu, at, isPoint) {
   const { offsetWidth: width, offsetHeight: height } = menu; // Without what its animation makes of them.
   const margin = 8;
-  const left = Math.max(margin, Math.min(at.right - width, innerWidth - width - margin));
-  const below = at.bottom + 4;
-  const above = at.top - height - 4;
+  const left = Math.max(margin, Math.min(isPoint ? at.right : at.right - width, innerWidth - width - margin));
+  const gap = isPoint ? 0 : 4;
+  const below = at.bottom + gap;
+  const above = at.top - height - gap;
   const fitsBelow = below + height + margin <= innerHeight;
   // Where it fits neither below nor above, it stands at the end of the window; what is longer than that scrolls inside.
   const top = fitsBelow || above < margin ? Math.min(below, innerHeight - height - margin) : above;

@@ -2,9 +2,9 @@
 
 import { t } from './text.js';
 import { openMenu } from './menu.js';
-import { mainAction, may, ownsFile } from './words.js';
+import { failedChecksum, mainAction, may, ownsFile } from './words.js';
 
-export function rowMenu(button, download, { actions, list }) {
+export function rowMenu(button, download, { actions, list }, point) {
   const run = (action) => actions.run(action, [download]);
   const item = (action, key, icon, isDangerous = false) => ({
     name: action, label: t(key), icon, isDangerous, isDisabled: list.isAway || !may(download, action), run: () => run(action),
@@ -23,7 +23,7 @@ export function rowMenu(button, download, { actions, list }) {
     ...(download.state === 'completed' && download.path ? [{ name: 'copyPath', label: t('do.copyPath'), icon: 'copy', run: () => actions.copy(download.path) }] : []),
     null,
     main.action === 'anyway' ? item('anyway', 'do.anyway', 'play') : {
-      ...item('resume', main.action === 'open' ? 'do.tryNow' : download.state === 'waiting' ? 'do.start' : 'do.resume', 'play'),
+      ...item('resume', main.action === 'open' ? 'do.tryNow' : failedChecksum(download) ? 'do.restart' : download.state === 'waiting' ? 'do.start' : 'do.resume', 'play'),
       isDisabled: list.isAway || !may(download, 'resume') || main.reason !== null,
     },
     item('pause', 'do.pause', 'pause'),
@@ -37,5 +37,5 @@ export function rowMenu(button, download, { actions, list }) {
     ...(download.state === 'completed' || download.state === 'cancelled' ? [item('restart', 'do.restart', 'restart')] : []),
     item('remove', 'do.remove', 'leave'),
     ...(ownsFile(download) ? [item('removeFile', 'do.removeFile', 'remove', true)] : []),
-  ]);
+  ], point);
 }
