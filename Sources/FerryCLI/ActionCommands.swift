@@ -99,7 +99,7 @@ struct RelocateCommand: RemoteCommand {
         help: ArgumentHelp("An identifier, a unique prefix, or a name.", valueName: "download"), completion: .downloads)
     var download: String
 
-    @Argument(help: ArgumentHelp("The target directory.", valueName: "dir"))
+    @Argument(help: ArgumentHelp("The target directory.", valueName: "dir"), completion: .directory)
     var directory: String
 
     @OptionGroup var whose: SessionOption

@@ -76,18 +76,23 @@ struct ServeCommand: ParsableCommand {
         transform: { try DurationText.parse($0) })
     var gatewayAge: Duration?
 
-    @Option(help: ArgumentHelp("Where state is kept (default: $XDG_STATE_HOME/ferry).", valueName: "dir"))
+    @Option(
+        help: ArgumentHelp("Where state is kept (default: $XDG_STATE_HOME/ferry).", valueName: "dir"),
+        completion: .directory)
     var stateDir: String?
 
     @Option(help: ArgumentHelp("The Unix socket (default: $XDG_RUNTIME_DIR/ferry/ferry.sock).", valueName: "path"))
     var socket: String?
 
-    @Option(help: ArgumentHelp("The settings file (default: $XDG_CONFIG_HOME/ferry/ferry.json).", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("The settings file (default: $XDG_CONFIG_HOME/ferry/ferry.json).", valueName: "file"),
+        completion: .file())
     var config: String?
 
     @Option(
         name: [.customShort("d"), .customLong("dir")],
-        help: ArgumentHelp("Where downloads go (default: the user's Downloads).", valueName: "dir"))
+        help: ArgumentHelp("Where downloads go (default: the user's Downloads).", valueName: "dir"),
+        completion: .directory)
     var directory: String?
 
     @Option(

@@ -343,7 +343,8 @@ import Testing
     func completions(shell: String) async throws {
         let outcome = try await FerryProcess.run(["--generate-completion-script", shell], in: try Workplace())
         #expect(outcome.code == 0)
-        for word in ["relocate", "doctor", "paused", "cancelled", "ferry list --names"] {
+        let directories = ["bash": "add_completions -d", "zsh": "_files -/", "fish": "_complete_directories"]
+        for word in ["relocate", "doctor", "paused", "cancelled", "ferry list --names", directories[shell] ?? ""] {
             #expect(outcome.text.contains(word), "\(word)")
         }
     }

@@ -29,26 +29,28 @@ package struct FileOptions: ParsableArguments, Sendable {
     @Argument(
         help: ArgumentHelp(
             "URLs, part files and Metalink documents; of ferry get also directories with part files to resume.",
-            valueName: "url"))
+            valueName: "url"), completion: .file())
     package var items: [String] = []
 
     @Option(
         name: [.customShort("o"), .customLong("output")],
-        help: ArgumentHelp("Output path; of ferry get, - is standard output. Needs exactly one URL.", valueName: "file")
-    )
+        help: ArgumentHelp(
+            "Output path; of ferry get, - is standard output. Needs exactly one URL.", valueName: "file"),
+        completion: .file())
     package var output: String?
 
     @Option(
         name: [.customShort("d"), .customLong("dir"), .customShort("P")],
         help: ArgumentHelp(
             "The target directory; created if missing (default: the current one; of ferry add: the daemon's).",
-            valueName: "dir"))
+            valueName: "dir"), completion: .directory)
     package var directory: String?
 
     @Option(
         name: [.customShort("i"), .customLong("input")],
         help: ArgumentHelp(
-            "A file with a list of URLs, or a Metalink document; - is standard input.", valueName: "list"))
+            "A file with a list of URLs, or a Metalink document; - is standard input.", valueName: "list"),
+        completion: .file())
     package var lists: [String] = []
 
     @Option(

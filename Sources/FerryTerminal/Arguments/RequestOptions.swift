@@ -56,7 +56,7 @@ package struct RequestOptions: ParsableArguments, Sendable {
             valueName: "url"))
     package var proxy: String?
 
-    @Option(help: ArgumentHelp("Trust only the certificates in this PEM file.", valueName: "file"))
+    @Option(help: ArgumentHelp("Trust only the certificates in this PEM file.", valueName: "file"), completion: .file())
     package var caFile: String?
 
     @Flag(name: [.customShort("k"), .long], help: "Accept any server certificate.")
@@ -69,7 +69,8 @@ package struct RequestOptions: ParsableArguments, Sendable {
             valueName: "'a=b; c=d'|file"))
     package var cookie: [String] = []
 
-    @Option(help: ArgumentHelp("Send the cookies of this file (Netscape format).", valueName: "file"))
+    @Option(
+        help: ArgumentHelp("Send the cookies of this file (Netscape format).", valueName: "file"), completion: .file())
     package var loadCookies: String?
 
     @Option(name: [.customShort("A"), .long], help: ArgumentHelp("The User-Agent header.", valueName: "text"))
@@ -108,7 +109,8 @@ package struct RequestOptions: ParsableArguments, Sendable {
 package struct TrustOptions: ParsableArguments, Sendable {
     @Option(
         help: ArgumentHelp(
-            "If the file name exists: rename, overwrite, fail or skip (default: rename).", valueName: "rule"))
+            "If the file name exists: rename, overwrite, fail or skip (default: rename).", valueName: "rule"),
+        completion: .list(["rename", "overwrite", "fail", "skip"]))
     package var onConflict: String?
 
     @Flag(help: "Require proof that the file is consistent (digest, single or strong).")
