@@ -1,0 +1,22 @@
+/// Extensions of file names.
+enum FileExtension {
+    /// Splits into `("name", ".ext")`; `.tar.gz` and the like are one extension.
+    ///
+    /// An extension is 1…20 bytes without white space after the last dot, which is not the first character of the name.
+    static func split(_ name: String) -> (stem: String, suffix: String) {
+        guard let dot = lastDot(in: name[...]) else { return (name, "") }
+        let stem = name[..<dot]
+        guard let inner = lastDot(in: stem), ASCII.lowercased(stem[inner...]) == ".tar" else {
+            return (String(stem), String(name[dot...]))
+        }
+        return (String(stem[..<inner]), String(name[inner...]))
+    }
+
+    private static func lastDot(in name: Substring) -> Substring.Index? {
+        guard let dot = name.utf8.lastIndex(of: UInt8(ascii: ".")), dot > name.startIndex else { return nil }
+        let tail = name[dot...].unicodeScalars.dropFirst()
+        guard !tail.isEmpty, name[dot...].utf8.count <= 21, !tail.contains(where: \.properties.isWhitespace)
+        else { return nil }
+        return dot
+    }
+}
