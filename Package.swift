@@ -33,7 +33,6 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
-        .package(url: "https://github.com/groue/GRDB.swift", from: "7.10.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -49,6 +48,8 @@ let package = Package(
             swiftSettings: strict + fuzzed),
         // C declarations that Glibc's module hides on Linux. No logic.
         .target(name: "CFerry"),
+        // The system's SQLite.
+        .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
         // Files that are part of the binary: those of the page, the OpenAPI document. No logic.
         .target(name: "CFerryAssets"),
         // Does: one download.
@@ -84,13 +85,12 @@ let package = Package(
         .target(
             name: "Ferry",
             dependencies: [
-                "FerryCore", "FerryEngine", "FerryAPI", "CFerry",
+                "FerryCore", "FerryEngine", "FerryAPI", "CFerry", "CSQLite",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "HeapModule", package: "swift-collections"),
-                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "Logging", package: "swift-log"),
             ],
             swiftSettings: strict),
@@ -222,7 +222,6 @@ let package = Package(
             dependencies: [
                 "Ferry", "FerryUI", "FerryCore", "FerryEngine", "FerryAPI", "FerryServer", "FerryTesting", "ferry-app",
                 "FerryCLI",
-                .product(name: "GRDB", package: "GRDB.swift"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Logging", package: "swift-log"),

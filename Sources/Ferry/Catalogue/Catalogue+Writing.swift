@@ -1,6 +1,5 @@
-import FerryCore
 import Dispatch
-import GRDB
+import FerryCore
 import Synchronization
 
 /// Batches that have not been written yet.
@@ -56,7 +55,7 @@ extension Catalogue {
 
     private func schedule(after milliseconds: Int) {
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) {
-            self.database.asyncWriteWithoutTransaction { self.drain($0) }
+            self.database.async { self.drain($0) }
         }
     }
 
@@ -69,7 +68,7 @@ extension Catalogue {
                 return true
             }
             guard isOpen else { return continuation.resume(returning: .failure(.storeIsClosed)) }
-            database.asyncWriteWithoutTransaction { self.drain($0) }
+            database.async { self.drain($0) }
         }
         return try result.get()
     }
@@ -99,9 +98,8 @@ extension Catalogue {
     private func write(_ batches: [CatalogueBacklog.Batch], _ db: Database, isLast: Bool = false) -> Bool {
         var results: [Result<[NumberedEvent], DownloadError>] = []
         do {
-            try db.inTransaction(.immediate) {
+            try db.transaction {
                 for batch in batches { results.append(try apply(batch, db)) }
-                return .commit
             }
         } catch {
             let failure = DownloadError(error, catalogue: path, doing: .catalogueWriting)
@@ -118,14 +116,9 @@ extension Catalogue {
     private func apply(
         _ batch: CatalogueBacklog.Batch, _ db: Database
     ) throws -> Result<[NumberedEvent], DownloadError> {
-        var events: [NumberedEvent] = []
         do {
-            try db.inSavepoint {
-                events = try CatalogueEditor.apply(batch.changes, db)
-                return .commit
-            }
-            return .success(events)
-        } catch let error as DatabaseError where error.isOfTheDisk || error.isOfDamage || !db.isInsideTransaction {
+            return .success(try db.savepoint { try CatalogueEditor.apply(batch.changes, db) })
+        } catch let error as DatabaseError where error.isOfTheDisk || error.isOfDamage || !db.isInTransaction {
             throw error
         } catch {
             return .failure(DownloadError(error, catalogue: path, doing: .catalogueWriting))

@@ -1,7 +1,5 @@
 import FerryCore
-import Dispatch
 import FerryEngine
-import GRDB
 import Synchronization
 
 /// The durable store: an SQLite database that one process has open through one connection.
@@ -38,14 +36,13 @@ package final class Catalogue: DownloadStore {
 
     package func row(_ id: DownloadID) async throws(DownloadError) -> CatalogueRow? {
         try await read { db in
-            try Row.fetchOne(db.cachedStatement(sql: Self.one), arguments: [id.rawValue]).map(CatalogueColumns.row)
+            try db.first(Self.one, [id.rawValue]) { row in try CatalogueColumns.row(row) }
         }
     }
 
     package func rows(_ ids: [DownloadID]) async throws(DownloadError) -> [CatalogueRow] {
         try await read { db in
-            let statement = try db.cachedStatement(sql: Self.one)
-            return try ids.flatMap { try self.readable(Row.fetchCursor(statement, arguments: [$0.rawValue])) }
+            try ids.flatMap { try self.readable(db, Self.one, [$0.rawValue]) }
         }
     }
 
@@ -57,9 +54,7 @@ package final class Catalogue: DownloadStore {
             if let rows = self.pages.withLock({ $0.rows(of: page, at: db.totalChangesCount) }) { return rows }
             let sql =
                 "SELECT \(CatalogueColumns.selection) FROM download\(filter.clause) \(order.clause) LIMIT ? OFFSET ?"
-            let arguments: StatementArguments = [page.limit, page.offset]
-            let rows = try self.readable(
-                Row.fetchCursor(db.cachedStatement(sql: sql), arguments: try filter.arguments + arguments))
+            let rows = try self.readable(db, sql, filter.arguments + [page.limit, page.offset])
             self.pages.withLock { $0.keep(rows, of: page) }
             return rows
         }
@@ -67,8 +62,8 @@ package final class Catalogue: DownloadStore {
 
     package func identifiers(_ filter: RowFilter, order: RowOrder) async throws(DownloadError) -> [DownloadID] {
         try await read { db in
-            let statement = try db.cachedStatement(sql: "SELECT id FROM download\(filter.clause) \(order.clause)")
-            return try String.fetchAll(statement, arguments: filter.arguments).map(DownloadID.init)
+            let sql = "SELECT id FROM download\(filter.clause) \(order.clause)"
+            return try db.all(sql, filter.arguments) { row in DownloadID(rawValue: try row[0]) }
         }
     }
 
@@ -81,17 +76,16 @@ package final class Catalogue: DownloadStore {
             func rows(_ column: String, _ texts: [String]) throws -> [String: [DownloadID]] {
                 let sql =
                     "SELECT \(column), id FROM download WHERE \(column) IN (SELECT value FROM json_each(?1)) AND \(own)"
-                let rows = try Row.fetchAll(
-                    db.cachedStatement(sql: sql), arguments: [StoredText.text(texts), session])
-                let byText = Dictionary(grouping: rows) { row in row[0] as String }
-                return byText.mapValues { some in some.map { row in DownloadID(rawValue: row[1]) } }
+                let rows = try db.all(sql, [StoredText.text(texts), session]) { row in
+                    (text: try row[0] as String, id: DownloadID(rawValue: try row[1]))
+                }
+                return Dictionary(grouping: rows, by: \.text).mapValues { $0.map(\.id) }
             }
             var found = try rows("id", words)
             found.merge(try rows("name", words.filter { found[$0] == nil })) { first, _ in first }
-            let beginning = try db.cachedStatement(
-                sql: "SELECT id FROM download WHERE id >= ?1 AND id < ?1 || char(0x10FFFF) AND \(own)")
+            let beginning = "SELECT id FROM download WHERE id >= ?1 AND id < ?1 || char(0x10FFFF) AND \(own)"
             for word in words where found[word] == nil && !word.isEmpty {
-                found[word] = try String.fetchAll(beginning, arguments: [word, session]).map(DownloadID.init)
+                found[word] = try db.all(beginning, [word, session]) { row in DownloadID(rawValue: try row[0]) }
             }
             return words.map { found[$0] ?? [] }
         }
@@ -125,10 +119,11 @@ package final class Catalogue: DownloadStore {
             SELECT id, position FROM download WHERE priority = ? AND id <> ? AND position \(side) ? \
             ORDER BY position \(way), id \(way) LIMIT 1
             """
-        let arguments: StatementArguments = [place.key.priority, place.id.rawValue, position]
-        guard let row = try Row.fetchOne(db.cachedStatement(sql: sql), arguments: arguments) else { return nil }
-        return QueuePlace(
-            id: DownloadID(rawValue: row[0]), key: QueueKey(priority: place.key.priority, position: row[1]))
+        return try db.first(sql, [place.key.priority, place.id.rawValue, position]) { row in
+            QueuePlace(
+                id: DownloadID(rawValue: try row[0]),
+                key: QueueKey(priority: place.key.priority, position: try row[1]))
+        }
     }
 
     package func identifier(
@@ -138,16 +133,17 @@ package final class Catalogue: DownloadStore {
             let sql = """
                 SELECT id FROM download WHERE priority = ? AND id <> ? ORDER BY position, id LIMIT 1 OFFSET ?
                 """
-            let arguments: StatementArguments = [place.key.priority, place.id.rawValue, max(0, index)]
-            return try String.fetchOne(db.cachedStatement(sql: sql), arguments: arguments).map(DownloadID.init)
+            return try db.first(sql, [place.key.priority, place.id.rawValue, max(0, index)]) { row in
+                DownloadID(rawValue: try row[0])
+            }
         }
     }
 
     package func count(_ filter: RowFilter) async throws(DownloadError) -> Int {
         try await read { db in
             if let count = self.pages.withLock({ $0.count(of: filter, at: db.totalChangesCount) }) { return count }
-            let statement = try db.cachedStatement(sql: "SELECT count(*) FROM download\(filter.clause)")
-            let count = try Int.fetchOne(statement, arguments: filter.arguments) ?? 0
+            let sql = "SELECT count(*) FROM download\(filter.clause)"
+            let count: Int = try db.first(sql, filter.arguments) { row in try row[0] } ?? 0
             self.pages.withLock { $0.keep(count, of: filter) }
             return count
         }
@@ -156,7 +152,7 @@ package final class Catalogue: DownloadStore {
     package func rows(url: String) async throws(DownloadError) -> [CatalogueRow] {
         try await read { db in
             let sql = "SELECT \(CatalogueColumns.selection) FROM download WHERE url = ? \(Self.order)"
-            return try self.readable(Row.fetchCursor(db.cachedStatement(sql: sql), arguments: [url]))
+            return try self.readable(db, sql, [url])
         }
     }
 
@@ -168,13 +164,10 @@ package final class Catalogue: DownloadStore {
                 SELECT id FROM download WHERE url = ? AND place = ? AND mirrors IS ? AND (?4 IS NULL OR session = ?4) \
                 \(Self.order)
                 """
-            let statement = try db.cachedStatement(sql: sql)
             return try requests.map { request in
                 let url = request.sources.first?.text ?? ""
-                let arguments: StatementArguments = [
-                    url, CatalogueColumns.place(request), CatalogueColumns.mirrors(request), session,
-                ]
-                return try String.fetchAll(statement, arguments: arguments).map(DownloadID.init)
+                let arguments: Database.Arguments = [url, CatalogueColumns.place(request), CatalogueColumns.mirrors(request), session]
+                return try db.all(sql, arguments) { row in DownloadID(rawValue: try row[0]) }
             }
         }
     }
@@ -186,11 +179,10 @@ package final class Catalogue: DownloadStore {
             let sql = """
                 SELECT state, count(*), total(completed) FROM download WHERE ?1 IS NULL OR session = ?1 GROUP BY state
                 """
-            let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: [session])
-            while let row = try rows.next() {
-                guard let kind = StateKind(rawValue: row[0]) else { continue }
-                totals.counts[kind] = row[1]
-                totals.bytes[kind] = ByteCount(exactly: (row[2] as Double).rounded()) ?? .max
+            try db.forEach(sql, [session]) { row in
+                guard let kind = StateKind(rawValue: try row[0]) else { return }
+                totals.counts[kind] = try row[1]
+                totals.bytes[kind] = ByteCount(exactly: (try row[2] as Double).rounded()) ?? .max
             }
             return totals
         }
@@ -201,12 +193,11 @@ package final class Catalogue: DownloadStore {
             let sql = """
                 SELECT number, session, download, time, kind FROM event WHERE number > ? ORDER BY number LIMIT ?
                 """
-            let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: [number, max(0, limit)])
-            return try self.readable(rows) { row in
+            return try self.readable(db, sql, [number, max(0, limit)]) { row in
                 let event = DownloadEvent(
-                    id: DownloadID(rawValue: row[2]), date: row.date(3),
+                    id: DownloadID(rawValue: try row[2]), date: try row.date(3),
                     try StoredText.value(LocalizedEvent.self, row[4] as String))
-                return NumberedEvent(number: row[0], session: row[1], event: event)
+                return NumberedEvent(number: try row[0], session: try row[1], event: event)
             }
         }
     }
@@ -214,10 +205,9 @@ package final class Catalogue: DownloadStore {
     package func history(of id: DownloadID) async throws(DownloadError) -> [DownloadEvent] {
         try await read { db in
             let sql = "SELECT time, kind FROM history WHERE download = ? ORDER BY number"
-            let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: [id.rawValue])
-            return try self.readable(rows) { row in
+            return try self.readable(db, sql, [id.rawValue]) { row in
                 DownloadEvent(
-                    id: id, date: row.date(0), try StoredText.value(LocalizedEvent.self, row[1] as String))
+                    id: id, date: try row.date(0), try StoredText.value(LocalizedEvent.self, row[1] as String))
             }
         }
     }
@@ -225,14 +215,16 @@ package final class Catalogue: DownloadStore {
     private static let order = RowOrder.queue.clause
     private static let one = "SELECT \(CatalogueColumns.selection) FROM download WHERE id = ?"
 
-    private func readable(_ cursor: RowCursor) throws -> [CatalogueRow] {
-        try readable(cursor, CatalogueColumns.row)
+    private func readable(_ db: Database, _ sql: String, _ arguments: Database.Arguments) throws -> [CatalogueRow] {
+        try readable(db, sql, arguments) { row in try CatalogueColumns.row(row) }
     }
 
     /// The rows that can be decoded; an unreadable row is reported and must not hide the others.
-    private func readable<Value>(_ cursor: RowCursor, _ read: (Row) throws -> Value) throws -> [Value] {
+    private func readable<Value>(
+        _ db: Database, _ sql: String, _ arguments: Database.Arguments, _ read: (borrowing Row) throws -> Value
+    ) throws -> [Value] {
         var values: [Value] = []
-        while let row = try cursor.next() {
+        try db.forEach(sql, arguments) { row in
             do {
                 values.append(try read(row))
             } catch {
@@ -246,7 +238,7 @@ package final class Catalogue: DownloadStore {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(DownloadError) -> Value {
         let result: Result<Value, DownloadError> = await withCheckedContinuation { continuation in
-            database.asyncWriteWithoutTransaction { db in
+            database.async { db in
                 self.drain(db)
                 guard !self.writing.withLock(\.isReleased) else {
                     return continuation.resume(returning: .failure(.storeIsClosed))
@@ -267,22 +259,19 @@ package final class Catalogue: DownloadStore {
     package func close() async {
         writing.withLock { $0.isClosing = true }
         await withCheckedContinuation { continuation in
-            database.asyncWriteWithoutTransaction { db in
+            database.async { db in
                 self.drain(db)
                 let isFirst = self.writing.withLock { backlog in
                     defer { backlog.isReleased = true }
                     return !backlog.isReleased
                 }
-                // Off the connection's thread, for which close() waits.
-                DispatchQueue.global().async {
-                    if isFirst {
-                        do { try self.database.close() } catch {
-                            self.report(DownloadError(error, catalogue: self.path, doing: .catalogueClosing))
-                        }
-                        self.lock.release()
+                if isFirst {
+                    do { try db.close() } catch {
+                        self.report(DownloadError(error, catalogue: self.path, doing: .catalogueClosing))
                     }
-                    continuation.resume()
+                    self.lock.release()
                 }
+                continuation.resume()
             }
         }
     }
@@ -295,7 +284,6 @@ extension IndexEntry {
             SELECT id, priority, position, state, host, metered, constrained, notBefore, retryAt, part IS NOT NULL OR announced IS NOT NULL, session
             FROM download\(filter.clause)
             """
-        let rows = try Row.fetchCursor(db.cachedStatement(sql: sql), arguments: filter.arguments)
         var entries: [IndexEntry] = []
         var hosts: [String: String] = [:]
         func shared(_ text: String) -> String {
@@ -303,15 +291,15 @@ extension IndexEntry {
             hosts[text] = text
             return text
         }
-        while let row = try rows.next() {
-            guard let kind = StateKind(rawValue: row[3]) else { continue }
+        try db.forEach(sql, filter.arguments) { row in
+            guard let kind = StateKind(rawValue: try row[3]) else { return }
             entries.append(
                 IndexEntry(
-                    id: DownloadID(rawValue: row[0]), key: QueueKey(priority: row[1], position: row[2]), kind: kind,
-                    network: NetworkRule(allowsMetered: row[5], allowsConstrained: row[6]), host: shared(row[4]),
-                    session: shared(row[10]),
-                    wakeAt: wakeAt(kind, notBefore: row.dateIfPresent(7), retryAt: row.dateIfPresent(8)),
-                    leavesJournal: kind == .completed && row[9]))
+                    id: DownloadID(rawValue: try row[0]), key: QueueKey(priority: try row[1], position: try row[2]),
+                    kind: kind, network: NetworkRule(allowsMetered: try row[5], allowsConstrained: try row[6]),
+                    host: shared(try row[4]), session: shared(try row[10]),
+                    wakeAt: wakeAt(kind, notBefore: try row.dateIfPresent(7), retryAt: try row.dateIfPresent(8)),
+                    leavesJournal: try kind == .completed && row[9]))
         }
         return entries
     }

@@ -1,12 +1,11 @@
 import FerryCore
 import FerryEngine
 import struct Foundation.Date
-import GRDB
 
 /// Converts rows to and from columns of the table `download`.
 enum CatalogueColumns {
     /// A column and its new value.
-    typealias Assignment = (column: String, value: (any DatabaseValueConvertible)?)
+    typealias Assignment = (column: String, value: (any ColumnValue)?)
 
     /// The columns that ``row(_:)`` reads, in its order.
     static let selection = """
@@ -135,22 +134,22 @@ enum CatalogueColumns {
     // MARK: Reading
 
     /// Decodes a row of ``selection``.
-    static func row(_ row: Row) throws -> CatalogueRow {
+    static func row(_ row: borrowing Row) throws -> CatalogueRow {
         guard let state = try row.value(RowState.self, 5) else { throw Unreadable() }
         let request = try StoredText.value(RequestColumn.self, row[11] as String)
         return CatalogueRow(
-            id: DownloadID(rawValue: row[0]), session: row[1], key: QueueKey(priority: row[2], position: row[3]),
-            state: state.state, name: row[6],
-            path: row[7], part: row[8],
+            id: DownloadID(rawValue: try row[0]), session: try row[1],
+            key: QueueKey(priority: try row[2], position: try row[3]), state: state.state, name: try row[6],
+            path: try row[7], part: try row[8],
             // Limited, since an earlier version stored any size that a server sent.
-            completedBytes: min(row[9], .bound - 1),
-            totalBytes: (row[10] as ByteCount?).flatMap { $0.isSize ? $0 : nil },
+            completedBytes: min(try row[9], .bound - 1),
+            totalBytes: (try row[10] as ByteCount?).flatMap { $0.isSize ? $0 : nil },
             request: request.request, hasSecrets: request.hasSecrets,
-            label: row[12], userInfo: try row.value([String: String].self, 13) ?? [:], createdAt: row.date(14),
-            endedAt: row.dateIfPresent(15), finished: try row.value(FinishedDownload.self, 16),
+            label: try row[12], userInfo: try row.value([String: String].self, 13) ?? [:], createdAt: try row.date(14),
+            endedAt: try row.dateIfPresent(15), finished: try row.value(FinishedDownload.self, 16),
             published: try row.value(PublishedFile.self, 17),
             announced: try row.value(PublishedFile.self, 18),
-            attempts: row[19], retryAt: row.dateIfPresent(20), pauseReason: state.pauseReason,
+            attempts: try row[19], retryAt: try row.dateIfPresent(20), pauseReason: state.pauseReason,
             waitError: state.error)
     }
 
@@ -190,13 +189,15 @@ private struct RowState: Codable {
 }
 
 extension Row {
-    fileprivate func value<Value: Decodable>(_ type: Value.Type, _ index: Int) throws -> Value? {
+    fileprivate func value<Value: Decodable>(_ type: Value.Type, _ index: Int32) throws -> Value? {
         try (self[index] as String?).map { try StoredText.value(type, $0) }
     }
 
-    func date(_ index: Int) -> Date { Date(timeIntervalSince1970: self[index]) }
+    func date(_ index: Int32) throws -> Date { Date(timeIntervalSince1970: try self[index]) }
 
-    func dateIfPresent(_ index: Int) -> Date? { (self[index] as Double?).map(Date.init(timeIntervalSince1970:)) }
+    func dateIfPresent(_ index: Int32) throws -> Date? {
+        (try self[index] as Double?).map(Date.init(timeIntervalSince1970:))
+    }
 }
 
 extension String {

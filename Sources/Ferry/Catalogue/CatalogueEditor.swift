@@ -1,5 +1,3 @@
-import GRDB
-
 /// Applies changes to an open database, inside the caller's transaction.
 enum CatalogueEditor {
     /// Returns the numbered events of ended downloads.
@@ -18,10 +16,9 @@ enum CatalogueEditor {
             case .record(let event):
                 try record(event, try kind(event), db)
             case .remove(let ids):
-                let statement = try db.cachedStatement(sql: "DELETE FROM download WHERE id = ?")
-                for id in ids { try statement.execute(arguments: [id.rawValue]) }
+                for id in ids { try db.run("DELETE FROM download WHERE id = ?", [id.rawValue]) }
             case .acknowledge(let number):
-                try db.cachedStatement(sql: "DELETE FROM event WHERE number = ?").execute(arguments: [number])
+                try db.run("DELETE FROM event WHERE number = ?", [number])
             case .complete: try CatalogueSchema.setComplete(db)
             }
         }
@@ -29,35 +26,28 @@ enum CatalogueEditor {
     }
 
     private static func insert(_ rows: [CatalogueRow], _ db: Database) throws {
-        var statement: Statement?
         for row in rows {
             let assignments = try CatalogueColumns.assignments(row)
-            let insertion = try statement ?? insertion(assignments.map(\.column), db)
-            statement = insertion
+            let names = assignments.map(\.column).joined(separator: ", ")
+            let marks = assignments.map { _ in "?" }.joined(separator: ", ")
             do {
-                try insertion.execute(arguments: StatementArguments(assignments.map(\.value)))
-            } catch let error as DatabaseError where error.extendedResultCode == .SQLITE_CONSTRAINT_PRIMARYKEY {
+                try db.run("INSERT INTO download (\(names)) VALUES (\(marks))", assignments.map(\.value))
+            } catch let error as DatabaseError where error.isOfPrimaryKey {
                 throw DownloadError.isListed(row.id)
             }
         }
     }
 
-    private static func insertion(_ columns: [String], _ db: Database) throws -> Statement {
-        let marks = columns.map { _ in "?" }.joined(separator: ", ")
-        return try db.cachedStatement(
-            sql: "INSERT INTO download (\(columns.joined(separator: ", "))) VALUES (\(marks))")
-    }
-
     private static func update(_ id: DownloadID, _ assignments: [CatalogueColumns.Assignment], _ db: Database) throws {
         guard !assignments.isEmpty else { return }
         let list = assignments.map { "\($0.column) = ?" }.joined(separator: ", ")
-        try db.cachedStatement(sql: "UPDATE download SET \(list) WHERE id = ?")
-            .execute(arguments: StatementArguments(assignments.map(\.value) + [id.rawValue]))
+        try db.run("UPDATE download SET \(list) WHERE id = ?", assignments.map(\.value) + [id.rawValue])
     }
 
     private static func set(_ change: StoreChange.KeyChange, _ db: Database) throws {
-        try db.cachedStatement(sql: "UPDATE download SET priority = ?, position = ? WHERE id = ?")
-            .execute(arguments: [change.key.priority, change.key.position, change.id.rawValue])
+        try db.run(
+            "UPDATE download SET priority = ?, position = ? WHERE id = ?",
+            [change.key.priority, change.key.position, change.id.rawValue])
     }
 
     private static func end(_ id: DownloadID, _ ending: Ending, _ db: Database) throws -> NumberedEvent? {
@@ -67,36 +57,35 @@ enum CatalogueEditor {
         let text = try kind(event)
         try record(event, text, db)
         guard ending.isNumbered else { return nil }
-        let session = try String.fetchOne(
-            db.cachedStatement(sql: "SELECT session FROM download WHERE id = ?"), arguments: [id.rawValue])
-        try db.cachedStatement(sql: "INSERT INTO event (download, session, time, kind) VALUES (?, ?, ?, ?)")
-            .execute(arguments: [id.rawValue, session ?? "", event.date.storedSeconds, text])
-        return NumberedEvent(number: db.lastInsertedRowID, session: session ?? "", event: event)
+        let session: String =
+            try db.first("SELECT session FROM download WHERE id = ?", [id.rawValue]) { row in try row[0] } ?? ""
+        try db.run(
+            "INSERT INTO event (download, session, time, kind) VALUES (?, ?, ?, ?)",
+            [id.rawValue, session, event.date.storedSeconds, text])
+        return NumberedEvent(number: db.lastInsertedRowID, session: session, event: event)
     }
 
     /// Updates the path of a moved file in its unacknowledged events; called before the row is updated.
     private static func follow(_ file: FinishedDownload, of id: DownloadID, _ db: Database) throws {
-        try db.cachedStatement(
-            sql: """
-                UPDATE event SET kind = json_replace(kind, '$.file.path', ?1)
-                WHERE download = ?2 AND json_extract(kind, '$.file.path') =
-                    (SELECT json_extract(finished, '$.path') FROM download WHERE id = ?2)
-                """
-        ).execute(arguments: [file.path, id.rawValue])
+        try db.run(
+            """
+            UPDATE event SET kind = json_replace(kind, '$.file.path', ?1)
+            WHERE download = ?2 AND json_extract(kind, '$.file.path') =
+                (SELECT json_extract(finished, '$.path') FROM download WHERE id = ?2)
+            """, [file.path, id.rawValue])
     }
 
     private static func record(_ event: DownloadEvent, _ kind: String, _ db: Database) throws {
         let id = event.id.rawValue
-        try db.cachedStatement(
-            sql: "INSERT INTO history (download, time, kind) SELECT id, ?, ? FROM download WHERE id = ?"
-        ).execute(arguments: [event.date.storedSeconds, kind, id])
-        try db.cachedStatement(
-            sql: """
-                DELETE FROM history WHERE download = ?1 AND number <= (
-                    SELECT number FROM history WHERE download = ?1 ORDER BY number DESC
-                    LIMIT 1 OFFSET \(StoreChange.maxHistory))
-                """
-        ).execute(arguments: [id])
+        try db.run(
+            "INSERT INTO history (download, time, kind) SELECT id, ?, ? FROM download WHERE id = ?",
+            [event.date.storedSeconds, kind, id])
+        try db.run(
+            """
+            DELETE FROM history WHERE download = ?1 AND number <= (
+                SELECT number FROM history WHERE download = ?1 ORDER BY number DESC
+                LIMIT 1 OFFSET \(StoreChange.maxHistory))
+            """, [id])
     }
 
     private static func kind(_ event: DownloadEvent) throws -> String {

@@ -1,6 +1,5 @@
 import FerryCore
 import FerryEngine
-import GRDB
 import SystemPackage
 
 /// The directories of a catalogue. The database contains those of its last opening, so that the paths in it can follow
@@ -21,13 +20,14 @@ struct CatalogueLocation: Sendable {
     /// Stores the location, and makes the paths inside the previous directory follow if it was moved. Otherwise the
     /// directory is just another one, and every download stays where it was added.
     func store(_ db: Database, _ fileSystem: any FileSystem) throws {
-        let row = try Row.fetchOne(db, sql: "SELECT state, downloads FROM location")
-        let previous = row.map { CatalogueLocation(state: $0[0], downloads: $0[1]) }
+        let previous = try db.first("SELECT state, downloads FROM location") { row in
+            CatalogueLocation(state: try row[0], downloads: try row[1])
+        }
         if let previous {
             if previous.hasSamePaths(as: self) { return }
             if try hasMoved(from: previous, db, fileSystem) {
                 // A path is the directory itself, or inside it.
-                try CatalogueSchema.replacePaths(db, arguments: [previous.downloads, downloads]) { path in
+                try CatalogueSchema.replacePaths(db, [previous.downloads, downloads]) { path in
                     """
                     CASE WHEN \(path) = ?1 OR substr(\(path), 1, length(?1) + 1) = ?1 || '/'
                     THEN ?2 || substr(\(path), length(?1) + 1) ELSE \(path) END
@@ -35,12 +35,14 @@ struct CatalogueLocation: Sendable {
                 }
             }
         }
-        try db.execute(sql: "DELETE FROM location")
-        try db.execute(sql: "INSERT INTO location (state, downloads) VALUES (?, ?)", arguments: [state, downloads])
+        try db.run("DELETE FROM location")
+        try db.run("INSERT INTO location (state, downloads) VALUES (?, ?)", [state, downloads])
     }
 
     /// Whether the database of a closed catalogue has its location: its paths are absolute.
-    static func isStored(_ db: Database) throws -> Bool { try db.tableExists("location") }
+    static func isStored(_ db: Database) throws -> Bool {
+        try db.first("SELECT 1 FROM sqlite_master WHERE name = 'location'") { _ in true } ?? false
+    }
 
     private func hasSamePaths(as other: CatalogueLocation) -> Bool {
         state.hasSameBytes(as: other.state) && downloads.hasSameBytes(as: other.downloads)
@@ -55,16 +57,16 @@ struct CatalogueLocation: Sendable {
             (try? fileSystem.exists(FilePath(previous.downloads))) == false
         else { return false }
         if !state.hasSameBytes(as: previous.state) { return true }
-        let files = try String.fetchCursor(
-            db,
-            sql: """
-                SELECT substr(file, length(?1) + 2)
-                FROM (SELECT path AS file FROM download UNION ALL SELECT part FROM download)
-                WHERE substr(file, 1, length(?1) + 1) = ?1 || '/'
-                """, arguments: [previous.downloads])
-        while let file = try files.next() {
-            if (try? fileSystem.exists(FilePath(downloads).appending(file))) == true { return true }
+        var isHere = false
+        try db.forEach(
+            """
+            SELECT substr(file, length(?1) + 2)
+            FROM (SELECT path AS file FROM download UNION ALL SELECT part FROM download)
+            WHERE substr(file, 1, length(?1) + 1) = ?1 || '/'
+            """, [previous.downloads]
+        ) { row in
+            if !isHere { isHere = (try? fileSystem.exists(FilePath(downloads).appending(try row[0] as String))) == true }
         }
-        return false
+        return isHere
     }
 }

@@ -2,7 +2,6 @@ import Dispatch
 import FerryCore
 package import FerryEngine
 import Foundation
-import GRDB
 import SystemPackage
 
 /// Opens a catalogue: directory, lock, header, database, check, migrations. Blocks.
@@ -12,7 +11,6 @@ struct CatalogueOpener: Sendable {
     let report: @Sendable (DownloadError) -> Void
 
     private var state: FilePath { FilePath(location.state) }
-    private var migrator: DatabaseMigrator { CatalogueSchema.migrator(downloads: location.downloads) }
 
     var path: FilePath { state.appending(Catalogue.fileName) }
 
@@ -22,7 +20,7 @@ struct CatalogueOpener: Sendable {
         var damaged: FilePath?
         if try !headerIsFine() { damaged = try moveAside() }
         try prepareFile()
-        let database: DatabaseQueue
+        let database: Database
         do {
             database = try openDatabase()
         } catch is Damage {
@@ -30,10 +28,10 @@ struct CatalogueOpener: Sendable {
             try prepareFile()
             database = try openDatabase()
         }
-        let isComplete = try database.writeWithoutTransaction(CatalogueSchema.isComplete)
+        let isComplete = try CatalogueSchema.isComplete(database)
         // Makes the name of a new file durable before its contents are relied on.
         try? fileSystem.syncDirectory(state)
-        let catalogue = Catalogue(path: path.string, database: database, lock: lock, report: report)
+        let catalogue = Catalogue(path: path.string, database: DatabaseQueue(database), lock: lock, report: report)
         return Catalogue.Opening(catalogue: catalogue, isNew: !isComplete, damaged: damaged?.string)
     }
 
@@ -112,15 +110,22 @@ struct CatalogueOpener: Sendable {
 
     // MARK: The database
 
-    private func openDatabase() throws -> DatabaseQueue {
+    private func openDatabase() throws -> Database {
         do {
-            let database = try DatabaseQueue(path: path.string, configuration: configuration)
-            try database.writeWithoutTransaction { db in
-                try check(db)
-                try db.execute(sql: "PRAGMA journal_mode = WAL")
-            }
-            try migrator.migrate(database)
-            try database.write { db in try location.store(db, fileSystem) }
+            let database = try Database(path: path.string)
+            try database.execute(
+                """
+                PRAGMA synchronous = FULL;
+                PRAGMA fullfsync = ON;
+                PRAGMA checkpoint_fullfsync = ON;
+                PRAGMA cache_size = -8192;
+                PRAGMA journal_size_limit = 4194304;
+                PRAGMA cell_size_check = ON;
+                """)
+            try check(database)
+            try database.execute("PRAGMA journal_mode = WAL")
+            try CatalogueSchema.migrate(database, downloads: location.downloads)
+            try database.transaction { try location.store(database, fileSystem) }
             return database
         } catch let error as DatabaseError where error.isOfDamage {
             throw Damage()
@@ -128,35 +133,15 @@ struct CatalogueOpener: Sendable {
     }
 
     private func check(_ db: Database) throws {
-        try check(
-            version: Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0,
-            application: Int32.fetchOne(db, sql: "PRAGMA application_id") ?? 0)
-        if try migrator.hasBeenSuperseded(db) { throw isNewer }
-        let isOurs = try Int32.fetchOne(db, sql: "PRAGMA application_id") == CatalogueSchema.applicationID
+        let application = try CatalogueSchema.number("application_id", db)
+        try check(version: CatalogueSchema.number("user_version", db), application: application)
+        if try CatalogueSchema.isSuperseded(db) { throw isNewer }
         // After a crash, the database may contain only the table of migrations.
         let isEmpty =
-            try Int.fetchOne(db, sql: "SELECT count(*) FROM sqlite_master WHERE tbl_name <> 'grdb_migrations'") == 0
-        guard isOurs || isEmpty else { throw isNoCatalogue(.foreignFile) }
-        guard try String.fetchOne(db, sql: "PRAGMA quick_check(1)") == "ok" else { throw Damage() }
-    }
-
-    private var configuration: GRDB.Configuration {
-        var configuration = GRDB.Configuration()
-        configuration.label = "Ferry.Catalogue"
-        // No other process should have the database open, but the user may inspect it with a tool.
-        configuration.busyMode = .timeout(5)
-        configuration.prepareDatabase { db in
-            try db.execute(
-                sql: """
-                    PRAGMA synchronous = FULL;
-                    PRAGMA fullfsync = ON;
-                    PRAGMA checkpoint_fullfsync = ON;
-                    PRAGMA cache_size = -8192;
-                    PRAGMA journal_size_limit = 4194304;
-                    PRAGMA cell_size_check = ON;
-                    """)
-        }
-        return configuration
+            try db.first("SELECT 1 FROM sqlite_master WHERE tbl_name <> 'grdb_migrations'") { _ in false } ?? true
+        guard application == CatalogueSchema.applicationID || isEmpty else { throw isNoCatalogue(.foreignFile) }
+        let isSound: Bool? = try db.first("PRAGMA quick_check(1)") { row in try row[0] == "ok" }
+        guard isSound == true else { throw Damage() }
     }
 
     private var isNewer: DownloadError {

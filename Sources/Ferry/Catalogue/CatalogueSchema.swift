@@ -1,5 +1,3 @@
-import GRDB
-
 /// The tables of a catalogue and their migrations.
 enum CatalogueSchema {
     /// The application identifier in the file's header: `Frry`.
@@ -9,150 +7,183 @@ enum CatalogueSchema {
     /// A new catalogue has 0: the downloads known from journals have not been added yet.
     static let version: Int32 = 1
 
+    /// The migrations, in order; those that a catalogue has are in its table `grdb_migrations`.
+    static let migrations: [(name: String, apply: @Sendable (Database, _ downloads: String) throws -> Void)] = [
+        ("1 downloads, events, history", { db, _ in try makeTables(db) }),
+        ("2 one form", { db, _ in try joinForms(db) }),
+        ("3 absolute paths", makePathsAbsolute),
+    ]
+
+    /// Applies the missing migrations, each in a transaction; those behind the one called `last` are left out.
+    ///
     /// `downloads` is the directory relative to which earlier versions stored paths.
-    static func migrator(downloads: String) -> DatabaseMigrator {
-        var migrator = DatabaseMigrator()
-        migrator.registerMigration("1 downloads, events, history", migrate: makeTables)
-        migrator.registerMigration("2 one form", migrate: joinForms)
-        migrator.registerMigration("3 absolute paths") { db in
-            try db.execute(sql: "CREATE TABLE location (downloads TEXT NOT NULL, state TEXT NOT NULL) STRICT")
-            let prefix = downloads.utf8.last == UInt8(ascii: "/") ? downloads : downloads + "/"
-            try replacePaths(db, arguments: [downloads, prefix]) { path in
-                "CASE WHEN \(path) = '.' THEN ?1 WHEN \(path) GLOB '/*' THEN \(path) ELSE ?2 || \(path) END"
+    static func migrate(_ db: Database, downloads: String, upTo last: String? = nil) throws {
+        try db.execute("CREATE TABLE IF NOT EXISTS grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
+        let applied = try appliedMigrations(db)
+        for migration in migrations {
+            if !applied.contains(migration.name) {
+                try db.transaction {
+                    try migration.apply(db, downloads)
+                    try db.run("INSERT INTO grdb_migrations (identifier) VALUES (?)", [migration.name])
+                }
             }
+            if migration.name == last { break }
         }
-        return migrator
+    }
+
+    /// Whether a newer version has migrated the catalogue.
+    static func isSuperseded(_ db: Database) throws -> Bool {
+        try !appliedMigrations(db).isSubset(of: migrations.map(\.name))
+    }
+
+    private static func appliedMigrations(_ db: Database) throws -> Set<String> {
+        let hasTable = try db.first("SELECT 1 FROM sqlite_master WHERE name = 'grdb_migrations'") { _ in true } ?? false
+        guard hasTable else { return [] }
+        return Set(try db.all("SELECT identifier FROM grdb_migrations") { row in try row[0] })
     }
 
     /// Rows have their whole state in `details`, reasons of waits are members beside the state or event, and so are all
     /// members of a request.
     private static func joinForms(_ db: Database) throws {
         try db.execute(
-            sql: """
-                UPDATE download SET details = CASE
-                    WHEN state = 'failed' THEN json_object('state', state, 'error', json_extract(details, '$.error'))
-                    WHEN state = 'completed' THEN json_object('state', state, 'proof', json_extract(details, '$.proof'))
-                    WHEN state = 'paused' THEN
-                        json_patch('{"state":"paused"}', json_object('pauseReason', json_extract(details, '$')))
-                    WHEN state LIKE 'waiting.%' THEN
-                        json_patch(
-                            json_object('state', 'waiting', 'waitReason', substr(state, 9)),
-                            json_object('until', json_extract(details, '$.wait.at')))
-                    ELSE json_object('state', state)
-                END;
-                UPDATE history SET kind = json_patch(
-                    json_remove(kind, '$.wait'),
-                    json_object(
-                        'waitReason', json_extract(kind, '$.wait.kind'), 'until', json_extract(kind, '$.wait.at')))
-                WHERE json_extract(kind, '$.kind') = 'waiting';
-                UPDATE download SET request = json_patch(
+            """
+            UPDATE download SET details = CASE
+                WHEN state = 'failed' THEN json_object('state', state, 'error', json_extract(details, '$.error'))
+                WHEN state = 'completed' THEN json_object('state', state, 'proof', json_extract(details, '$.proof'))
+                WHEN state = 'paused' THEN
+                    json_patch('{"state":"paused"}', json_object('pauseReason', json_extract(details, '$')))
+                WHEN state LIKE 'waiting.%' THEN
                     json_patch(
-                        json_patch(
-                            json_remove(
-                                request, '$.sources', '$.destination', '$.headers', '$.trust', '$.network'),
-                            json_object(
-                                'urls', json_extract(request, '$.sources'),
-                                'headers', (
-                                    SELECT json_group_object(name, json(list)) FROM (
-                                        SELECT name, json_group_array(value) AS list FROM (
-                                            SELECT json_extract(value, '$[0]') AS name,
-                                                json_extract(value, '$[1]') AS value
-                                            FROM json_each(request, '$.headers') ORDER BY key)
-                                        GROUP BY name)))),
-                        json_patch(
-                            json_remove(json_extract(request, '$.destination'), '$.file'),
-                            json_object('path', json_extract(request, '$.destination.file')))),
+                        json_object('state', 'waiting', 'waitReason', substr(state, 9)),
+                        json_object('until', json_extract(details, '$.wait.at')))
+                ELSE json_object('state', state)
+            END;
+            UPDATE history SET kind = json_patch(
+                json_remove(kind, '$.wait'),
+                json_object(
+                    'waitReason', json_extract(kind, '$.wait.kind'), 'until', json_extract(kind, '$.wait.at')))
+            WHERE json_extract(kind, '$.kind') = 'waiting';
+            UPDATE download SET request = json_patch(
+                json_patch(
                     json_patch(
-                        coalesce(json_extract(request, '$.trust'), '{}'),
-                        coalesce(json_extract(request, '$.network'), '{}')));
-                """)
+                        json_remove(
+                            request, '$.sources', '$.destination', '$.headers', '$.trust', '$.network'),
+                        json_object(
+                            'urls', json_extract(request, '$.sources'),
+                            'headers', (
+                                SELECT json_group_object(name, json(list)) FROM (
+                                    SELECT name, json_group_array(value) AS list FROM (
+                                        SELECT json_extract(value, '$[0]') AS name,
+                                            json_extract(value, '$[1]') AS value
+                                        FROM json_each(request, '$.headers') ORDER BY key)
+                                    GROUP BY name)))),
+                    json_patch(
+                        json_remove(json_extract(request, '$.destination'), '$.file'),
+                        json_object('path', json_extract(request, '$.destination.file')))),
+                json_patch(
+                    coalesce(json_extract(request, '$.trust'), '{}'),
+                    coalesce(json_extract(request, '$.network'), '{}')));
+            """)
     }
 
     private static func makeTables(_ db: Database) throws {
         let kinds = StateKind.allCases.map { "'\($0.rawValue)'" }.joined(separator: ", ")
         try db.execute(
-            sql: """
-                CREATE TABLE download (
-                    id TEXT NOT NULL PRIMARY KEY CHECK (id <> ''),
-                    session TEXT NOT NULL,
-                    priority INTEGER NOT NULL,
-                    position INTEGER NOT NULL,
-                    state TEXT NOT NULL CHECK (state IN (\(kinds))),
-                    details TEXT CHECK (details IS NULL OR json_valid(details)),
-                    completed INTEGER NOT NULL CHECK (completed >= 0),
-                    total INTEGER CHECK (total >= 0),
-                    attempts INTEGER NOT NULL CHECK (attempts >= 0),
-                    retryAt REAL,
-                    host TEXT NOT NULL,
-                    metered INTEGER CHECK (metered IN (0, 1)),
-                    constrained INTEGER CHECK (constrained IN (0, 1)),
-                    notBefore REAL,
-                    name TEXT NOT NULL,
-                    path TEXT CHECK (path <> ''),
-                    part TEXT CHECK (part <> ''),
-                    createdAt REAL NOT NULL,
-                    endedAt REAL,
-                    url TEXT NOT NULL,
-                    mirrors TEXT,
-                    place TEXT NOT NULL CHECK (place <> ''),
-                    request TEXT NOT NULL CHECK (json_valid(request)),
-                    label TEXT,
-                    userInfo TEXT CHECK (userInfo IS NULL OR json_valid(userInfo)),
-                    finished TEXT CHECK (finished IS NULL OR json_valid(finished)),
-                    published TEXT CHECK (published IS NULL OR json_valid(published)),
-                    announced TEXT CHECK (announced IS NULL OR json_valid(announced))
-                ) STRICT;
-                CREATE INDEX download_order ON download (priority DESC, position, id);
-                CREATE INDEX download_url ON download (url, place);
+            """
+            CREATE TABLE download (
+                id TEXT NOT NULL PRIMARY KEY CHECK (id <> ''),
+                session TEXT NOT NULL,
+                priority INTEGER NOT NULL,
+                position INTEGER NOT NULL,
+                state TEXT NOT NULL CHECK (state IN (\(kinds))),
+                details TEXT CHECK (details IS NULL OR json_valid(details)),
+                completed INTEGER NOT NULL CHECK (completed >= 0),
+                total INTEGER CHECK (total >= 0),
+                attempts INTEGER NOT NULL CHECK (attempts >= 0),
+                retryAt REAL,
+                host TEXT NOT NULL,
+                metered INTEGER CHECK (metered IN (0, 1)),
+                constrained INTEGER CHECK (constrained IN (0, 1)),
+                notBefore REAL,
+                name TEXT NOT NULL,
+                path TEXT CHECK (path <> ''),
+                part TEXT CHECK (part <> ''),
+                createdAt REAL NOT NULL,
+                endedAt REAL,
+                url TEXT NOT NULL,
+                mirrors TEXT,
+                place TEXT NOT NULL CHECK (place <> ''),
+                request TEXT NOT NULL CHECK (json_valid(request)),
+                label TEXT,
+                userInfo TEXT CHECK (userInfo IS NULL OR json_valid(userInfo)),
+                finished TEXT CHECK (finished IS NULL OR json_valid(finished)),
+                published TEXT CHECK (published IS NULL OR json_valid(published)),
+                announced TEXT CHECK (announced IS NULL OR json_valid(announced))
+            ) STRICT;
+            CREATE INDEX download_order ON download (priority DESC, position, id);
+            CREATE INDEX download_url ON download (url, place);
 
-                CREATE TABLE event (
-                    number INTEGER PRIMARY KEY AUTOINCREMENT,
-                    download TEXT NOT NULL,
-                    session TEXT NOT NULL,
-                    time REAL NOT NULL,
-                    kind TEXT NOT NULL CHECK (json_valid(kind))
-                ) STRICT;
+            CREATE TABLE event (
+                number INTEGER PRIMARY KEY AUTOINCREMENT,
+                download TEXT NOT NULL,
+                session TEXT NOT NULL,
+                time REAL NOT NULL,
+                kind TEXT NOT NULL CHECK (json_valid(kind))
+            ) STRICT;
 
-                CREATE TABLE history (
-                    number INTEGER PRIMARY KEY,
-                    download TEXT NOT NULL REFERENCES download (id) ON DELETE CASCADE,
-                    time REAL NOT NULL,
-                    kind TEXT NOT NULL CHECK (json_valid(kind))
-                ) STRICT;
-                CREATE INDEX history_download ON history (download, number);
+            CREATE TABLE history (
+                number INTEGER PRIMARY KEY,
+                download TEXT NOT NULL REFERENCES download (id) ON DELETE CASCADE,
+                time REAL NOT NULL,
+                kind TEXT NOT NULL CHECK (json_valid(kind))
+            ) STRICT;
+            CREATE INDEX history_download ON history (download, number);
 
-                PRAGMA application_id = \(applicationID);
-                """)
+            PRAGMA application_id = \(applicationID);
+            """)
+    }
+
+    private static func makePathsAbsolute(_ db: Database, in downloads: String) throws {
+        try db.execute("CREATE TABLE location (downloads TEXT NOT NULL, state TEXT NOT NULL) STRICT")
+        let prefix = downloads.utf8.last == UInt8(ascii: "/") ? downloads : downloads + "/"
+        try replacePaths(db, [downloads, prefix]) { path in
+            "CASE WHEN \(path) = '.' THEN ?1 WHEN \(path) GLOB '/*' THEN \(path) ELSE ?2 || \(path) END"
+        }
     }
 
     /// Replaces each path in the tables with the value of an SQL expression, which `replacement` makes of the path's.
     static func replacePaths(
-        _ db: Database, arguments: StatementArguments, _ replacement: (_ path: String) -> String
+        _ db: Database, _ arguments: Database.Arguments, _ replacement: (_ path: String) -> String
     ) throws {
         func replaced(_ column: String, _ members: [String]) -> String {
             let values = members.map { "'$.\($0)', " + replacement("json_extract(\(column), '$.\($0)')") }
             return "\(column) = json_replace(\(column), \(values.joined(separator: ", ")))"
         }
         // The end of the text in `place`.
-        let target =
-            "coalesce(\(["path", "directory", "part"].map { "request ->> '$.\($0)'" }.joined(separator: ", ")))"
-        try db.execute(
-            sql: """
-                UPDATE download SET path = \(replacement("path")), part = \(replacement("part")),
-                    place = substr(place, 1, length(place) - length(\(target))) || \(replacement(target)),
-                    \(replaced("request", ["path", "directory", "part", "root"])),
-                    \(["finished", "published", "announced"].map { replaced($0, ["path"]) }.joined(separator: ", "))
-                """, arguments: arguments)
+        let members = ["path", "directory", "part"]
+        let target = "coalesce(\(members.map { "request ->> '$.\($0)'" }.joined(separator: ", ")))"
+        try db.run(
+            """
+            UPDATE download SET path = \(replacement("path")), part = \(replacement("part")),
+                place = substr(place, 1, length(place) - length(\(target))) || \(replacement(target)),
+                \(replaced("request", members + ["root"])),
+                \(["finished", "published", "announced"].map { replaced($0, ["path"]) }.joined(separator: ", "))
+            """, arguments)
         for table in ["event", "history"] {
-            try db.execute(sql: "UPDATE \(table) SET \(replaced("kind", ["file.path"]))", arguments: arguments)
+            try db.run("UPDATE \(table) SET \(replaced("kind", ["file.path"]))", arguments)
         }
     }
 
     /// Whether the downloads known from journals have been added.
     static func isComplete(_ db: Database) throws -> Bool {
-        try Int32.fetchOne(db, sql: "PRAGMA user_version") ?? 0 > 0
+        try number("user_version", db) > 0
     }
 
     /// Part of the transaction, as the header is on a database page.
-    static func setComplete(_ db: Database) throws { try db.execute(sql: "PRAGMA user_version = \(version)") }
+    static func setComplete(_ db: Database) throws { try db.execute("PRAGMA user_version = \(version)") }
+
+    /// A number in the header of the file.
+    static func number(_ pragma: String, _ db: Database) throws -> Int32 {
+        try db.first("PRAGMA \(pragma)") { row in try row[0] } ?? 0
+    }
 }

@@ -1,6 +1,5 @@
 import FerryCore
 import FerryEngine
-import GRDB
 
 extension DownloadError {
     static var storeIsClosed: DownloadError {
@@ -26,26 +25,11 @@ extension DownloadError {
                 error.kind == .noSpace ? .diskFull : .catalogue, ErrorPhrase(what, path),
                 underlying: error.message, recovery: error.kind == .noSpace ? .transient(retryAfter: nil) : .permanent)
         case let error as DatabaseError:
-            let isFull = error.resultCode == .SQLITE_FULL
             self.init(
-                isFull ? .diskFull : .catalogue, ErrorPhrase(what, path),
-                underlying: "SQLite \(error.extendedResultCode.rawValue): \(error.message ?? "no reason given")",
+                error.isOfSpace ? .diskFull : .catalogue, ErrorPhrase(what, path), underlying: "\(error)",
                 recovery: error.isOfTheDisk ? .transient(retryAfter: nil) : .permanent)
         default:
             self.init(.catalogue, ErrorPhrase(what, path), underlying: "\(error)")
-        }
-    }
-}
-
-extension DatabaseError {
-    /// Whether the database is damaged and must be replaced.
-    var isOfDamage: Bool { resultCode == .SQLITE_CORRUPT || resultCode == .SQLITE_NOTADB }
-
-    /// Whether the data is valid and the same write may succeed later.
-    var isOfTheDisk: Bool {
-        switch resultCode {
-        case .SQLITE_FULL, .SQLITE_IOERR, .SQLITE_BUSY, .SQLITE_NOMEM, .SQLITE_CANTOPEN, .SQLITE_READONLY: true
-        default: false
         }
     }
 }

@@ -1,5 +1,4 @@
 package import FerryAPI
-import GRDB
 
 /// A filter of rows; by default all match.
 package struct RowFilter: Sendable, Hashable {
@@ -65,11 +64,11 @@ extension RowFilter {
         return terms.isEmpty ? "" : " WHERE " + terms.joined(separator: " AND ")
     }
 
-    var arguments: StatementArguments {
+    var arguments: Database.Arguments {
         get throws {
-            var arguments: StatementArguments = []
-            if let ids { arguments += [try StoredText.text(ids.map(\.rawValue))] }
-            if let session { arguments += [session] }
+            var arguments: Database.Arguments = []
+            if let ids { arguments.append(try StoredText.text(ids.map(\.rawValue))) }
+            if let session { arguments.append(session) }
             if let pattern { arguments += [pattern, pattern, pattern] }
             return arguments
         }

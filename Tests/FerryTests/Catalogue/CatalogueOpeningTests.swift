@@ -1,7 +1,6 @@
 import FerryCore
 import FerryTesting
 import Foundation
-import GRDB
 import Testing
 
 @testable import Ferry
@@ -135,10 +134,8 @@ struct CatalogueOpeningTests {
         try await StoreBench.withDirectory { directory in
             try FileManager.default.createDirectory(atPath: directory + "/state", withIntermediateDirectories: true)
             // The file after an end of the process between the first table and the others.
-            let database = try DatabaseQueue(path: directory + "/state/catalogue.sqlite")
-            try await database.write { db in
-                try db.execute(sql: "CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
-            }
+            let database = try Database(path: directory + "/state/catalogue.sqlite")
+            try database.execute("CREATE TABLE grdb_migrations (identifier TEXT NOT NULL PRIMARY KEY)")
             try database.close()
             let made = try await StoreBench.open(directory)
             #expect(made.isNew)
@@ -169,7 +166,7 @@ struct CatalogueOpeningTests {
     func newer(sql: String) async throws {
         try await StoreBench.withDirectory { directory in
             let catalogue = try await StoreBench.open(directory).catalogue
-            try await catalogue.database.write { try $0.execute(sql: sql) }
+            try catalogue.database.sync { db in try db.execute(sql) }
             await catalogue.close()
             try await expectRefusal(directory, "newer version")
         }
@@ -183,8 +180,8 @@ struct CatalogueOpeningTests {
     func foreign(sql: String) async throws {
         try await StoreBench.withDirectory { directory in
             try FileManager.default.createDirectory(atPath: directory + "/state", withIntermediateDirectories: true)
-            let database = try DatabaseQueue(path: directory + "/state/catalogue.sqlite")
-            try await database.write { try $0.execute(sql: sql) }
+            let database = try Database(path: directory + "/state/catalogue.sqlite")
+            try database.execute(sql)
             try database.close()
             try await expectRefusal(directory, "another program")
         }

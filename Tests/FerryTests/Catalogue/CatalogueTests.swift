@@ -1,7 +1,6 @@
 import FerryCore
 import FerryEngine
 import Foundation
-import GRDB
 import Synchronization
 import Testing
 
@@ -125,7 +124,7 @@ struct CatalogueTests {
                 "INSERT INTO history (download, time, kind) VALUES ('absent', 0, '{}')",
                 "INSERT INTO event (download, session, time, kind) VALUES ('a', '', 0, 'x')",
             ] {
-                #expect(throws: DatabaseError.self, "\(sql)") { try database.write { try $0.execute(sql: sql) } }
+                #expect(throws: DatabaseError.self, "\(sql)") { try database.sync { db in try db.execute(sql) } }
             }
         }
     }
@@ -136,7 +135,7 @@ struct CatalogueTests {
             let rows = try [StoreBench.row("a", 0, 1), StoreBench.row("b", 0, 2), StoreBench.row("c", 0, 3)]
             try await bench.store.commit([.insert(rows)])
             let database = try #require(bench.store as? Catalogue).database
-            try await database.write { try $0.execute(sql: "UPDATE download SET request = '{}' WHERE id = 'b'") }
+            try database.sync { db in try db.execute("UPDATE download SET request = '{}' WHERE id = 'b'") }
             #expect(try await bench.store.list() == ["a", "c"])
             #expect(try await bench.store.rows(["b", "c"]) == [rows[2]])
             #expect(try await bench.store.load().count == 3)
@@ -176,9 +175,9 @@ struct CatalogueTests {
             let store = bench.store
             let database = try #require(store as? Catalogue).database
             try await store.commit([.insert([StoreBench.row("a")])])
-            let pages = try await database.writeWithoutTransaction { db in
-                let pages = try Int.fetchOne(db, sql: "PRAGMA page_count") ?? 0
-                try db.execute(sql: "PRAGMA max_page_count = \(pages)")
+            let pages = try database.sync { db in
+                let pages: Int = try db.first("PRAGMA page_count") { row in try row[0] } ?? 0
+                try db.execute("PRAGMA max_page_count = \(pages)")
                 return pages
             }
             // A submitted batch is kept for later, and a commit behind it fails.
@@ -190,9 +189,7 @@ struct CatalogueTests {
             await #expect(throws: DownloadError.self) { try await store.commit([.update("a", [.label("late")])]) }
             #expect(try await store.row("a")?.label == nil)
 
-            try await database.writeWithoutTransaction {
-                try $0.execute(sql: "PRAGMA max_page_count = \(pages + 100_000)")
-            }
+            try database.sync { db in try db.execute("PRAGMA max_page_count = \(pages + 100_000)") }
             #expect(try await store.row("a")?.label == large)
             try await store.commit([.update("a", [.label("late")])])
             #expect(try await store.row("a")?.label == "late")
@@ -208,9 +205,9 @@ struct CatalogueTests {
             let large = try StoreBench.row("large", request: StoreBench.request("https://example.com/" + text(60_000)))
             // All three wait while the connection is busy, so that they are written as one group.
             let gate = DispatchSemaphore(value: 0)
-            catalogue.database.asyncWriteWithoutTransaction { db in
-                let pages = (try? Int.fetchOne(db, sql: "PRAGMA page_count")) ?? 1
-                try? db.execute(sql: "PRAGMA max_page_count = \(pages)")
+            catalogue.database.async { db in
+                let pages: Int? = try? db.first("PRAGMA page_count") { row in try row[0] }
+                try? db.execute("PRAGMA max_page_count = \(pages ?? 1)")
                 gate.wait()
             }
             async let first = commit([.update("a", [.label("x")])], store)

@@ -1,6 +1,5 @@
 import FerryCore
 import Foundation
-import GRDB
 import HTTPTypes
 import Testing
 
@@ -41,28 +40,26 @@ struct OlderCatalogueTests {
     private func make(_ directory: String) throws {
         try FileManager.default.createDirectory(
             atPath: directory + "/state", withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
-        let database = try DatabaseQueue(path: directory + "/state/catalogue.sqlite")
-        try CatalogueSchema.migrator(downloads: directory + "/files").migrate(
-            database, upTo: "1 downloads, events, history")
-        try database.write { db in
+        let db = try Database(path: directory + "/state/catalogue.sqlite")
+        try CatalogueSchema.migrate(db, downloads: directory + "/files", upTo: "1 downloads, events, history")
+        try db.transaction {
             for (index, row) in Self.rows.enumerated() {
-                try db.execute(
-                    sql: """
-                        INSERT INTO download (id, session, priority, position, state, details, completed, attempts,
-                            host, name, createdAt, url, place, request)
-                        VALUES (?, 'app', 0, ?, ?, ?, 5, 0, 'h', 'n', 1.5, 'http://h/', 'directory .', ?)
-                        """, arguments: [row.id, index, row.state, row.details, row.request])
+                try db.run(
+                    """
+                    INSERT INTO download (id, session, priority, position, state, details, completed, attempts,
+                        host, name, createdAt, url, place, request)
+                    VALUES (?, 'app', 0, ?, ?, ?, 5, 0, 'h', 'n', 1.5, 'http://h/', 'directory .', ?)
+                    """, [row.id, index, row.state, row.details, row.request])
             }
             for (number, kind) in [
                 #"{"kind":"waiting","message":"m","wait":{"at":1893456000,"kind":"retry"}}"#,
                 #"{"kind":"waiting","message":"m","phrase":["noNetworkAllowed"],"wait":{"kind":"network"}}"#,
                 #"{"kind":"note","text":"t"}"#,
             ].enumerated() {
-                try db.execute(
-                    sql: "INSERT INTO history VALUES (?, 'done', 2, ?)", arguments: [number + 1, kind])
+                try db.run("INSERT INTO history VALUES (?, 'done', 2, ?)", [number + 1, kind])
             }
         }
-        try database.close()
+        try db.close()
     }
 
     @Test("Catalogue: what the first version wrote is read by this one")

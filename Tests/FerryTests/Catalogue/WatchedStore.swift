@@ -1,5 +1,4 @@
 import FerryCore
-import GRDB
 import Synchronization
 import Testing
 
@@ -84,7 +83,7 @@ extension Workshop {
         let store = try await #require(manager.scheduler).opened()
         let database = try #require(store as? Catalogue).database
         let sql = "CREATE TRIGGER refusal \(what) BEGIN SELECT RAISE(ABORT, 'refused'); END"
-        try await database.write { try $0.execute(sql: sql) }
+        try database.sync { db in try db.execute(sql) }
     }
 }
 

@@ -1,6 +1,5 @@
 import FerryTesting
 import Foundation
-import GRDB
 import Testing
 
 @testable import Ferry
@@ -128,11 +127,9 @@ struct LostCatalogueTests {
             // The state after a kill that follows the creation of the tables.
             let made = try await Catalogue.open(directory: state, downloads: shop.directory)
             #expect(made.isNew)
-            try await made.catalogue.database.write { db in
+            try made.catalogue.database.sync { db in
                 try db.execute(
-                    sql: """
-                        CREATE TRIGGER refusal BEFORE INSERT ON download BEGIN SELECT RAISE(ABORT, 'refused'); END
-                        """)
+                    "CREATE TRIGGER refusal BEFORE INSERT ON download BEGIN SELECT RAISE(ABORT, 'refused'); END")
             }
             await made.catalogue.close()
             let second = shop.kept()
@@ -140,7 +137,7 @@ struct LostCatalogueTests {
             await second.shutdown()
             let refused = try await Catalogue.open(directory: state, downloads: shop.directory)
             #expect(refused.isNew)
-            try await refused.catalogue.database.write { try $0.execute(sql: "DROP TRIGGER refusal") }
+            try refused.catalogue.database.sync { db in try db.execute("DROP TRIGGER refusal") }
             await refused.catalogue.close()
 
             let gate = Gate()
