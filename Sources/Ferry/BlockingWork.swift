@@ -1,3 +1,4 @@
+import Dispatch
 import FerryEngine
 
 /// Runs `body`, which blocks, on a file thread: it would hold up an event loop or a thread of Swift's pool.
@@ -7,6 +8,16 @@ package func onFileThread<Value: Sendable, Failure: Error>(
     _ body: @escaping @Sendable () throws(Failure) -> Value
 ) async throws(Failure) -> Value {
     try await EngineProvider.files.run { _ throws(Failure) in try body() }
+}
+
+/// Runs `body`, which may block for as long as it likes, on a thread of its own; on a queue if the system has no more
+/// threads.
+///
+/// - Parameters:
+///   - name: The name that `top` and `perf` show, at most 15 bytes.
+///   - stackSize: In bytes.
+package func onOwnThread(_ name: String, stackSize: Int = 128 << 10, _ body: @escaping @Sendable () -> Void) {
+    if SystemThread.start(name, stackSize: stackSize, body) != 0 { DispatchQueue.global().async(execute: body) }
 }
 
 /// Runs `body` and its child tasks on file threads, between their suspensions too. The caller must not be isolated to

@@ -1,7 +1,12 @@
 import FerryCore
 import FerryEngine
-import Foundation
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The implementation behind a manager: the ``Scheduler`` of this process, or a session of the daemon.
 ///

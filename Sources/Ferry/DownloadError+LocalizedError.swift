@@ -1,5 +1,10 @@
 public import FerryCore
-public import protocol Foundation.LocalizedError
+
+#if canImport(FoundationEssentials)
+    public import protocol FoundationEssentials.LocalizedError
+#else
+    public import protocol Foundation.LocalizedError
+#endif
 
 /// Texts in the language of the process; ``DownloadError/message(in:)`` returns another.
 extension DownloadError: LocalizedError {

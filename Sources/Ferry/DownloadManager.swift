@@ -1,6 +1,5 @@
 public import FerryCore
 import FerryEngine
-import Foundation
 import Synchronization
 import SystemPackage
 

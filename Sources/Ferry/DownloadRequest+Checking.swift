@@ -1,5 +1,4 @@
 import FerryCore
-import Foundation
 
 extension DownloadRequest {
     /// The request with absolute paths. Throws errors that can be detected without disk access.

@@ -4,7 +4,8 @@ import Synchronization
 /// Creates the engine's shared parts when the first download needs them.
 package final class EngineProvider: Sendable {
     /// The whole file system, for work without a configuration.
-    static let files = FileIO(LocalFileSystem())
+    static let fileSystem = LocalFileSystem()
+    static let files = FileIO(fileSystem)
     /// The clock of the engine and the queue.
     let clock: any EngineClock
     private let state = Mutex<EngineEnvironment?>(nil)

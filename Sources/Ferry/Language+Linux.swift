@@ -1,6 +1,6 @@
 #if os(Linux)
     public import FerryCore
-    import class Foundation.ProcessInfo
+    import class FoundationEssentials.ProcessInfo
 
     extension Language {
         /// The language of the process, from `LC_ALL`, `LC_MESSAGES` and `LANG`, read on first access.

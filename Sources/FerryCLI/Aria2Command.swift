@@ -3,8 +3,13 @@ import FerryAPI
 import FerryCore
 import FerryServer
 import FerryTerminal
-import Foundation
 import Logging
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// `ferry aria2c`: the binary as aria2c. ``FerryCommand`` passes its arguments on unparsed; this describes it.
 struct Aria2Command: ParsableCommand {

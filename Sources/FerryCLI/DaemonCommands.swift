@@ -1,7 +1,12 @@
 import ArgumentParser
 import FerryServer
 import FerryTerminal
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// `ferry status`: shows whether the daemon runs, and what it does.
 struct StatusCommand: RemoteCommand {

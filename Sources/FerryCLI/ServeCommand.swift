@@ -3,8 +3,21 @@ import FerryAPI
 import FerryCore
 import FerryServer
 import FerryTerminal
-import Foundation
 import Logging
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
 
 /// `ferry serve`: the daemon.
 struct ServeCommand: ParsableCommand {

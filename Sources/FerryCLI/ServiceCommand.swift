@@ -4,7 +4,12 @@ import FerryAPI
 import FerryCore
 import FerryServer
 import FerryTerminal
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// `ferry service`: manages the daemon's systemd unit.
 struct ServiceCommand: ParsableCommand {

@@ -74,7 +74,7 @@ import Testing
         let many = Array(repeating: Self.status(Self.id, 0, of: 0), count: 7)
         #expect(output.readout(many, bytesPerSecond: 1024).hasSuffix("[#2089b0 0B/0B](+2)"))
         #expect(Aria2Output.duration(3723) == "1h2m3s" && Aria2Output.duration(59) == "59s")
-        let zone = try #require(TimeZone(secondsFromGMT: 0))
+        let zone = LocalZone.fixed(0)
         let date = Date(timeIntervalSince1970: 1_000_000_000)
         #expect(Aria2Output.asctime(date, in: zone) == "Sun Sep  9 01:46:40 2001")
         #expect(Aria2Output.time(date, in: zone) == "09/09 01:46:40")

@@ -1,6 +1,11 @@
 import FerryCore
 import FerryEngine
-import struct Foundation.Date
+
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
 
 /// Converts rows to and from columns of the table `download`.
 enum CatalogueColumns {

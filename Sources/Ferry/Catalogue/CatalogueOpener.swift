@@ -1,7 +1,6 @@
 import Dispatch
 import FerryCore
 package import FerryEngine
-import Foundation
 import SystemPackage
 
 /// Opens a catalogue: directory, lock, header, database, check, migrations. Blocks.

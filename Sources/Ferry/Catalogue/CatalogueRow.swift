@@ -1,6 +1,11 @@
 import FerryCore
 package import FerryEngine
-package import struct Foundation.Date
+
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Date
+#endif
 
 /// The stored state of one download, without secrets and history.
 package struct CatalogueRow: Sendable, Hashable {

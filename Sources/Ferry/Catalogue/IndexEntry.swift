@@ -1,5 +1,10 @@
 package import FerryEngine
-package import struct Foundation.Date
+
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Date
+#endif
 
 /// The fields that the queue keeps of every listed download; few, since there may be 100,000 downloads.
 package struct IndexEntry: Sendable, Hashable {

@@ -1,9 +1,14 @@
 import Dispatch
 import FerryCore
 package import FerryEngine
-import Foundation
 import Synchronization
 import SystemPackage
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Keeps secrets on disk, one file of mode 0600 for each download in a directory of mode 0700.
 ///

@@ -1,7 +1,12 @@
 import FerryCore
 import FerryEngine
-import Foundation
 import SystemPackage
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The lock on a state directory: a lock file that one open file description at a time holds, over all processes.
 ///

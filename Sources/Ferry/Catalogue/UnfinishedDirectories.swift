@@ -1,5 +1,10 @@
 import FerryCore
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The directories of a list's unfinished downloads, read while the list is closed, without changing it.
 package enum UnfinishedDirectories {

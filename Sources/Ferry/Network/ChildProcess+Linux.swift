@@ -1,6 +1,6 @@
 #if os(Linux)
     import CFerry
-    import Foundation
+    import FoundationEssentials
 
     #if canImport(Glibc)
         import Glibc
@@ -56,31 +56,26 @@
         }
 
         private static func spawn(_ words: [String], hasLifeline: Bool) -> ChildProcess? {
-            guard let output = pipe() else { return nil }
-            var lifeline: (reads: Int32, writes: Int32) = (-1, -1)
+            guard let output = try? Spawning.pipe() else { return nil }
+            var lifeline: (reading: Int32, writing: Int32) = (-1, -1)
             if hasLifeline {
-                guard let pair = pipe() else {
-                    close(output.reads)
-                    close(output.writes)
+                guard let pair = try? Spawning.pipe() else {
+                    close(output.reading)
+                    close(output.writing)
                     return nil
                 }
                 lifeline = pair
             }
-            let process = spawn(words, input: lifeline.reads, output: output.writes)
-            close(output.writes)
-            if hasLifeline { close(lifeline.reads) }
+            let process = spawn(words, input: lifeline.reading, output: output.writing)
+            close(output.writing)
+            if hasLifeline { close(lifeline.reading) }
             guard let process else {
-                close(output.reads)
-                if hasLifeline { close(lifeline.writes) }
+                close(output.reading)
+                if hasLifeline { close(lifeline.writing) }
                 return nil
             }
-            _ = fcntl(output.reads, F_SETFL, O_NONBLOCK)
-            return ChildProcess(process: process, output: output.reads, lifeline: lifeline.writes)
-        }
-
-        private static func pipe() -> (reads: Int32, writes: Int32)? {
-            var ends: [Int32] = [-1, -1]
-            return ferry_pipe2(&ends, O_CLOEXEC) == 0 ? (ends[0], ends[1]) : nil
+            _ = fcntl(output.reading, F_SETFL, O_NONBLOCK)
+            return ChildProcess(process: process, output: output.reading, lifeline: lifeline.writing)
         }
 
         private static func spawn(_ words: [String], input: Int32, output: Int32) -> pid_t? {

@@ -1,4 +1,3 @@
-import Foundation
 import Synchronization
 
 #if canImport(Darwin)
@@ -30,22 +29,21 @@ final class LocalNames: Sendable {
         var waiting: [Question: [Int: CheckedContinuation<Bool, Never>]] = [:]
         var questions: [Int: Question] = [:]
         var last = 0
+        /// The questions that no thread has begun to resolve, and the number of threads that resolve others.
+        var queued: [(question: Question, snapshot: NetworkSnapshot)] = []
+        var threads = 0
     }
+    /// A resolver without reachable servers takes many seconds for each name.
+    private static let mostThreads = 4
+
     private let state = Mutex(State())
-    private let queue: OperationQueue
     private let lookUp: Lookup
 
-    init(_ lookUp: @escaping Lookup = LocalNames.system) {
-        self.lookUp = lookUp
-        queue = OperationQueue()
-        queue.name = "ferry-names"
-        // A resolver without reachable servers takes many seconds for each name.
-        queue.maxConcurrentOperationCount = 4
-    }
+    init(_ lookUp: @escaping Lookup = LocalNames.system) { self.lookUp = lookUp }
 
     private enum Step {
         case answer(Bool)
-        case ask(Question)
+        case startThread
         case wait
     }
 
@@ -70,11 +68,15 @@ final class LocalNames: Sendable {
                     let isFirst = state.waiting[question] == nil
                     state.waiting[question, default: [:]][id] = continuation
                     state.questions[id] = question
-                    return isFirst ? .ask(question) : .wait
+                    guard isFirst else { return .wait }
+                    state.queued.append((question, snapshot))
+                    guard state.threads < Self.mostThreads else { return .wait }
+                    state.threads += 1
+                    return .startThread
                 }
                 switch step {
                 case .answer(let isLocal): continuation.resume(returning: isLocal)
-                case .ask(let question): queue.addOperation { [self] in ask(question, in: snapshot) }
+                case .startThread: onOwnThread("ferry-names", stackSize: 512 << 10) { [self] in resolve() }
                 case .wait: break
                 }
             }
@@ -83,6 +85,21 @@ final class LocalNames: Sendable {
                 state.questions.removeValue(forKey: id).flatMap { state.waiting[$0]?.removeValue(forKey: id) }
             }
             continuation?.resume(returning: false)
+        }
+    }
+
+    /// Resolves queued names until none is left.
+    private func resolve() {
+        while true {
+            let next = state.withLock { state in
+                if state.queued.isEmpty {
+                    state.threads -= 1
+                    return nil as (question: Question, snapshot: NetworkSnapshot)?
+                }
+                return state.queued.removeFirst()
+            }
+            guard let next else { return }
+            ask(next.question, in: next.snapshot)
         }
     }
 

@@ -1,6 +1,5 @@
 #if os(Linux)
     import CFerry
-    import Foundation
     import Synchronization
 
     #if canImport(Glibc)
@@ -30,15 +29,12 @@
             _ = ferry_pipe2(&updates, O_CLOEXEC | O_NONBLOCK)
             state = Mutex(State(settings: settings, updates: updates[1]))
             let reads = updates[0]
-            let thread = Thread { [self] in
+            onOwnThread("ferry-network", stackSize: 512 << 10) { [self] in
                 var loop = NetworkLoop(watch: self, hub: hub, tools: tools, sockets: sockets, updates: reads)
                 loop.run()
                 hangUp(reads)
                 ended.open()
             }
-            thread.name = "ferry-network"
-            thread.stackSize = 524_288
-            thread.start()
         }
 
         /// Requests the end of the thread; ``ended`` opens when it is reached.

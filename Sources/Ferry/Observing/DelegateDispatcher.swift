@@ -1,7 +1,12 @@
 import FerryCore
 import FerryEngine
-import Foundation
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Calls the methods of a delegate serially on one actor.
 ///

@@ -1,6 +1,5 @@
 public import Dispatch
 public import FerryCore
-public import Foundation
 import Synchronization
 
 extension Download {
@@ -63,7 +62,7 @@ public final class ObservationToken: Sendable {
     private let task: Task<Void, Never>
     private let end: End
 
-    init(_ task: Task<Void, Never>, _ end: End = End()) {
+    init(_ task: Task<Void, Never>, _ end: End) {
         self.task = task
         self.end = end
     }
@@ -74,51 +73,5 @@ public final class ObservationToken: Sendable {
     public func cancel() {
         end.reach()
         task.cancel()
-    }
-}
-
-extension Download {
-    /// Returns a new Foundation `Progress` of this download, in bytes.
-    ///
-    /// Its cancel, pause and resume act on the download. `Progress` retains the download; the download does not
-    /// retain it.
-    public func makeProgress() -> Progress {
-        let progress = Progress(totalUnitCount: -1)
-        progress.kind = .file
-        let file = status.path.map { URL(filePath: $0, directoryHint: .notDirectory) }
-        progress.setUserInfoObject(file, forKey: .fileURLKey)
-        progress.isCancellable = true
-        progress.isPausable = true
-        // owner: none; each task ends when the download has completed the operation. `Progress` takes no errors.
-        let ask = { @Sendable (what: @escaping @Sendable () async throws -> Void) in _ = Task { try? await what() } }
-        progress.cancellationHandler = { [self] in ask { try await self.cancel() } }
-        progress.pausingHandler = { [self] in ask { try await self.pause() } }
-        progress.resumingHandler = { [self] in ask { try await self.resume() } }
-        let shown = WeakProgress(progress)
-        shown.show(status)
-        let updates = updates
-        // owner: the token, which the progress holds.
-        let task = Task { for await status in updates { guard shown.show(status) else { return } } }
-        progress.setUserInfoObject(ObservationToken(task), forKey: ProgressUserInfoKey("FerryObservation"))
-        return progress
-    }
-}
-
-/// Writes statuses into a weakly held progress.
-private final class WeakProgress: Sendable {
-    private weak let progress: Progress?
-
-    init(_ progress: Progress) { self.progress = progress }
-
-    /// False if the progress was released.
-    @discardableResult
-    func show(_ status: DownloadStatus) -> Bool {
-        guard let progress else { return false }
-        progress.totalUnitCount = status.progress.totalBytes ?? -1
-        progress.completedUnitCount = status.progress.completedBytes
-        let speed = status.progress.bytesPerSecond
-        progress.setUserInfoObject(speed > 0 ? Int(exactly: speed.rounded()) : nil, forKey: .throughputKey)
-        progress.setUserInfoObject(status.progress.timeRemaining?.seconds, forKey: .estimatedTimeRemainingKey)
-        return true
     }
 }

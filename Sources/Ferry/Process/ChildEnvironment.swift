@@ -1,4 +1,10 @@
-import Foundation
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
 
 /// The environment variables that a started program inherits: a fixed list. The daemon outlives the app that started
 /// it and starts programs of other apps, to which one app's tokens and passwords must not leak.

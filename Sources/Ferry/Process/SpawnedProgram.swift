@@ -1,15 +1,52 @@
-import Foundation
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
 
 /// A program started by this process that does not depend on it; see ``spawn(_:environment:hearsReady:)``.
 ///
 /// The caller must ``wait()`` for its end while this process lives; otherwise a zombie remains.
 package struct SpawnedProgram: Sendable {
-    /// Why the program could not be started.
-    package struct Failure: Error { package var reason: String }
-
-    let process: pid_t
+    let process: Int32
     /// The read end of the pipe to the program's descriptor 3; -1 if it has none.
     let ready: Int32
+
+    /// Starts a program in a new session with default signals, in `/`; its standard streams are `/dev/null`, and it
+    /// inherits no other descriptor. With `hearsReady`, its descriptor 3 is a pipe to this process.
+    package static func spawn(
+        _ words: [String], environment variables: [String: String], hearsReady: Bool = false
+    ) throws(Spawning.Failure) -> SpawnedProgram {
+        let pipe = hearsReady ? try makePipe() : (reading: -1, writing: -1)
+        defer { if hearsReady { close(pipe.writing) } }
+        // allow(environment): the caller has selected the variables.
+        var spawning = Spawning(words, environment: variables)
+        // The app's working directory would keep its disk from being unmounted.
+        spawning.directory = "/"
+        spawning.ready = hearsReady ? pipe.writing : nil
+        spawning.startsSession = true
+        do throws(Spawning.Failure) {
+            return SpawnedProgram(process: try spawning.start(), ready: pipe.reading)
+        } catch {
+            if hearsReady { close(pipe.reading) }
+            throw error
+        }
+    }
+
+    private static func makePipe() throws(Spawning.Failure) -> (reading: Int32, writing: Int32) {
+        let ends = try Spawning.pipe()
+        // Above the descriptor numbers that are used in the child.
+        let high = fcntl(ends.writing, F_DUPFD_CLOEXEC, 16)
+        let error = errno
+        close(ends.writing)
+        guard high >= 0 else {
+            close(ends.reading)
+            throw Spawning.Failure(code: error)
+        }
+        return (ends.reading, high)
+    }
 
     /// Reads one line from the pipe, at most 64 KiB, and closes it; empty if the program closed the pipe first.
     /// Blocks.
@@ -28,10 +65,5 @@ package struct SpawnedProgram: Sendable {
     }
 
     /// Waits for the end; returns the exit code, or 128 plus the signal number. Blocks.
-    package func wait() -> Int32 {
-        var status: Int32 = 0
-        while waitpid(process, &status, 0) < 0 { if errno != EINTR { return -1 } }
-        let signal = status & 0x7f
-        return signal == 0 ? (status >> 8) & 0xff : 128 + signal
-    }
+    package func wait() -> Int32 { Spawning.wait(for: process) }
 }

@@ -7,36 +7,7 @@
         import Musl
     #endif
 
-    /// Starts a program with posix_spawn(3).
-    ///
-    /// The program inherits only its three standard streams and ``ready``, however many descriptors are open. It
-    /// leads its own process group, with no signal blocked and every signal at its default action.
-    package struct Spawning {
-        /// The program and its arguments; without a slash, the program is searched in this process's PATH.
-        package var words: [String]
-        package var environment: [String: String]
-        /// The working directory; `nil` for this process's own.
-        package var directory: String?
-        /// Descriptors of this process for the standard streams, not closed by ``start()``; `nil` for /dev/null.
-        package var input: Int32?
-        package var output: Int32?
-        package var error: Int32?
-        /// A descriptor of this process above 3 that becomes the program's descriptor 3, not closed by ``start()``;
-        /// `nil` for none.
-        package var ready: Int32?
-        /// Whether the program also leads a new session, so that the end of this session does not end it.
-        package var startsSession = false
-
-        /// The `errno` of a failed start.
-        package struct Failure: Error {
-            package let code: Int32
-        }
-
-        package init(_ words: [String], environment: [String: String]) {
-            self.words = words
-            self.environment = environment
-        }
-
+    extension Spawning {
         /// Starts the program and returns its process id; the caller must reap it.
         package func start() throws(Failure) -> Int32 {
             guard let program = words.first else { throw Failure(code: EINVAL) }
@@ -77,6 +48,13 @@
             let code = posix_spawnp(&process, program, &files, &attributes, &arguments, &variables)
             guard code == 0 else { throw Failure(code: code) }
             return process
+        }
+
+        /// Makes a pipe that no other program inherits.
+        package static func pipe() throws(Failure) -> (reading: Int32, writing: Int32) {
+            var ends: [Int32] = [-1, -1]
+            guard ferry_pipe2(&ends, O_CLOEXEC) == 0 else { throw Failure(code: errno) }
+            return (ends[0], ends[1])
         }
     }
 #endif

@@ -1,7 +1,12 @@
 import FerryCore
 import FerryEngine
-import struct Foundation.Date
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
 
 /// One run of a download: from the slot it was given to the end of its driver.
 package final class Run: Sendable {

@@ -1,8 +1,15 @@
 import FerryCore
 import FerryEngine
-import Foundation
 import Synchronization
 import SystemPackage
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
 
 /// A small file beside the catalogue that records which downloads are running, and under which of them the process
 /// died.

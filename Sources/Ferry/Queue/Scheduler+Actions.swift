@@ -1,7 +1,12 @@
 import FerryCore
 import FerryEngine
-import Foundation
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// User actions on one download; each acquires the download's lock.
 extension Scheduler {

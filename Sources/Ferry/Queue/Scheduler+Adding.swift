@@ -1,7 +1,12 @@
 package import FerryCore
 import FerryEngine
-import Foundation
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// New downloads: validated, compared with the list, stored together, and only then started.
 extension Scheduler {

@@ -1,8 +1,13 @@
 import FerryCore
 import FerryEngine
-import Foundation
 import Synchronization
 import SystemPackage
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Partial downloads: from a part file, or from resume data.
 extension Scheduler {

@@ -1,6 +1,5 @@
 import FerryCore
 import FerryEngine
-import Foundation
 import Synchronization
 
 /// Changes of many held downloads, each in one transaction. Those that have neither failed nor are returned are changed.

@@ -1,6 +1,5 @@
 import FerryCore
 import FerryEngine
-import Foundation
 import Synchronization
 
 /// Changes of listed downloads: request, limits, position.

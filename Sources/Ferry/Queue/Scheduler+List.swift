@@ -1,7 +1,12 @@
 import FerryCore
 import FerryEngine
-import Foundation
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Reading the list.
 extension Scheduler {

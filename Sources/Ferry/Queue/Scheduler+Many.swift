@@ -1,7 +1,6 @@
 import FerryAPI
 package import FerryCore
 import FerryEngine
-import Foundation
 import Synchronization
 
 /// User actions on many downloads at once.

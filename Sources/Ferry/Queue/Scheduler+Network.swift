@@ -1,6 +1,5 @@
 import FerryCore
 import FerryEngine
-import Foundation
 import Synchronization
 
 /// Network permissions, and the downloads that wait for them.

@@ -1,6 +1,5 @@
 import FerryCore
 import FerryEngine
-import Foundation
 import Logging
 import Synchronization
 import SystemPackage

@@ -1,6 +1,5 @@
 import FerryCore
 import FerryEngine
-import Foundation
 import Synchronization
 
 /// Moving a download's files to another directory.

@@ -1,8 +1,13 @@
 import FerryCore
 import FerryEngine
-import Foundation
 import Logging
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// One run, from its slot to its end.
 extension Scheduler {
@@ -333,9 +338,7 @@ extension Scheduler {
     }
 
     /// The store, if the list is kept.
-    var keptStore: (any DownloadStore)? {
-        state.withLock { $0.configuration.storage.isKept ? $0.store : nil }
-    }
+    var keptStore: (any DownloadStore)? { state.withLock { $0.configuration.storage.isKept ? $0.store : nil } }
 
     /// Stores and sends an event that is no end.
     func happened(_ told: LocalizedEvent, to id: DownloadID) {

@@ -1,7 +1,12 @@
 import FerryCore
 import FerryEngine
-import Foundation
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The list of downloads and their runs.
 ///

@@ -1,6 +1,12 @@
 #if os(Linux)
     import FerryCore
-    import Foundation
+    import FoundationEssentials
+
+    #if canImport(Glibc)
+        import Glibc
+    #elseif canImport(Musl)
+        import Musl
+    #endif
 
     extension StateDirectory {
         /// The state directory of the XDG Base Directory Specification.
@@ -9,7 +15,8 @@
         /// `$HOME` if it is absolute, otherwise the home directory of the user database.
         package static var homeDirectory: String {
             let given = ProcessInfo.processInfo.environment["HOME"] ?? ""
-            return given.utf8.hasPrefix("/") ? given : NSHomeDirectory()
+            if given.utf8.hasPrefix("/") { return given }
+            return getpwuid(getuid()).flatMap { String(cString: $0.pointee.pw_dir) } ?? "/"
         }
     }
 #endif

@@ -1,5 +1,10 @@
 import FerryCore
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Paths of the state directories of catalogues.
 package enum StateDirectory {

@@ -1,5 +1,10 @@
 package import FerryCore
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 #if canImport(Glibc)
     import Glibc
@@ -36,7 +41,7 @@ struct DaemonFinder: Sendable, Hashable {
     /// Searches with the environment and paths of this process.
     init(given: String?) {
         self.init(
-            given: given, environment: ProcessInfo.processInfo.environment, executable: Bundle.main.executablePath,
+            given: given, environment: ProcessInfo.processInfo.environment, executable: ExecutablePath.own,
             workingDirectory: FileManager.default.currentDirectoryPath)
     }
 

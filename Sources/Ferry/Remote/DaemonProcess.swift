@@ -1,8 +1,13 @@
 import FerryAPI
 import FerryCore
 import FerryEngine
-import Foundation
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Starts the daemon in a session of its own. The daemon inherits only one pipe, on which it reports that it listens,
 /// or why it cannot.
@@ -33,7 +38,7 @@ final class DaemonProcess: Sendable {
         _ binary: String, environment: [String: String], within limit: Duration, clock: any EngineClock
     ) async throws(DownloadError) -> Outcome {
         let child: SpawnedProgram
-        do throws(SpawnedProgram.Failure) {
+        do throws(Spawning.Failure) {
             child = try SpawnedProgram.spawn(
                 [binary, "serve", "--ready-fd", "3"],
                 environment: ChildEnvironment.daemon(from: ProcessInfo.processInfo.environment)
@@ -49,13 +54,10 @@ final class DaemonProcess: Sendable {
 
     private func follow(_ child: SpawnedProgram) {
         // Reads the report and then waits for the end, while both processes live.
-        let thread = Thread { [self] in
+        onOwnThread("ferry-daemon") { [self] in
             if let outcome = Self.outcome(of: child.readyLine()) { settle(outcome) }
             settle(.ended(child.wait()))
         }
-        thread.stackSize = 128 << 10
-        thread.name = "ferry-daemon"
-        thread.start()
     }
 
     /// The outcome that a line reports; `nil` if it is not a report.

@@ -1,7 +1,6 @@
 import FerryAPI
 import FerryCore
 import FerryEngine
-import Foundation
 import Synchronization
 
 /// User actions; each action on one download acquires its lock.

@@ -1,9 +1,14 @@
 import FerryAPI
 import FerryCore
 import FerryEngine
-import Foundation
 import Logging
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The session as backend of a manager: opening and closing, settings, network.
 extension RemoteSession: DownloadBackend {

@@ -1,7 +1,6 @@
 import FerryAPI
 import FerryCore
 import FerryEngine
-import Foundation
 import Logging
 import Synchronization
 

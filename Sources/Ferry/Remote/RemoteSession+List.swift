@@ -1,7 +1,6 @@
 import FerryAPI
 import FerryCore
 import FerryEngine
-import Foundation
 import Synchronization
 
 /// Adding to the session's list, and reading it.

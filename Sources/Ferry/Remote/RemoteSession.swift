@@ -1,7 +1,6 @@
 import FerryAPI
 import FerryCore
 import FerryEngine
-import Foundation
 import Synchronization
 
 /// One session of the daemon, as seen by a process of its app.

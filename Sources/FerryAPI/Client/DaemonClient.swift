@@ -1,13 +1,21 @@
 import AsyncHTTPClient
 package import FerryCore
-import Foundation
-import struct Foundation.Data
-import struct Foundation.Date
-import struct Foundation.URL
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import NIOPosix
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+    import struct FoundationEssentials.Data
+    import struct FoundationEssentials.Date
+    import struct FoundationEssentials.URL
+#else
+    import Foundation
+    import struct Foundation.Data
+    import struct Foundation.Date
+    import struct Foundation.URL
+#endif
 
 /// Sends single requests to the daemon over its Unix socket, on behalf of one session.
 ///

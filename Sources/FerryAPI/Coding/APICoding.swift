@@ -1,5 +1,10 @@
 import FerryCore
-package import Foundation
+
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// The JSON coding of the API.
 package enum APICoding {

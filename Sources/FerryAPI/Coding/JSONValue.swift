@@ -1,4 +1,8 @@
-package import Foundation
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// A JSON value that preserves its type: `1` is not a Boolean, `true` not a number.
 package enum JSONValue: Sendable, Hashable {

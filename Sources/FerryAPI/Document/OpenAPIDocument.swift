@@ -1,7 +1,12 @@
 import CFerryAssets
 import FerryCore
-package import Foundation
 import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// The OpenAPI 3.1 document: the table of routes, and the descriptions of routes and shapes in `openapi.json`.
 ///

@@ -1,5 +1,10 @@
 package import FerryCore
-package import struct Foundation.Data
+
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Data
+#else
+    package import struct Foundation.Data
+#endif
 
 /// The events of `GET /events`, by name.
 ///

@@ -1,5 +1,10 @@
 package import FerryCore
-package import struct Foundation.Date
+
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Date
+#endif
 
 /// A download in lists, responses and events. Contains no secrets: neither user info in URLs nor header fields.
 @dynamicMemberLookup

@@ -1,4 +1,8 @@
-package import struct Foundation.Date
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Date
+#endif
 
 /// The response of `POST /codes`: a one-time code and how to open it in a browser.
 package struct SignInBody: Codable, Sendable, Hashable {

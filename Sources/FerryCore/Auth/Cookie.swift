@@ -1,4 +1,8 @@
-package import struct Foundation.Date
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Date
+#endif
 
 /// A stored cookie (RFC 6265 §5.3).
 package struct Cookie: Sendable, Hashable {

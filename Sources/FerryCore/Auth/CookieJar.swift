@@ -1,4 +1,8 @@
-package import struct Foundation.Date
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Date
+#endif
 
 /// The cookies of a chain of requests: those loaded from a file and those that servers set.
 ///

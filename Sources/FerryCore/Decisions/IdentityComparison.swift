@@ -1,4 +1,8 @@
-import struct Foundation.Date
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
 
 /// The result of comparing a response's validators with those of the partial content.
 package enum IdentityComparison: Hashable, Sendable {

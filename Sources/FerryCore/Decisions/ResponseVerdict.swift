@@ -1,5 +1,10 @@
-package import struct Foundation.Date
 import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Date
+#endif
 
 /// The requested bytes.
 package enum RangeAsk: Hashable, Sendable {

@@ -1,7 +1,14 @@
-public import struct Foundation.Data
-public import struct Foundation.Date
-// allow(imports): JSONDecoder is a class, and pure: a text in, a value out.
-public import class Foundation.JSONDecoder
+#if canImport(FoundationEssentials)
+    public import struct FoundationEssentials.Data
+    public import struct FoundationEssentials.Date
+    // allow(imports): JSONDecoder is a class, and pure: a text in, a value out.
+    public import class FoundationEssentials.JSONDecoder
+#else
+    public import struct Foundation.Data
+    public import struct Foundation.Date
+    // allow(imports): as above.
+    public import class Foundation.JSONDecoder
+#endif
 
 /// The data with which an app can resume a cancelled download later: the path of the part file and the file's identity.
 ///

@@ -61,7 +61,7 @@ extension StringProtocol {
     var asciiLowercased: String { ASCII.lowercased(self) }
 
     /// The text without leading and trailing white space and line ends.
-    var trimmedText: String {
+    package var trimmedText: String {
         let bytes = Array(utf8)
         guard let first = bytes.firstIndex(where: { !ASCII.isWhiteSpace($0) }),
             let last = bytes.lastIndex(where: { !ASCII.isWhiteSpace($0) })

@@ -1,7 +1,11 @@
 import HTTPTypes
 import StructuredFieldValues
 
-import struct Foundation.Data
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Data
+#else
+    import struct Foundation.Data
+#endif
 
 /// The digests that a response declares, strongest first. Malformed members are ignored.
 package enum DigestField {

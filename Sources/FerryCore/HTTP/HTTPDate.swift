@@ -1,4 +1,8 @@
-package import struct Foundation.Date
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Date
+#endif
 
 /// Dates in header fields (RFC 9110 §5.6.7).
 package enum HTTPDate {

@@ -1,4 +1,8 @@
-public import struct Foundation.Date
+#if canImport(FoundationEssentials)
+    public import struct FoundationEssentials.Date
+#else
+    public import struct Foundation.Date
+#endif
 
 /// Something that happened to a download, with its reason.
 ///

@@ -1,5 +1,10 @@
-public import struct Foundation.Date
 public import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    public import struct FoundationEssentials.Date
+#else
+    public import struct Foundation.Date
+#endif
 
 /// The rule for a final name that is already in use.
 public enum ConflictRule: String, Sendable, Hashable, Codable, CaseIterable {

@@ -1,4 +1,8 @@
-public import struct Foundation.Date
+#if canImport(FoundationEssentials)
+    public import struct FoundationEssentials.Date
+#else
+    public import struct Foundation.Date
+#endif
 
 /// Why a download waits.
 public enum WaitReason: Sendable, Hashable {

@@ -1,4 +1,8 @@
-package import struct Foundation.Date
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Date
+#endif
 
 /// Timestamps of RFC 3339, written in UTC with milliseconds: `2025-01-31T09:05:00.250Z`.
 package enum RFC3339 {

@@ -1,7 +1,12 @@
 package import FerryCore
-import struct Foundation.Date
 import Synchronization
 import SystemPackage
+
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
 
 /// Finished files that exist already. Only files that pass the ownership check are accepted: any user can set a name,
 /// a date or an attribute, and can change the bytes after they were compared.

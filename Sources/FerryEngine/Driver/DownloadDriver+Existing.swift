@@ -1,7 +1,12 @@
 import FerryCore
-import struct Foundation.Date
 import Synchronization
 import SystemPackage
+
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
 
 /// Files of other programs, and finished files without proof: their samples are compared before they are used.
 ///

@@ -1,7 +1,12 @@
 import FerryCore
-import struct Foundation.Date
 import Synchronization
 import SystemPackage
+
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
 
 /// Storage for the bytes: memory, or a part file with its journal.
 extension DownloadDriver {

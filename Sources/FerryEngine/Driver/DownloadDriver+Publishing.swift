@@ -1,8 +1,13 @@
 import FerryCore
-import struct Foundation.Date
 import NIOCore
 import Synchronization
 import SystemPackage
+
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
 
 /// The end of a complete transfer: verify, then publish.
 extension DownloadDriver {

@@ -1,7 +1,12 @@
 package import FerryCore
-import Foundation
 import Synchronization
 import SystemPackage
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Runs one download: executes the commands of ``TransferMachine`` by means of Transfer, Disk and Journal.
 ///

@@ -1,5 +1,10 @@
 package import FerryCore
-import struct Foundation.Date
+
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
 
 /// A download's list attributes, stored in its journal so that the list can be rebuilt from journals.
 package struct JournalTags: Sendable, Hashable {

@@ -105,7 +105,7 @@ package final class FileThreads: TaskExecutor, @unchecked Sendable {
     }
 
     private func start() {
-        let code = FileThread.start(Unmanaged.passRetained(self).toOpaque())
+        let code = SystemThread.start("ferry-io") { self.run() }
         // Without a thread the work would wait forever, so fail with a reason.
         precondition(code == 0, "a thread for file access cannot be started: error \(code)")
     }

@@ -1,6 +1,11 @@
 package import FerryCore
-import Foundation
 package import SystemPackage
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The text form of a record: JSON with sorted keys, one top-level key per line.
 package enum JournalText {

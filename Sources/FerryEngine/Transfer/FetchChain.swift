@@ -2,7 +2,11 @@ import FerryCore
 import HTTPTypes
 import NIOHTTP1
 
-import struct Foundation.Date
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
 
 /// The state of one fetch across redirects and challenges: the next URL and its header fields.
 struct FetchChain {

@@ -1,9 +1,14 @@
 import AsyncHTTPClient
 import FerryCore
-import Foundation
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 extension HTTPTransport {
     package func fetch(_ request: TransferRequest) async throws(TransferFailure) -> sending TransferResponse {

@@ -39,16 +39,12 @@ package enum HostLookup {
 
     private static func addressBytes(_ entry: addrinfo) -> [UInt8]? {
         guard let address = entry.ai_addr else { return nil }
-        switch entry.ai_family {
-        case AF_INET:
-            return address.withMemoryRebound(to: sockaddr_in.self, capacity: 1) { pointer in
-                withUnsafeBytes(of: pointer.pointee.sin_addr) { Array($0) }
-            }
-        case AF_INET6:
-            return address.withMemoryRebound(to: sockaddr_in6.self, capacity: 1) { pointer in
-                withUnsafeBytes(of: pointer.pointee.sin6_addr) { Array($0) }
-            }
-        default: return nil
+        let bytes = UnsafeRawBufferPointer(start: address, count: Int(entry.ai_addrlen))
+        // The offsets of the address in `struct sockaddr_in` and `sockaddr_in6`, the same on all platforms.
+        return switch entry.ai_family {
+        case AF_INET: Array(bytes[4..<8])
+        case AF_INET6: Array(bytes[8..<24])
+        default: nil
         }
     }
 

@@ -1,6 +1,19 @@
 import FerryAPI
 package import FerryCore
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
 
 /// The file system locations that a client may choose for a download.
 ///
@@ -70,8 +83,10 @@ package struct DestinationPolicy: Sendable {
         var path = root
         for name in names {
             path = Paths.join(path, String(name))
-            let kind = (try? FileManager.default.attributesOfItem(atPath: path))?[.type] as? FileAttributeType
-            if kind == .typeSymbolicLink { throw refused(ErrorPhrase(.linkedPlace, APIText.quote(path))) }
+            var status = stat()
+            if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK {
+                throw refused(ErrorPhrase(.linkedPlace, APIText.quote(path)))
+            }
         }
         return root
     }

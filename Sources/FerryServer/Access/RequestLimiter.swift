@@ -1,8 +1,13 @@
 import FerryAPI
-import Foundation
 import HTTPTypes
 package import NIOCore
 import NIOHTTP1
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Sets a deadline for the arrival of every request, and discards input after a refusal.
 ///

@@ -1,9 +1,15 @@
 import Crypto
 package import FerryAPI
 package import FerryCore
-package import struct Foundation.Data
-package import struct Foundation.Date
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Data
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Data
+    package import struct Foundation.Date
+#endif
 
 /// The tokens that grant access to the API over TCP, one for each signed-in browser.
 ///

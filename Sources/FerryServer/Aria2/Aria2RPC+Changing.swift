@@ -1,7 +1,12 @@
 import Ferry
 import FerryAPI
 import FerryCore
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Methods that add and change downloads.
 extension Aria2RPC {

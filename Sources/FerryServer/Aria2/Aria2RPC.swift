@@ -1,9 +1,14 @@
 import Ferry
 import FerryAPI
 import FerryCore
-import Foundation
 import Logging
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// aria2's RPC interface to the downloads of the session `default`: executes calls, in whichever format they came.
 ///

@@ -1,10 +1,15 @@
 import FerryAPI
 import FerryCore
-import Foundation
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Answers the requests to aria2's interface: `POST /jsonrpc` and WebSockets there, `POST /rpc`.
 final class Aria2Responder: Sendable {

@@ -1,6 +1,5 @@
 import Crypto
 import FerryCore
-import Foundation
 
 /// The token that calls present, as a digest.
 struct Aria2Secret: Sendable {
@@ -23,8 +22,7 @@ struct Aria2Secret: Sendable {
         guard let setting else { return try kept(in: path) }
         guard let file = setting.dropping(prefix: "@") else { return Aria2Secret(setting) }
         guard
-            let token = PrivateFile.read(String(file), most: mostBytes)?.trimmingCharacters(
-                in: .whitespacesAndNewlines), isUsable(token)
+            let token = PrivateFile.read(String(file), most: mostBytes)?.trimmedText, isUsable(token)
         else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.noTokenFile, String(file)), recovery: .needsUser)
         }
@@ -40,7 +38,7 @@ struct Aria2Secret: Sendable {
     ///
     /// Throws `disk` if the file cannot be written, so that a token that nobody can look up is not used.
     private static func kept(in path: String) throws(DownloadError) -> Aria2Secret {
-        if let token = PrivateFile.read(path, most: mostBytes)?.trimmingCharacters(in: .whitespacesAndNewlines),
+        if let token = PrivateFile.read(path, most: mostBytes)?.trimmedText,
             isUsable(token)
         {
             return Aria2Secret(token)

@@ -1,8 +1,13 @@
 import FerryAPI
 import FerryCore
-import Foundation
 import NIOCore
 import NIOWebSocket
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The last handler of a WebSocket: answers messages one after the other, and sends notifications.
 ///

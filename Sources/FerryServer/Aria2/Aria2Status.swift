@@ -1,7 +1,6 @@
 package import Ferry
 package import FerryAPI
 package import FerryCore
-import Foundation
 
 /// The status of a download in aria2's words.
 package enum Aria2State: String, Sendable, CaseIterable {

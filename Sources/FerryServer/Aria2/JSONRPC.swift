@@ -1,5 +1,10 @@
 package import FerryAPI
-package import Foundation
+
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// The format of JSON-RPC 2.0 as aria2 reads and writes it: bodies of requests and responses.
 package enum JSONRPC {

@@ -1,10 +1,15 @@
 import Crypto
 import FerryCore
-import Foundation
 import HTTPTypes
 import NIOCore
 import NIOHTTP1
 import NIOWebSocket
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Answers the opening handshake of a WebSocket (RFC 6455 §4.2), and then replaces HTTP by its frames.
 ///

@@ -1,6 +1,11 @@
 package import FerryAPI
 import FerryCore
-package import Foundation
+
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// The format of XML-RPC as aria2 reads and writes it.
 package enum XMLRPC {
@@ -15,14 +20,14 @@ package enum XMLRPC {
             params.append(value)
         }
         return Aria2Call(
-            method: root.child(named: "methodName")?.text.trimmingCharacters(in: .whitespacesAndNewlines) ?? "",
+            method: root.child(named: "methodName")?.text.trimmedText ?? "",
             params: params)
     }
 
     private static func value(_ element: PlainXML) -> JSONValue? {
         // Without a type it is a text.
         guard let typed = element.children.first else { return .text(element.text) }
-        let text = typed.text.trimmingCharacters(in: .whitespacesAndNewlines)
+        let text = typed.text.trimmedText
         switch typed.name {
         case "string": return .text(typed.text)
         case "base64": return .text(text)

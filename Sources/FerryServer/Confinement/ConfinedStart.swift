@@ -1,9 +1,14 @@
 import Ferry
 import FerryAPI
 package import FerryCore
-import Foundation
 package import Logging
 import SystemPackage
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 #if canImport(Darwin)
     import Darwin

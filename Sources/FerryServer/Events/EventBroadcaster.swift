@@ -1,6 +1,5 @@
 package import FerryAPI
 import FerryCore
-import Foundation
 import Synchronization
 
 /// Distributes events to all clients of the stream.

@@ -1,9 +1,22 @@
 import Ferry
 import FerryAPI
 import FerryCore
-import Foundation
 import Logging
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
 
 /// The files that clients of the gateway have asked for: downloads of a session of their own, and their least recently
 /// used ones removed beyond a size and an age.
@@ -112,8 +125,9 @@ final class GatewayCache: Sendable {
         case .downloading, .verifying, .waiting(.slot), .waiting(.network), .waiting(.notBefore): break
         case .completed:
             let path = download.status.path ?? ""
-            let found = await onFileThread {
-                try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int64
+            let found = await onFileThread { () -> ByteCount? in
+                var status = stat()
+                return lstat(path, &status) == 0 ? ByteCount(status.st_size) : nil
             }
             guard found == download.status.progress.completedBytes else { return try await download.restart() }
         case .cancelled: try await download.restart()

@@ -1,6 +1,5 @@
 import Crypto
 import FerryCore
-import Foundation
 import HTTPTypes
 
 /// A file that a client asks the gateway for.

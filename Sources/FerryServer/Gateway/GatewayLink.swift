@@ -1,6 +1,11 @@
 import Crypto
 package import FerryCore
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// A path of the gateway that stands for a file elsewhere, with its expected digest: `TAG/DIGEST/URL/NAME`.
 ///

@@ -1,10 +1,15 @@
 import Ferry
 import FerryAPI
 import FerryCore
-import Foundation
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The index of Python packages.
 extension GatewayResponder {
@@ -15,7 +20,7 @@ extension GatewayResponder {
         let url = try visit.url(rest)
         guard visit.http.method == .get else { return try await pass(visit, url, prefix: Self.prefix) }
         let answer = try await exchange(visit, .get, url, conditional: true)
-        let type = answer.head.single(.contentType)?.split(at: ";").first?.trimmingCharacters(in: .whitespaces)
+        let type = answer.head.single(.contentType)?.split(at: ";").first?.trimmedText
             .lowercased()
         let isJSON = type == "application/vnd.pypi.simple.v1+json" || type == "application/json"
         let isHTML = type == "application/vnd.pypi.simple.v1+html" || type == "text/html"

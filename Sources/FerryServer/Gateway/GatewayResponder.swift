@@ -2,12 +2,17 @@ import Crypto
 import Ferry
 import FerryAPI
 import FerryCore
-import Foundation
 import HTTPTypes
 import HummingbirdCore
 import Logging
 import NIOCore
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Answers the requests to the gateway: what its upstreams say passes through, files are downloads in the
 /// ``GatewayCache``.

@@ -1,9 +1,14 @@
 import CFerryAssets
 import FerryAPI
 import FerryCore
-import Foundation
 import HTTPTypes
 import HummingbirdCore
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The page's files, compiled into the binary. Exact lookup by path rules out path traversal.
 struct PageAssets: Sendable {

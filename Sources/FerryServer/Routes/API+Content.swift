@@ -1,7 +1,6 @@
 import Ferry
 import FerryAPI
 import FerryCore
-import Foundation
 import HTTPTypes
 import HummingbirdCore
 import NIOCore

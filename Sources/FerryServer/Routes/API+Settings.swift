@@ -1,9 +1,14 @@
 import Ferry
 import FerryAPI
 import FerryCore
-import Foundation
 import HTTPTypes
 import HummingbirdCore
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Settings, statistics and sessions.
 extension API {
@@ -66,7 +71,7 @@ extension API {
             }
         }
         body.bytesPerSecond = speed(of: session)
-        body.freeBytes = FreeSpace.bytes(at: directory(of: session ?? call.session)) ?? 0
+        body.freeBytes = DiskSpace.free(at: directory(of: session ?? call.session)) ?? 0
         body.uptime = (Date().timeIntervalSince(started) * 1000).rounded() / 1000
         return try Answer.json(body)
     }

@@ -1,9 +1,14 @@
 import FerryAPI
 import FerryCore
-import Foundation
 import HTTPTypes
 import HummingbirdCore
 import Logging
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Issuing, listing and withdrawing tokens.
 extension API {

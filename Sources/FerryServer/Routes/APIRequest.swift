@@ -1,10 +1,15 @@
 import Ferry
 import FerryAPI
 import FerryCore
-import Foundation
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// One API request that the access policy has allowed.
 struct APIRequest: Sendable {

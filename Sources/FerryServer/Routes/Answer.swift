@@ -1,8 +1,13 @@
 import FerryAPI
-import Foundation
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Responses of the API.
 enum Answer {

@@ -1,11 +1,16 @@
 import FerryAPI
 import FerryCore
-import Foundation
 import HTTPTypes
 import HummingbirdCore
 import Logging
 import NIOCore
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Answers every request: applies the access policy, then serves the page or the API. Every error becomes a problem.
 final class DaemonResponder: Sendable {

@@ -1,7 +1,12 @@
 import FerryAPI
 import FerryCore
-import Foundation
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// A cache of list items encoded as JSON, since most of a list is unchanged when requested again.
 ///

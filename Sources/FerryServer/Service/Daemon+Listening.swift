@@ -1,6 +1,5 @@
 import Ferry
 import FerryCore
-import Foundation
 import HummingbirdCore
 import Logging
 import NIOCore

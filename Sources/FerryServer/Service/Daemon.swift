@@ -1,10 +1,15 @@
 package import Ferry
 package import FerryAPI
 package import FerryCore
-import Foundation
 package import Logging
 import ServiceLifecycle
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The daemon: locks the state directory, opens the catalogue, listens, serves, and shuts down in order.
 package final class Daemon: Sendable {

@@ -1,5 +1,4 @@
 package import FerryCore
-import Foundation
 
 #if canImport(Darwin)
     import Darwin

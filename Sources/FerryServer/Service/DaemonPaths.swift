@@ -1,7 +1,12 @@
 import Ferry
 import FerryAPI
 package import FerryCore
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The paths of a daemon's state, socket and settings. All absolute.
 package struct DaemonPaths: Sendable, Hashable {

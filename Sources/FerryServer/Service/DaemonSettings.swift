@@ -1,7 +1,6 @@
 package import Ferry
 package import FerryAPI
 package import FerryCore
-import Foundation
 
 /// The settings of a daemon: in the settings file, from flags and environment, and merged.
 ///
@@ -211,7 +210,7 @@ package enum Setting: String, Sendable, Codable, CodingKey, CodingKeyRepresentab
         case .text: return .text(text)
         case .list:
             let items = text.split(at: ",", omittingEmptySubsequences: false)
-            return .list(items.map { .text($0.trimmingCharacters(in: .whitespacesAndNewlines)) })
+            return .list(items.map { .text($0.trimmedText) })
         case _ where text.isEmpty: return .null
         case .whole: return Int(text).map(JSONValue.whole)
         case .number: return Double(text).flatMap { $0.isFinite ? .number($0) : nil }

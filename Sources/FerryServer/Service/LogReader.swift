@@ -1,5 +1,4 @@
 package import FerryCore
-import Foundation
 
 #if canImport(Darwin)
     import Darwin
@@ -13,7 +12,7 @@ import Foundation
 package struct LogReader: Sendable {
     private let path: String
     /// The bytes at the end of the file among which the last lines are searched.
-    private static let mostBytes: UInt64 = 1 << 20
+    private static let mostBytes: Int64 = 1 << 20
 
     package init(_ path: String) { self.path = path }
 
@@ -21,44 +20,58 @@ package struct LogReader: Sendable {
     package func read(
         last count: Int, follows: Bool, every interval: Duration = .milliseconds(250), _ write: (String) -> Void
     ) async throws(DownloadError) {
-        guard var file = Self.open(path) else {
+        guard var file = OpenLog(path) else {
             throw DownloadError(
                 .notFound, ErrorPhrase(.noLog, path), suggestion: ErrorPhrase(.logWhere), recovery: .needsUser)
         }
-        defer { try? file.handle.close() }
-        let end = (try? file.handle.seekToEnd()) ?? 0
-        try? file.handle.seek(toOffset: end > Self.mostBytes ? end - Self.mostBytes : 0)
-        var rest = Data()
-        let lines = Self.lines(of: file.handle, &rest)
-        for line in lines.suffix(max(0, count)) { write(line) }
+        file.skip(toLast: Self.mostBytes)
+        for line in file.lines().suffix(max(0, count)) { write(line) }
         while follows, !Task.isCancelled {
             try? await Task.sleep(for: interval)
-            for line in Self.lines(of: file.handle, &rest) { write(line) }
+            for line in file.lines() { write(line) }
             // A full file is renamed, and a new one begun.
-            guard let new = Self.open(path) else { continue }
-            guard new.inode != file.inode else {
-                try? new.handle.close()
-                continue
-            }
-            for line in Self.lines(of: file.handle, &rest) { write(line) }
-            try? file.handle.close()
+            guard let new = OpenLog(path), new.inode != file.inode else { continue }
+            for line in file.lines() { write(line) }
             file = new
         }
     }
+}
 
-    private static func open(_ path: String) -> (handle: FileHandle, inode: UInt64)? {
-        guard let handle = FileHandle(forReadingAtPath: path) else { return nil }
+/// An open log, read from its position to its end.
+private final class OpenLog {
+    private let descriptor: Int32
+    let inode: UInt64
+    private var offset: Int64 = 0
+    /// The bytes of an incomplete line.
+    private var rest: [UInt8] = []
+
+    /// `nil` if there is no such file.
+    init?(_ path: String) {
+        descriptor = open(path, O_RDONLY | O_CLOEXEC)
         var status = stat()
-        guard fstat(handle.fileDescriptor, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return nil }
-        return (handle, UInt64(status.st_ino))
+        let isFile = fstat(descriptor, &status) == 0 && status.st_mode & S_IFMT == S_IFREG
+        inode = UInt64(status.st_ino)
+        if !isFile { return nil }
     }
 
-    /// The complete lines up to the end of the file; `rest` keeps the bytes of an incomplete one.
-    private static func lines(of handle: FileHandle, _ rest: inout Data) -> [String] {
-        rest += (try? handle.readToEnd()) ?? Data()
+    deinit { if descriptor >= 0 { close(descriptor) } }
+
+    /// Leaves out all but the last bytes.
+    func skip(toLast count: Int64) { offset = max(0, Int64(lseek(descriptor, 0, SEEK_END)) - count) }
+
+    /// The complete lines up to the end of the file.
+    func lines() -> [String] {
+        var piece = [UInt8](repeating: 0, count: 1 << 16)
+        while true {
+            let count = pread(descriptor, &piece, piece.count, off_t(offset))
+            if count < 0, errno == EINTR { continue }
+            guard count > 0 else { break }
+            rest += piece[..<count]
+            offset += Int64(count)
+        }
         guard let end = rest.lastIndex(of: UInt8(ascii: "\n")) else { return [] }
         let lines = rest[..<end].split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false)
-        rest = Data(rest[rest.index(after: end)...])
+        defer { rest.removeFirst(end + 1) }
         return lines.map { String(decoding: $0, as: UTF8.self) }
     }
 }

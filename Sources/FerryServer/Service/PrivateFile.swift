@@ -1,5 +1,10 @@
 package import FerryCore
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 #if canImport(Darwin)
     import Darwin
@@ -67,10 +72,8 @@ package enum PrivateFile {
 
     /// Why Foundation could not do something to a file: the system's sentence, where it tells one.
     static func reason(of error: any Error) -> String {
-        var error = error as NSError
-        while let inner = error.userInfo[NSUnderlyingErrorKey] as? NSError { error = inner }
-        return error.domain == NSPOSIXErrorDomain
-            ? String(cString: strerror(Int32(error.code))) : error.localizedDescription
+        guard let inner = (error as? CocoaError)?.underlying as? POSIXError else { return "\(error)" }
+        return String(cString: strerror(inner.code.rawValue))
     }
 
     /// Creates a directory of mode 0700, and missing parent directories. An existing directory is not changed; it

@@ -1,8 +1,13 @@
 package import FerryAPI
 package import FerryCore
-import Foundation
 package import Logging
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 #if canImport(Darwin)
     import Darwin

@@ -1,6 +1,19 @@
 import Ferry
 package import FerryCore
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
 
 /// Installs, removes and queries the daemon's systemd unit with `systemctl --user`.
 package struct ServiceInstaller: Sendable {
@@ -123,22 +136,13 @@ package struct ServiceInstaller: Sendable {
                 .notFound, ErrorPhrase(.noSystemctl), suggestion: ErrorPhrase(.runByItself),
                 recovery: .needsUser)
         }
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: systemctl)
-        process.arguments = ["--user"] + arguments
-        process.environment = ChildEnvironment.command(from: environment)
-        process.standardInput = FileHandle.nullDevice
-        let pipe = Pipe()
-        process.standardOutput = pipe
-        process.standardError = pipe
-        do { try process.run() } catch {
-            throw DownloadError(.internal, "systemctl cannot be started", underlying: "\(error)")
+        do throws(Spawning.Failure) {
+            let words = [systemctl, "--user"] + arguments
+            let run = try Spawning(words, environment: ChildEnvironment.command(from: environment)).run()
+            return Answer(status: run.status, output: String(decoding: run.output, as: UTF8.self).trimmedText)
+        } catch {
+            throw DownloadError(.internal, "systemctl cannot be started", underlying: error.reason)
         }
-        let data = pipe.fileHandleForReading.readDataToEndOfFile()
-        process.waitUntilExit()
-        return Answer(
-            status: process.terminationStatus,
-            output: String(decoding: data, as: UTF8.self).trimmingCharacters(in: .whitespacesAndNewlines))
     }
 }
 
@@ -208,8 +212,7 @@ enum SearchPath {
     }
 
     private static func isProgram(_ path: String) -> Bool {
-        var isDirectory: ObjCBool = false
-        return FileManager.default.fileExists(atPath: path, isDirectory: &isDirectory) && !isDirectory.boolValue
-            && FileManager.default.isExecutableFile(atPath: path)
+        var status = stat()
+        return stat(path, &status) == 0 && status.st_mode & S_IFMT != S_IFDIR && access(path, X_OK) == 0
     }
 }

@@ -1,8 +1,13 @@
 package import Ferry
 package import FerryAPI
 package import FerryCore
-import Foundation
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The known sessions with their download directories, launch commands and settings, in a file of mode 0600.
 package final class SessionStore: Sendable {

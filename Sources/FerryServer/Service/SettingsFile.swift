@@ -1,6 +1,11 @@
 package import FerryAPI
 package import FerryCore
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The settings file: one JSON object, written by the user, and by the daemon when a client changes settings.
 struct SettingsFile: Sendable {

@@ -1,7 +1,12 @@
 import Ferry
-import Foundation
 import Logging
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 #if canImport(Darwin)
     import Darwin
@@ -30,16 +35,13 @@ final class RemoteStarter: CommandStarter {
     ///   - process: The process at the other end, if that is a child of this one.
     init(socket: Int32, process: Int32?, logger: Logger) {
         self.socket = MessageSocket(socket)
-        let reader = Thread { [self] in
+        onOwnThread("ferry-starter", stackSize: 256 << 10) { [self] in
             receive()
             // Reaps the process when it exits.
             var status: Int32 = 0
             if let process { while waitpid(process, &status, 0) < 0, errno == EINTR {} }
             logger.error("commands cannot be started any more", metadata: ["error": "\(Self.gone)"])
         }
-        reader.stackSize = 256 << 10
-        reader.name = "ferry-starter"
-        reader.start()
     }
 
     func start(
@@ -110,16 +112,13 @@ package struct LocalStarter: CommandStarter {
     ) {
         let environment = ChildEnvironment.command(from: ProcessInfo.processInfo.environment)
             .merging(variables) { $1 }
-        do throws(SpawnedProgram.Failure) {
+        do throws(Spawning.Failure) {
             let program = try SpawnedProgram.spawn(command, environment: environment)
             // Reaps the process when it exits.
-            let thread = Thread {
+            onOwnThread("ferry-launched") {
                 _ = program.wait()
                 ended(nil)
             }
-            thread.stackSize = 128 << 10
-            thread.name = "ferry-launched"
-            thread.start()
         } catch { ended(error.reason) }
     }
 }

@@ -1,7 +1,7 @@
 #if os(Linux)
     import Ferry
     import FerryCore
-    import Foundation
+    import FoundationEssentials
 
     #if canImport(Glibc)
         import Glibc

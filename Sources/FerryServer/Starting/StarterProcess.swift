@@ -1,5 +1,4 @@
 import FerryCore
-import Foundation
 
 #if canImport(Darwin)
     import Darwin

@@ -1,5 +1,11 @@
+import Ferry
 import FerryCore
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The programs that aria2c runs at the start and the end of a download, with its GID, the number of its files and the
 /// path of the file. Only a command line can name them: no list, setting of a daemon or response.
@@ -20,18 +26,14 @@ struct Aria2Hooks: Sendable, Hashable {
 
     /// Starts a program, without a shell, and does not wait for it. Returns why it could not be started.
     static func start(_ program: String, _ arguments: [String]) -> String? {
-        let places = (ProcessInfo.processInfo.environment["PATH"] ?? "").split(at: ":").map { "\($0)/\(program)" }
-        let isPath = program.utf8.contains(UInt8(ascii: "/"))
-        guard let path = isPath ? program : places.first(where: { access($0, X_OK) == 0 }) else {
-            return String(cString: strerror(ENOENT))
-        }
         // allow(environment): the user's own program, named on the command line, as a shell would start it.
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: path)
-        process.arguments = arguments
-        do {
-            try process.run()
+        var spawning = Spawning([program] + arguments, environment: ProcessInfo.processInfo.environment)
+        (spawning.input, spawning.output, spawning.error) = (0, 1, 2)
+        do throws(Spawning.Failure) {
+            let process = try spawning.start()
+            // Reaps the process when it exits.
+            onOwnThread("ferry-hook") { _ = Spawning.wait(for: process) }
             return nil
-        } catch { return error.localizedDescription }
+        } catch { return error.reason }
     }
 }

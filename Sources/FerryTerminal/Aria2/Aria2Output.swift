@@ -1,6 +1,11 @@
 import Ferry
 import FerryCore
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// What aria2c prints, and how much of it.
 struct Aria2Output: Sendable, Hashable {
@@ -98,21 +103,20 @@ struct Aria2Output: Sendable, Hashable {
     static func short(_ id: DownloadID) -> String { String(id.rawValue.prefix(6)) }
 
     /// Returns `11/23 01:27:01`.
-    static func time(_ date: Date, in zone: TimeZone = .current) -> String {
-        let text = LocalTime.text(date, in: zone)
+    static func time(_ date: Date, in zone: LocalZone = .current) -> String {
+        let text = LocalTime(date, in: zone).text
         return text.dropFirst(5).map { $0 == "-" ? "/" : String($0) }.joined()
     }
 
     /// Returns `Mon Nov 23 01:27:01 2026`, as asctime(3).
-    static func asctime(_ date: Date, in zone: TimeZone = .current) -> String {
-        var calendar = Calendar(identifier: .gregorian)
-        calendar.timeZone = zone
-        let parts = calendar.dateComponents([.weekday, .month, .day, .year], from: date)
-        let days = ["Sun", "Mon", "Tue", "Wed", "Thu", "Fri", "Sat"]
+    static func asctime(_ date: Date, in zone: LocalZone = .current) -> String {
+        let time = LocalTime(date, in: zone)
+        // 1970-01-01 was a Thursday.
+        let days = ["Thu", "Fri", "Sat", "Sun", "Mon", "Tue", "Wed"]
         let months = ["Jan", "Feb", "Mar", "Apr", "May", "Jun", "Jul", "Aug", "Sep", "Oct", "Nov", "Dec"]
-        let day = DisplayWidth.padLeft(String(parts.day ?? 1), to: 2)
-        return "\(days[(parts.weekday ?? 1) - 1]) \(months[(parts.month ?? 1) - 1]) \(day) "
-            + "\(LocalTime.text(date, in: zone).suffix(8)) \(parts.year ?? 0)"
+        let day = DisplayWidth.padLeft(String(time.day.day), to: 2)
+        let weekday = days[(time.day.dayNumber % 7 + 7) % 7]
+        return "\(weekday) \(months[time.day.month - 1]) \(day) \(time.clock) \(time.day.year)"
     }
 }
 

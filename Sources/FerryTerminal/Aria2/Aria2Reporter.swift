@@ -1,7 +1,12 @@
 import Ferry
 import FerryCore
-import Foundation
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Reports a run as aria2c does, for the programs that read its output.
 final class Aria2Reporter: RunReporting {

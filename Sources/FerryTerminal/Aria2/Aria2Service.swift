@@ -1,5 +1,12 @@
 package import FerryCore
-import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
 
 /// A daemon for clients of aria2's RPC interface, as `aria2c --enable-rpc` is one. Its list is kept for the next start
 /// with the same port.

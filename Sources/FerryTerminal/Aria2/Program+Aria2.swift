@@ -1,8 +1,15 @@
 import ArgumentParser
 import Ferry
 package import FerryCore
-import Foundation
 import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
 
 /// The entry point of `aria2c`.
 extension Program {

@@ -1,8 +1,13 @@
 package import Ferry
 import FerryAPI
 import FerryCore
-package import Foundation
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// The host of native messaging: what the browser starts, and what hands the extension's downloads to the daemon.
 ///

@@ -1,6 +1,11 @@
 import Ferry
 package import FerryCore
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Writes and removes the manifests of the host in the browsers of this user.
 package struct BrowserInstaller: Sendable {

@@ -1,7 +1,12 @@
 import ArgumentParser
 import Ferry
 import FerryCore
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Runs `ferry browser`.
 package struct BrowserRun: Sendable {

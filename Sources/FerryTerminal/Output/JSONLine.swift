@@ -1,7 +1,12 @@
 import FerryAPI
 package import Ferry
 import FerryCore
-package import Foundation
+
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// A line of `--json` of every command: its version, and the members of an event, a failure, a download's progress, a
 /// plan, or an object of the API, sorted by name. A test compares them with the tables in docs/cli.md.

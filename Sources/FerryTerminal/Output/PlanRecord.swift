@@ -1,6 +1,11 @@
 import FerryCore
 package import Ferry
-package import struct Foundation.Date
+
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Date
+#endif
 
 /// Formats the result of `ferry plan` as JSON or text.
 package enum PlanRecord {

@@ -1,4 +1,10 @@
-import Foundation
+import Ferry
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The user's web browser.
 package enum Browser {
@@ -9,15 +15,8 @@ package enum Browser {
         let environment = ProcessInfo.processInfo.environment
         guard let opener = Platform.opener(environment) else { return false }
         // allow(environment): the user's own command, in the foreground, as a shell would start it.
-        let process = Process()
-        process.executableURL = URL(fileURLWithPath: opener)
-        process.arguments = [URL(fileURLWithPath: path).absoluteString]
-        process.standardOutput = FileHandle.nullDevice
-        process.standardError = FileHandle.nullDevice
-        do {
-            try process.run()
-            process.waitUntilExit()
-            return process.terminationStatus == 0
-        } catch { return false }
+        var spawning = Spawning([opener, URL(fileURLWithPath: path).absoluteString], environment: environment)
+        spawning.input = 0
+        return (try? spawning.start()).map { Spawning.wait(for: $0) == 0 } ?? false
     }
 }

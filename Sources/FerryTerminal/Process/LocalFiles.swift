@@ -1,6 +1,19 @@
 import Ferry
 import FerryCore
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
 
 /// The file system access of ``PlanningWorld/system``.
 enum LocalFiles {
@@ -34,8 +47,7 @@ enum LocalFiles {
     }
 
     private static func temporaryCopy(of input: OpenFile) throws(UsageError) -> OpenFile {
-        var template = Array(NSTemporaryDirectory().utf8CString.dropLast())
-        template += Array("ferry-list-XXXXXX".utf8CString)
+        var template = Array((FileManager.default.temporaryDirectory.path + "/ferry-list-XXXXXX").utf8CString)
         let copy = OpenFile(mkstemp(&template))
         guard copy.descriptor >= 0 else { throw .system }
         guard unlink(template) == 0, fcntl(copy.descriptor, F_SETFD, FD_CLOEXEC) == 0 else { throw .system }
@@ -74,7 +86,7 @@ enum LocalFiles {
         deinit { if descriptor > 0 { close(descriptor) } }
 
         /// Reads some bytes at the current position; none at the end.
-        func readOn() throws(UsageError) -> [UInt8] { try bytes { Foundation.read(descriptor, $0, $1) } }
+        func readOn() throws(UsageError) -> [UInt8] { try bytes { readBytes(descriptor, $0, $1) } }
 
         /// Reads some bytes at `offset`; none at the end.
         func read(at offset: Int) throws(UsageError) -> [UInt8] {
@@ -141,6 +153,11 @@ enum LocalFiles {
         }
         return prefixes
     }
+}
+
+// Needed because `OpenFile.read` hides the function.
+private func readBytes(_ descriptor: Int32, _ bytes: UnsafeMutableRawPointer?, _ count: Int) -> Int {
+    read(descriptor, bytes, count)
 }
 
 extension UsageError {

@@ -1,5 +1,12 @@
 package import FerryCore
-import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
 
 /// The limit of open files and sockets of this process.
 package enum OpenFileLimit {

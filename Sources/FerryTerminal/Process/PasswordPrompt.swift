@@ -1,5 +1,18 @@
 import FerryCore
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
 
 /// A password prompt on the terminal, without echo.
 enum PasswordPrompt {
@@ -69,7 +82,7 @@ enum ConfirmationPrompt {
             guard count == 1, byte != UInt8(ascii: "\n") else { break }
             if line.count < 64 { line.append(byte) }
         }
-        let answer = String(decoding: line, as: UTF8.self).trimmingCharacters(in: .whitespaces).lowercased()
+        let answer = String(decoding: line, as: UTF8.self).trimmedText.lowercased()
         return answer == "y" || answer == "yes"
     }
 }

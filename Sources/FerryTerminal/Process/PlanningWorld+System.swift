@@ -1,5 +1,10 @@
 import Ferry
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 extension PlanningWorld {
     /// The functions of this machine.

@@ -1,5 +1,12 @@
 import Dispatch
-import Foundation
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
 
 /// Catches the signals that stop the program: delivers the first one, and exits at the second.
 package final class SignalWatch: Sendable {
@@ -15,14 +22,14 @@ package final class SignalWatch: Sendable {
     ///
     /// Only one instance per process, as signal handlers are global. `nil` if no pipe can be created.
     package init?() {
-        var pipe: [Int32] = [-1, -1]
-        guard Foundation.pipe(&pipe) == 0 else { return nil }
-        for descriptor in pipe {
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { return nil }
+        for descriptor in ends {
             _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
             _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
         }
-        let reading = pipe[0]
-        signalPipe = pipe[1]
+        let reading = ends[0]
+        signalPipe = ends[1]
         let (signals, continuation) = AsyncStream.makeStream(of: Int32.self)
         self.signals = signals
         let source = DispatchSource.makeReadSource(fileDescriptor: reading)

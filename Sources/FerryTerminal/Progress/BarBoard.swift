@@ -1,6 +1,11 @@
 package import Ferry
 import FerryCore
-package import struct Foundation.Date
+
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Date
+#endif
 
 /// The content of one frame of bars.
 package struct BarBoard: Sendable, Hashable {

@@ -1,6 +1,11 @@
 import Ferry
 import FerryCore
-import struct Foundation.Date
+
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
 
 /// Draws progress bars: one line per running file and one for the total. Pure.
 ///

@@ -1,7 +1,12 @@
 package import ArgumentParser
 package import Ferry
 import FerryCore
-package import Foundation
+
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// Turns the arguments of `ferry add` into requests. Pure except for its ``PlanningWorld``.
 package enum AddPlanner {
@@ -18,7 +23,7 @@ package enum AddPlanner {
     ///   - directory: The absolute directory of files without one of their own.
     ///   - absolute: Resolves a path against the working directory.
     package static func plan(
-        _ options: AddOptions, directory: String, world: PlanningWorld, now: Date, calendar: Calendar,
+        _ options: AddOptions, directory: String, world: PlanningWorld, now: Date, zone: LocalZone,
         absolute: @escaping @Sendable (String) -> String = OwnProgram.absolute
     ) throws(UsageError) -> Plan {
         @Sendable func refuse(_ output: String) -> UsageError {
@@ -26,7 +31,7 @@ package enum AddPlanner {
         }
         if let output = options.files.output, RequestPlanner.descriptor(output) != nil { throw refuse(output) }
         let start = try options.at.map { text throws(UsageError) in
-            try TimeWord.parse(text, now: now, calendar: calendar)
+            try TimeWord.parse(text, now: now, zone: zone)
         }
         let priority = try options.priority.map { text throws(UsageError) in
             try SetPlanner.priority(("--priority", text))

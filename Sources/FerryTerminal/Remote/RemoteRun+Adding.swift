@@ -1,7 +1,12 @@
 import Ferry
 import FerryAPI
 import FerryCore
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 extension RemoteRun {
     /// Runs `ferry add`.
@@ -10,7 +15,7 @@ extension RemoteRun {
         let directory =
             options.files.directory == nil ? try await link.ask(.settings, as: SettingsBody.self).directory : ""
         let plan = try AddPlanner.plan(
-            options, directory: directory, world: world, now: Date(), calendar: .current)
+            options, directory: directory, world: world, now: Date(), zone: .current)
         var (isWhole, isEmpty) = (true, true)
         var batch: [DownloadRequest] = []
         for item in plan.items {

@@ -1,7 +1,6 @@
 import Ferry
 import FerryAPI
 import FerryCore
-import Foundation
 
 /// The web page and the signed-in browsers.
 extension RemoteRun {

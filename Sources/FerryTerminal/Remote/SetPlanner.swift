@@ -1,7 +1,12 @@
 package import FerryAPI
 package import FerryCore
-package import Foundation
 import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
 
 /// Parses the arguments of `ferry set`. Pure except for its ``PlanningWorld``.
 package enum SetPlanner {
@@ -22,7 +27,7 @@ package enum SetPlanner {
     ///   - absolute: Resolves a path against the working directory.
     package static func plan(
         _ words: [String], headers: [String] = [], user: String? = nil, world: PlanningWorld = .system,
-        now: Date = Date(), calendar: Calendar = .current,
+        now: Date = Date(), zone: LocalZone = .current,
         absolute: (String) -> String = OwnProgram.absolute
     ) throws(UsageError) -> Plan {
         let givesAccess = !headers.isEmpty || user != nil
@@ -48,7 +53,7 @@ package enum SetPlanner {
         var change = RequestChange()
         for pair in pairs where pair.name != "at" { try apply(pair, to: &change, world) }
         if let at = pairs.last(where: { $0.name == "at" })?.value {
-            let date = at == "none" ? nil : try TimeWord.parse(at, now: now, calendar: calendar)
+            let date = at == "none" ? nil : try TimeWord.parse(at, now: now, zone: zone)
             change.set(.notBefore, \.notBefore, date)
         }
         if !headers.isEmpty { change.set(.headers, \.headers, try world.headers(headers)) }

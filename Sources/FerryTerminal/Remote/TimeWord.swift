@@ -1,29 +1,32 @@
 import FerryCore
-package import Foundation
 
-/// Parses times on the command line. Pure: the current time and the calendar are arguments.
+#if canImport(FoundationEssentials)
+    package import FoundationEssentials
+#else
+    package import Foundation
+#endif
+
+/// Parses times on the command line. Pure: the current time and the time zone are arguments.
 package enum TimeWord {
     /// Parses `22:30` or `10pm` (today, or tomorrow if that has passed), `tomorrow 8:00`, `2026-12-24 22:30`,
     /// `2026-12-24T22:30:00Z` or with an offset such as `+01:00`, and `+2h`, which is relative to now. Throws for a time
     /// in the past.
-    package static func parse(_ text: String, now: Date, calendar: Calendar) throws(UsageError) -> Date {
+    package static func parse(_ text: String, now: Date, zone: LocalZone) throws(UsageError) -> Date {
         if text.utf8.hasPrefix("+") {
             do throws(TextError) {
                 return now.addingTimeInterval(Seconds.of(try DurationText.parse(String(text.dropFirst()))))
             } catch { throw UsageError(error.reason) }
         }
-        if let wanted = clock(text[...]) {
-            // A day without that hour has the next one.
-            if let date = calendar.nextDate(after: now, matching: wanted, matchingPolicy: .nextTime) { return date }
+        let today = LocalTime(now, in: zone).day
+        if let second = clock(text[...]) {
+            let time = LocalTime(day: today, second: second)
+            let date = time.date(in: zone)
+            return date > now ? date : time.adding(days: 1).date(in: zone)
         }
-        if let rest = text.dropping(prefix: "tomorrow "), let wanted = clock(rest),
-            let tomorrow = calendar.date(byAdding: .day, value: 1, to: calendar.startOfDay(for: now)),
-            let date = calendar.nextDate(
-                after: tomorrow.addingTimeInterval(-1), matching: wanted, matchingPolicy: .nextTime)
-        {
-            return date
+        if let rest = text.dropping(prefix: "tomorrow "), let second = clock(rest) {
+            return LocalTime(day: today, second: second).adding(days: 1).date(in: zone)
         }
-        guard let date = day(text, calendar: calendar) else {
+        guard let date = day(text, zone: zone) else {
             throw UsageError(
                 "\(text) is no time: write it like 22:30, 10pm, tomorrow 8:00, 2026-12-24 22:30, 2026-12-24T22:30:00Z or +2h"
             )
@@ -32,13 +35,13 @@ package enum TimeWord {
         return date
     }
 
-    /// Parses `22:30`, `10pm` and `10:30 pm`.
-    private static func clock(_ text: Substring) -> DateComponents? {
-        var text = text.trimmingCharacters(in: .whitespaces).lowercased()
+    /// Parses `22:30`, `10pm` and `10:30 pm`, as seconds since midnight.
+    private static func clock(_ text: Substring) -> Int? {
+        var text = text.trimmedText.lowercased()
         var half: Int?
         for (suffix, hours) in [("am", 0), ("pm", 12)] {
             guard let rest = text.dropping(suffix: suffix) else { continue }
-            (text, half) = (rest.trimmingCharacters(in: .whitespaces), hours)
+            (text, half) = (rest.trimmedText, hours)
         }
         // `10pm` has no minutes, `10` alone is no time.
         guard
@@ -51,35 +54,32 @@ package enum TimeWord {
             guard 1...12 ~= hour else { return nil }
             hour = hour % 12 + half
         }
-        return hour < 24 ? DateComponents(hour: hour, minute: parts[1], second: 0) : nil
+        return hour < 24 ? (hour * 60 + parts[1]) * 60 : nil
     }
 
-    private static func day(_ text: String, calendar: Calendar) -> Date? {
+    private static func day(_ text: String, zone: LocalZone) -> Date? {
         guard let gap = text.firstIndex(where: { $0 == "T" || $0 == " " }) else { return nil }
         guard let days = numbers(text[..<gap], "-", digits: [4...4, 2...2, 2...2]) else { return nil }
         var rest = text[text.index(after: gap)...]
-        var calendar = calendar
+        var zone = zone
         if rest.utf8.hasSuffix("Z") {
-            calendar.timeZone = .gmt
+            zone = .fixed(0)
             rest.removeLast()
         } else if let sign = rest.firstIndex(where: { $0 == "+" || $0 == "-" }) {
             guard let offset = numbers(rest[rest.index(after: sign)...], ":", digits: [2...2, 2...2]), offset[0] < 24,
                 offset[1] < 60
             else { return nil }
             let seconds = (offset[0] * 60 + offset[1]) * 60
-            guard let zone = TimeZone(secondsFromGMT: rest[sign] == "-" ? -seconds : seconds) else { return nil }
-            calendar.timeZone = zone
+            zone = .fixed(rest[sign] == "-" ? -seconds : seconds)
             rest = rest[..<sign]
         }
         let time = numbers(rest, ":", digits: [2...2, 2...2, 2...2]) ?? numbers(rest, ":", digits: [2...2, 2...2])
         guard let time, time[0] < 24, time[1] < 60 else { return nil }
-        let wanted = DateComponents(
-            year: days[0], month: days[1], day: days[2], hour: time[0], minute: time[1],
-            second: time.count > 2 ? time[2] : 0)
-        guard let date = calendar.date(from: wanted) else { return nil }
-        // `Calendar` would accept 2026-02-31 as a day in March.
-        let found = calendar.dateComponents([.year, .month, .day], from: date)
-        return found.year == days[0] && found.month == days[1] && found.day == days[2] ? date : nil
+        let date = CivilDate(year: days[0], month: days[1], day: days[2])
+        // 2026-02-31 would be a day in March.
+        guard 1...12 ~= date.month, date.day >= 1, CivilDate(dayNumber: date.dayNumber) == date else { return nil }
+        let second = (time[0] * 60 + time[1]) * 60 + (time.count > 2 ? time[2] : 0)
+        return LocalTime(day: date, second: second).date(in: zone)
     }
 
     private static func numbers(

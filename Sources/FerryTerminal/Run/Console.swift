@@ -1,6 +1,13 @@
 import FerryCore
-import Foundation
 import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
 
 /// Standard output and standard error, with the lines drawn in place at the bottom of the terminal.
 ///

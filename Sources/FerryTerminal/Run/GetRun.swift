@@ -1,7 +1,12 @@
 package import Ferry
 import FerryCore
-import struct Foundation.Date
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
 
 /// Runs a plan: submits its files to the manager, follows their events, reports them, and reacts to signals.
 ///

@@ -1,5 +1,10 @@
 package import Ferry
-import struct Foundation.Date
+
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
 
 /// Runs `ferry plan`: queries the server and prints the result, without writing any file.
 package struct PlanRun: Sendable {

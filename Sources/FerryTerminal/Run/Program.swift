@@ -1,7 +1,20 @@
 import Ferry
 import FerryAPI
 import FerryCore
-import Foundation
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
 
 /// The entry points of the commands, after argument parsing.
 package enum Program {
@@ -180,10 +193,9 @@ extension Program {
         guard stat(path, &status) == 0, status.st_mode & S_IFMT == S_IFDIR else {
             return DoctorPolicy.Directory(isThere: false, isWritable: canMake(path), isOpen: false, freeBytes: nil)
         }
-        let free = try? FileManager.default.attributesOfFileSystem(forPath: path)[.systemFreeSize] as? NSNumber
         return DoctorPolicy.Directory(
             isThere: true, isWritable: access(path, W_OK | X_OK) == 0, isOpen: status.st_mode & 0o022 != 0,
-            freeBytes: free?.int64Value)
+            freeBytes: DiskSpace.free(at: path))
     }
 
     /// Whether a missing directory can be created in its nearest existing ancestor.
@@ -200,7 +212,6 @@ extension Program {
         guard status.st_mode & S_IFMT == S_IFDIR, access(above, W_OK | X_OK) == 0 else { return false }
         // Access checks always succeed for root, but a pseudo file system without any space, such as /proc, is not
         // writable.
-        let room = try? FileManager.default.attributesOfFileSystem(forPath: above)[.systemSize] as? NSNumber
-        return room.map { $0.int64Value > 0 } ?? true
+        return DiskSpace.total(at: above).map { $0 > 0 } ?? true
     }
 }

@@ -1,6 +1,11 @@
 package import Ferry
-package import struct Foundation.Date
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Date
+#endif
 
 /// Shows a run to its user, or to the program that started it.
 package protocol RunReporting: Sendable {

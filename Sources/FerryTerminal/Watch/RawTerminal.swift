@@ -1,5 +1,13 @@
-import Foundation
+import Ferry
 import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
 
 /// Reads single keys from the terminal without echo. Keys still generate signals.
 final class RawTerminal: Sendable {
@@ -15,7 +23,7 @@ final class RawTerminal: Sendable {
         self.keys = keys
         take()
         // The thread ends with the process or the terminal.
-        let thread = Thread {
+        onOwnThread("ferry-keys") {
             var parser = KeyParser()
             var byte: UInt8 = 0
             while true {
@@ -26,9 +34,6 @@ final class RawTerminal: Sendable {
             }
             continuation.finish()
         }
-        thread.name = "ferry-keys"
-        thread.stackSize = 128 << 10
-        thread.start()
     }
 
     /// Disables line mode and echo.

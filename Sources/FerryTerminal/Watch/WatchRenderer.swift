@@ -1,7 +1,12 @@
 import Ferry
 import FerryAPI
 import FerryCore
-package import struct Foundation.Date
+
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Date
+#endif
 
 /// Draws `ferry watch`: a line for each unfinished download, the counts, and the keys.
 ///

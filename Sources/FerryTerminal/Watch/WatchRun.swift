@@ -1,8 +1,13 @@
 import Ferry
 package import FerryAPI
 package import FerryCore
-import Foundation
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// Runs `ferry watch`: follows the daemon's events, draws them, and handles keys and signals.
 ///

@@ -1,3 +1,4 @@
+import Ferry
 public import Foundation
 import Synchronization
 
@@ -46,9 +47,15 @@ public final class RunningProgram: Sendable {
         _ words: [String], environment: [String: String]? = nil, directory: String? = nil, input: FileHandle? = nil,
         output: FileHandle? = nil, error: FileHandle? = nil, limit: Double = 1200
     ) throws {
-        let id = try Self.spawn(
-            words, environment: environment ?? ProcessInfo.processInfo.environment, directory: directory,
-            streams: [input, output, error].map { $0?.fileDescriptor })
+        var spawning = Spawning(words, environment: environment ?? ProcessInfo.processInfo.environment)
+        spawning.directory = directory
+        spawning.input = input?.fileDescriptor
+        spawning.output = output?.fileDescriptor
+        spawning.error = error?.fileDescriptor
+        let id: Int32
+        do throws(Spawning.Failure) { id = try spawning.start() } catch {
+            throw StartFailure(program: words.first ?? "", code: error.code)
+        }
         let life = Life(id)
         self.id = id
         self.life = life

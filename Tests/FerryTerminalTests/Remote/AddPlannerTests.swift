@@ -18,7 +18,7 @@ import Testing
             prepareDirectory: { path in made.paths.withLock { $0.append(path) } }, password: { _ in "" })
         let plan = try AddPlanner.plan(
             options, directory: "/downloads", world: world, now: Date(timeIntervalSince1970: 0),
-            calendar: Calendar(identifier: .gregorian)
+            zone: .fixed(0)
         ) { $0.hasPrefix("/") ? $0 : "/here/" + $0 }
         let requests = plan.items.compactMap(\.request).map(plan.complete)
         return (requests, made.paths.withLock { Set($0).sorted() })
@@ -102,7 +102,7 @@ import Testing
         options.files.items = ["http://example.com/a"]
         (options.files.directory, options.files.output) = ("/d", "fifo")
         #expect(throws: UsageError.self) {
-            try AddPlanner.plan(options, directory: "/downloads", world: world, now: Date(), calendar: .current)
+            try AddPlanner.plan(options, directory: "/downloads", world: world, now: Date(), zone: .current)
         }
     }
 

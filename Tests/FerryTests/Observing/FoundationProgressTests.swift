@@ -1,4 +1,5 @@
 import FerryTesting
+import FerryUI
 import Foundation
 import Testing
 
