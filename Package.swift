@@ -43,7 +43,7 @@ let package = Package(
             name: "FerryCore",
             dependencies: [
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "StructuredFieldValues", package: "swift-http-structured-headers"),
+                .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
             ],
             swiftSettings: strict + fuzzed),
         // C declarations that Glibc's module hides on Linux. No logic.

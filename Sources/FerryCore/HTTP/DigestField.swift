@@ -1,5 +1,5 @@
 import HTTPTypes
-import StructuredFieldValues
+import RawStructuredFieldValues
 
 #if canImport(FoundationEssentials)
     import struct FoundationEssentials.Data
@@ -27,43 +27,21 @@ package enum DigestField {
         strongestFirst(structured("Content-Digest", in: head))
     }
 
-    /// A dictionary of byte sequences (RFC 8941 §3.2).
-    private struct Members: StructuredFieldValue {
-        static let structuredFieldType = StructuredFieldType.dictionary
+    /// The algorithms by their names in these fields.
+    private static let algorithms: [String: DigestAlgorithm] = [
+        "sha-512": .sha512, "sha-256": .sha256, "sha": .sha1, "md5": .md5,
+    ]
 
-        var sums: [Checksum] = []
-
-        private enum CodingKeys: String, CodingKey, CaseIterable {
-            case sha512 = "sha-512"
-            case sha256 = "sha-256"
-            case sha1 = "sha"
-            case md5
-
-            var algorithm: DigestAlgorithm {
-                switch self {
-                case .sha512: .sha512
-                case .sha256: .sha256
-                case .sha1: .sha1
-                case .md5: .md5
-                }
-            }
-        }
-
-        init(from decoder: any Decoder) throws {
-            let container = try decoder.container(keyedBy: CodingKeys.self)
-            for key in CodingKeys.allCases where container.contains(key) {
-                // Members of another type are skipped.
-                guard let data = try? container.decode(Data.self, forKey: key) else { continue }
-                if let sum = Checksum(algorithm: key.algorithm, bytes: Array(data)) { sums.append(sum) }
-            }
-        }
-
-        func encode(to encoder: any Encoder) throws {}
-    }
-
+    /// Parses a dictionary of byte sequences (RFC 9651 §3.2); members of another type are skipped.
     private static func structured(_ name: String, in head: ResponseHead) -> [Checksum] {
         guard let field = value(name, in: head) else { return [] }
-        return (try? StructuredFieldValueDecoder().decode(Members.self, from: Array(field.utf8)))?.sums ?? []
+        var parser = StructuredFieldValueParser(Array(field.utf8))
+        guard let members = try? parser.parseDictionaryFieldValue() else { return [] }
+        return algorithms.compactMap { name, algorithm in
+            guard case .item(let item) = members[name], case .undecodedByteSequence(let text) = item.rfc9651BareItem
+            else { return nil }
+            return checksum(algorithm, base64: text)
+        }
     }
 
     /// Parses `SHA-256=BASE64,MD5=BASE64`.
@@ -72,14 +50,9 @@ package enum DigestField {
         return field.split(at: ",").prefix(32).compactMap { member in
             let bytes = ASCII.trimmed(Array(member.utf8)[...])
             guard let equals = bytes.firstIndex(of: UInt8(ascii: "=")) else { return nil }
+            let name = String(decoding: bytes[..<equals].map(ASCII.lowercased), as: UTF8.self)
             let base64 = String(decoding: bytes[(equals + 1)...], as: UTF8.self)
-            switch String(decoding: bytes[..<equals].map(ASCII.lowercased), as: UTF8.self) {
-            case "sha-512": return checksum(.sha512, base64: base64)
-            case "sha-256": return checksum(.sha256, base64: base64)
-            case "sha": return checksum(.sha1, base64: base64)
-            case "md5": return checksum(.md5, base64: base64)
-            default: return nil
-            }
+            return algorithms[name].flatMap { checksum($0, base64: base64) }
         }
     }
 
