@@ -166,7 +166,8 @@ package final class Catalogue: DownloadStore {
                 """
             return try requests.map { request in
                 let url = request.sources.first?.text ?? ""
-                let arguments: Database.Arguments = [url, CatalogueColumns.place(request), CatalogueColumns.mirrors(request), session]
+                let (place, mirrors) = (CatalogueColumns.place(request), CatalogueColumns.mirrors(request))
+                let arguments: Database.Arguments = [url, place, mirrors, session]
                 return try db.all(sql, arguments) { row in DownloadID(rawValue: try row[0]) }
             }
         }

@@ -65,7 +65,8 @@ struct CatalogueLocation: Sendable {
             WHERE substr(file, 1, length(?1) + 1) = ?1 || '/'
             """, [previous.downloads]
         ) { row in
-            if !isHere { isHere = (try? fileSystem.exists(FilePath(downloads).appending(try row[0] as String))) == true }
+            let file: String = try row[0]
+            if !isHere { isHere = (try? fileSystem.exists(FilePath(downloads).appending(file))) == true }
         }
         return isHere
     }
