@@ -28,7 +28,7 @@ extension DownloadDriver {
                 let paths = DownloadPaths(directory: target.removingLastComponent(), name: name)
             else { throw DownloadError(.invalidRequest, ErrorPhrase(.notAFileName, "\(path)")) }
             try ready(paths.directory, disk)
-            if try hasJournal(paths, disk) { return try await goOn(with: paths, isNamed: false, disk) }
+            if let begun = try begun(paths, disk) { return try await goOn(with: begun, isNamed: false, disk) }
             return try await lookForFinished(paths.final, disk)
         case .directory(let path, _):
             let directory = absolute(path)
@@ -53,6 +53,24 @@ extension DownloadDriver {
             if try disk.fileSystem.exists(paths.journal) { return true }
             return try disk.fileSystem.exists(paths.oldJournal)
         } catch { throw DownloadError(error) }
+    }
+
+    /// Returns the paths of an earlier download of the URL that was to have this name: under the name itself or, if it
+    /// was in use, a numbered one.
+    private func begun(_ paths: DownloadPaths, _ disk: Disk) throws(DownloadError) -> DownloadPaths? {
+        let most = request.onConflict == .rename ? NameTaker.maxNumber : 0
+        for number in 0...most {
+            guard let source = request.sources.first,
+                let next = DownloadPaths(paths.name, number: number, in: paths.directory)
+            else { break }
+            if let record = try? Journal.read(at: next.journal, fileSystem: disk.fileSystem), !isAnothers(record.id),
+                record.urls.contains(source.text)
+            {
+                return next
+            }
+            if !next.isInUse(disk.fileSystem) { break }
+        }
+        return try hasJournal(paths, disk) ? paths : nil
     }
 
     /// Whether the file at a requested path is there, without a journal.
@@ -80,8 +98,9 @@ extension DownloadDriver {
         }
     }
 
-    /// Returns the journal of an earlier download of the URL whose name was not chosen, or is the expected one. Another
-    /// name would be a surprise to a program that expects the file under the URL's; it is reported.
+    /// Returns the journal of an earlier download of the URL. One whose name was chosen is left, unless it is the
+    /// expected one: a program looks for the file there. So is one whose name avoids a conflict about which the request
+    /// has another rule. That is reported.
     private func journal(
         for url: String, in directory: FilePath, _ disk: Disk
     ) throws(DownloadError) -> FilePath? {
@@ -93,7 +112,13 @@ extension DownloadDriver {
             let records = index.records
             let own = paths.filter { path in records[path].map { !isAnothers($0.id) } ?? true }
             let name = state.withLock { $0.placement.name }
-            if let found = own.first(where: { (records[$0]?.requestedName ?? name) == name }) { return found }
+            let found = own.first { path in
+                let original = DownloadPaths(of: path)?.unnumbered
+                if request.onConflict != .rename, let original, original.isInUse(disk.fileSystem) { return false }
+                let requested = records[path]?.requestedName
+                return requested == nil || requested == name || original?.name == name
+            }
+            if let found { return found }
             if let part = own.first.flatMap(DownloadPaths.init(of:))?.part {
                 report(.event(.note(Reason(.partOfOtherName, "\(part)", ShellWord.quote(part.string)))))
             }

@@ -38,6 +38,17 @@ package struct DownloadPaths: Sendable, Hashable {
         self.init(directory: path.removingLastComponent(), name: name)
     }
 
+    /// The paths of the name of which this one is a numbered alternative; `nil` if it is none.
+    package var unnumbered: DownloadPaths? {
+        guard let close = name.utf8.lastIndex(of: UInt8(ascii: ")")),
+            let open = name.utf8[..<close].lastIndex(of: UInt8(ascii: "(")), open > name.startIndex,
+            let number = Int(name[name.utf8.index(after: open)..<close])
+        else { return nil }
+        let wanted = String(name[..<name.utf8.index(before: open)] + name[name.utf8.index(after: close)...])
+        let paths = DownloadPaths(directory: directory, name: wanted)
+        return number > 0 && DownloadPaths(wanted, number: number, in: directory) == self ? paths : nil
+    }
+
     package var final: FilePath { path("") }
     package var part: FilePath { path(Self.partSuffix) }
     package var journal: FilePath { path(Self.journalSuffix) }
@@ -47,6 +58,11 @@ package struct DownloadPaths: Sendable, Hashable {
     package var oldJournal: FilePath { path(".part.ferry.old") }
     /// The temporary file of a journal that is being rewritten.
     package var newJournal: FilePath { path(".part.ferry.new") }
+
+    /// Returns whether a file or a part file has the name; not, if that cannot be told.
+    func isInUse(_ fileSystem: any FileSystem) -> Bool {
+        [final, part].contains { (try? fileSystem.exists($0)) == true }
+    }
 
     private func path(_ suffix: String) -> FilePath { directory.appending(name + suffix) }
 

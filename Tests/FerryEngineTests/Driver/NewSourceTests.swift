@@ -47,6 +47,69 @@ struct NewSourceTests {
         }
     }
 
+    /// Begins `/old` as `name` beside another file of that name.
+    private func numbered(
+        _ name: String, _ rig: DriverRig, isNamed: Bool = true
+    ) async throws -> (String, @Sendable (inout DownloadRequest) -> Void) {
+        rig.server.serve("/old", resource)
+        let path = rig.directory.file(name).string
+        try rig.directory.put(name, [1, 2, 3])
+        let change: @Sendable (inout DownloadRequest) -> Void = { if isNamed { $0.destination = .file(path) } }
+        try await rig.interrupt("/old", after: 5_000_000, RunContext(), change)
+        return (path, change)
+    }
+
+    @Test("Driver: a download under a requested name that is in use resumes under its numbered name")
+    func numberedName() async throws {
+        try await DriverRig.with { rig in
+            let (_, change) = try await numbered("f.bin", rig)
+            let end = await rig.run(try rig.request("/old", change), id: "b")
+            #expect(end.file?.path == rig.directory.file("f (1).bin").string && end.resumedAt == 5_000_000)
+            #expect(try rig.directory.names == ["f (1).bin", "f.bin"])
+        }
+    }
+
+    @Test("Driver: another rule for conflicts leaves the part file of a numbered name", arguments: [true, false])
+    func otherRule(isNamed: Bool) async throws {
+        try await DriverRig.with { rig in
+            let (path, change) = try await numbered("old", rig, isNamed: isNamed)
+            let fails = await rig.run(
+                try rig.request("/old") {
+                    change(&$0)
+                    $0.onConflict = .fail
+                }, id: "b")
+            #expect(fails.error?.code == .conflict)
+            let replaces = await rig.run(
+                try rig.request("/old") {
+                    change(&$0)
+                    $0.onConflict = .overwrite
+                }, id: "c")
+            #expect(replaces.file?.path == path && rig.holds("old", resource))
+            #expect(try rig.directory.names == ["old", "old (1).part", "old (1).part.ferry"])
+        }
+    }
+
+    @Test("Driver: while a server without ranges repeats what is held, the progress says so")
+    func repetition() async throws {
+        try await DriverRig.with { rig in
+            var resource = resource
+            resource.ranges = .off
+            rig.server.serve("/old", resource)
+            try await rig.interrupt("/old", after: 5_000_000)
+            rig.server.script("/old", [.stall(after: 2_000_000)])
+            let run = rig.start(try rig.request("/old"), id: "a")
+            await run.until { _ in run.driver.progress()?.bottleneck?.share ?? 0 > 0.39 }
+            #expect(run.driver.progress()?.bottleneck?.cause == .repetition)
+            #expect(run.driver.progress()?.completedBytes == 5_000_000)
+            #expect(run.driver.picture()?.lacksRanges == true)
+            run.driver.stop(.pause)
+            #expect(await run.end().isStopped)
+            rig.server.always("/old", .honest)
+            #expect(await rig.run(try rig.request("/old"), id: "a").file != nil)
+            #expect(rig.holds("old", resource))
+        }
+    }
+
     private func goesOnFromOld(_ rig: DriverRig, _ context: RunContext) async throws {
         let record = try rig.journal("f")
         #expect(record.urls == [try rig.server.downloadURL("/old").text])
