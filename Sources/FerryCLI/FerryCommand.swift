@@ -3,6 +3,14 @@ import Ferry
 import FerryCore
 import FerryTerminal
 
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
 /// `ferry`: the root command.
 struct FerryCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
@@ -59,7 +67,8 @@ struct FerryCommand: ParsableCommand {
         // allow(bytes): a list of words.
         let json = given.contains("--json")
         do throws(UsageError) {
-            arguments = try CommandAdvice.complete(HostManifest.command(given), commands: commandNames)
+            arguments = try CommandAdvice.complete(
+                HostManifest.command(given), commands: commandNames, isShown: isatty(1) == 1)
         } catch { return Program.usage(error, command: "", json: json) }
         do {
             switch try parseAsRoot(arguments) {

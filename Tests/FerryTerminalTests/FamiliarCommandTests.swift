@@ -34,6 +34,18 @@ import Testing
     }
 
     @Test(
+        "CommandAdvice: curl without a name for the file writes it to an output that is no terminal",
+        arguments: [
+            (["curl", "-fsSL", "u"], ["get", "-s", "u", "-o", "-"]), (["curl", "-LO", "u"], ["get", "u"]),
+            (["curl", "-sof", "u"], ["get", "-s", "-of", "u"]),
+            (["curl", "--output", "f", "u"], ["get", "--output", "f", "u"]),
+            (["wget", "-q", "u"], ["get", "-q", "u"]),
+        ])
+    func piped(arguments: [String], expected: [String]) throws {
+        #expect(try CommandAdvice.complete(arguments, commands: Self.commands, isShown: false) == expected)
+    }
+
+    @Test(
         "CommandAdvice: an option of a pasted command that Ferry cannot follow is refused, whatever the letter means here",
         arguments: [
             (["curl", "-d", "{}", "u"], OptionAdvice.onlyGET), (["curl", "-sd@f", "u"], OptionAdvice.onlyGET),

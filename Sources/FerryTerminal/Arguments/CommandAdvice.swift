@@ -6,8 +6,12 @@ package enum CommandAdvice {
     /// Returns the arguments with the command that they mean: `ferry URL`, a pasted command of curl or wget, and a first
     /// option of a download stand for `ferry get`.
     ///
-    /// - Parameter commands: The names of all commands.
-    package static func complete(_ arguments: [String], commands: [String]) throws(UsageError) -> [String] {
+    /// - Parameters:
+    ///   - commands: The names of all commands.
+    ///   - isShown: Whether standard output is a terminal.
+    package static func complete(
+        _ arguments: [String], commands: [String], isShown: Bool = true
+    ) throws(UsageError) -> [String] {
         guard let first = arguments.first else { return arguments }
         if first == "help", let topic = arguments.dropFirst().first(where: { !$0.utf8.hasPrefix("-") }) {
             guard names(topic, commands) else { throw unknown(topic, commands) }
@@ -16,7 +20,7 @@ package enum CommandAdvice {
         if names(first, commands) || first == "help" { return arguments }
         if first == "version" || first == "-V" { return ["--version"] }
         if first == "curl" || first == "wget" {
-            return ["get"] + (try PastedCommand.translate(arguments.dropFirst(), of: first))
+            return ["get"] + (try PastedCommand.translate(arguments.dropFirst(), of: first, isShown: isShown))
         }
         if first.utf8.hasPrefix("-") {
             return arguments.contains { isURL($0) } ? ["get"] + arguments : arguments

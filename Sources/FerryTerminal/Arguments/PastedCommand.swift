@@ -11,10 +11,19 @@ enum PastedCommand {
     }
 
     /// Returns the arguments of `ferry get` for those of `program`, `curl` or `wget`.
-    static func translate(_ arguments: some Sequence<String>, of program: String) throws(UsageError) -> [String] {
+    ///
+    /// - Parameter isShown: Whether standard output is a terminal. To a file or a program, curl without a name for the
+    ///   file writes what it fetches.
+    static func translate(
+        _ arguments: some Sequence<String>, of program: String, isShown: Bool
+    ) throws(UsageError) -> [String] {
         let table = program == "curl" ? curl : wget
         var translated: [String] = []
+        var hasName = false
         for argument in arguments {
+            if ["--output", "--remote-name", "--remote-header"].contains(where: { argument.utf8.hasPrefix($0) }) {
+                hasName = true
+            }
             guard argument.utf8.hasPrefix("-"), !argument.utf8.hasPrefix("--"), argument.utf8.count > 1 else {
                 translated.append(argument)
                 continue
@@ -23,6 +32,7 @@ enum PastedCommand {
             var rest = argument.dropFirst()
             while let first = rest.first {
                 let name = program == "wget" && first == "n" ? String(rest.prefix(2)) : String(first)
+                if ["o", "O", "J"].contains(name) { hasName = true }
                 guard let meaning = table[name] else {
                     translated.append("-" + rest)
                     break
@@ -38,7 +48,7 @@ enum PastedCommand {
                 }
             }
         }
-        return translated
+        return program == "curl" && !isShown && !hasName ? translated + ["-o", "-"] : translated
     }
 
     private static let curl: [String: Meaning] = [

@@ -54,13 +54,18 @@ package final class WatchRun: Sendable {
         (end, endNow) = AsyncStream.makeStream()
     }
 
-    /// Watches the selected downloads until they have ended; without a selection all, indefinitely. Throws if the
-    /// daemon refuses the requests.
+    /// Watches the selected downloads until they have ended, of `all` those that have not; without a selection all,
+    /// indefinitely. Throws if the daemon refuses the requests.
     func run(_ words: [String], signals: AsyncStream<Int32>) async throws -> ExitCode {
         defer { terminal?.giveBack() }
         if !words.isEmpty {
-            let body = SelectionBody(words: words)
-            let named = try await link.ask(.find, query: sessionQuery, json: body, as: DownloadItems.self).items
+            let named: [ListedDownload]
+            if words == ["all"] {
+                named = try await downloads().filter { !StateKind($0.status.state).isOver }
+            } else {
+                let body = SelectionBody(words: words)
+                named = try await link.ask(.find, query: sessionQuery, json: body, as: DownloadItems.self).items
+            }
             state.withLock { state in
                 state.awaited = Set(named.map(\.id))
                 state.board.only = state.awaited
