@@ -58,7 +58,8 @@ extension DownloadManager {
         detail.response = DownloadDetail.Response(
             type: row.finished?.contentType ?? picture?.identity.contentType,
             finalURL: row.finished?.finalURL ?? picture?.finalURL,
-            lastModified: picture?.identity.lastModified ?? row.finished?.lastModified)
+            lastModified: picture?.identity.lastModified ?? row.finished?.lastModified,
+            lacksRanges: picture?.lacksRanges == true ? true : nil)
         if let picture {
             detail.segments = picture.segments
         } else if case .completed = row.state, let total = row.totalBytes, total > 0 {

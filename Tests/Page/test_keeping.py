@@ -54,6 +54,21 @@ class Keeping(PageTest):
         self.browser.until_state(identifier, "paused")
         self.assertEqual(self.browser.all("dialog.question"), [])
 
+    def test_of_a_server_without_ranges_a_pause_tells_its_cost_and_the_row_that_bytes_are_repeated(self):
+        identifier = self.held("40M", "whole.bin", "rate=400K&ranges=off")
+        self.until_api(identifier, lambda shown: shown["progress"]["completedBytes"] > 1_200_000, "some bytes")
+        self.browser.press(self.browser.button(identifier, "pause"))
+        self.assertIn("reads it again from the start", self.browser.one("dialog.question").text)
+        self.browser.driver.switch_to.active_element.click()
+        self.browser.gone("dialog.question")
+        self.assertEqual(self.daemon.show(identifier)["state"], "downloading")
+        self.browser.press(self.browser.button(identifier, "pause"))
+        self.browser.press("dialog.question [data-answer=yes]")
+        self.browser.until_state(identifier, "paused")
+        self.browser.press(self.browser.button(identifier, "resume"))
+        self.browser.until(
+            lambda: "repeats what is here" in self.browser.text(self.browser.in_row(identifier, ".row-reason")), "why it stands still")
+
     def test_pausing_all_asks_about_all(self):
         unnamed = self.held("40M", "unnamed.bin", UNNAMED)
         named = self.held(name="named.bin")

@@ -54,11 +54,16 @@ package struct DownloadDetail: Sendable, Hashable {
         /// The URL of the final response, its query shown as `?…`.
         package var finalURL: String?
         package var lastModified: String?
+        /// Whether the server sends no ranges; absent if it does, or while that is unknown.
+        package var lacksRanges: Bool?
 
-        package init(type: String? = nil, finalURL: String? = nil, lastModified: String? = nil) {
+        package init(
+            type: String? = nil, finalURL: String? = nil, lastModified: String? = nil, lacksRanges: Bool? = nil
+        ) {
             self.type = type
             self.finalURL = finalURL
             self.lastModified = lastModified
+            self.lacksRanges = lacksRanges
         }
     }
 

@@ -55,6 +55,14 @@ package struct SegmentPlanner: Sendable {
     package var unsyncedBytes: ByteCount { writtenBytes - claimed.byteCount }
     package var remainingBytes: ByteCount? { total.map { $0 - writtenBytes } }
 
+    /// The written bytes that a response from the start of the file has still to repeat.
+    package var repeatedBytes: ByteCount {
+        segments.values.reduce(0) { sum, segment in
+            guard segment.position < segment.end else { return sum }
+            return sum + written.intersection(RangeSet(segment.position..<segment.end)).byteCount
+        }
+    }
+
     /// The missing ranges that no segment covers.
     package var unassigned: RangeSet<ByteCount> {
         var rest = written.gaps(in: 0..<end)

@@ -3,6 +3,9 @@ extension TransferMachine {
     /// What limits the speed now; `nil` if that is not known, or nothing is transferred.
     package var bottleneck: Bottleneck? { phase == .running || phase == .opening ? limits.bottleneck : nil }
 
+    /// Whether the server sends no ranges, so that a break costs the time for all bytes, although they are kept.
+    package var lacksRanges: Bool { representation?.refusesRanges == true || planner.repeatedBytes > 0 }
+
     /// Whether the download waits for others, which have all connections to its host.
     package var waitsForPermit: Bool { connections.values.contains(where: \.waitsForPermit) }
 

@@ -5,6 +5,8 @@ public struct Bottleneck: Sendable, Hashable, Codable {
         case rateLimit
         /// Other downloads, which have all ``Bottleneck/connections`` that a host may get.
         case otherDownloads
+        /// The server, which sends no ranges: ``Bottleneck/share`` of the bytes that are here has been sent again.
+        case repetition
         /// The disk, which stores ``Bottleneck/bytesPerSecond``.
         case disk
         /// The processor of this machine: Ferry uses ``Bottleneck/share`` of a core.

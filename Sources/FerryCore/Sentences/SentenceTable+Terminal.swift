@@ -137,8 +137,7 @@ extension SentenceTable {
         "line {0}: {1}": "第 {0} 行：{1}",
         "a header is written as \"Name: value\", this one has no colon": "请求头写作“名称: 值”，这里没有冒号",
         "a header is written as \"Name: value\", this one has no name": "请求头写作“名称: 值”，这里没有名称",
-        "a header's name has a character that none can have; write it as \"Name: value\"":
-            "请求头的名称中有不允许的字符；请写作“名称: 值”",
+        "a header's name has a character that none can have; write it as \"Name: value\"": "请求头的名称中有不允许的字符；请写作“名称: 值”",
         "the header {0} has a line break or another control character in its value": "请求头 {0} 的值中有换行或其他控制字符",
         "{0} is not a size: the unit is one of B, KB, MB, GB, TB, KiB, MiB, GiB, TiB":
             "{0} 不是大小：单位是 B、KB、MB、GB、TB、KiB、MiB、GiB、TiB 之一",
@@ -384,6 +383,7 @@ extension SentenceTable {
         "speed limited: {0}": "速度受限：{0}",
         "your limit of {0}": "您的限速 {0}",
         "it waits, other downloads have all {0} connections to this server": "正在等待，其他下载已占用到此服务器的全部 {0} 个连接",
+        "the server sends no ranges and repeats what is here, so far {0}": "服务器不支持范围请求，正在重新读取已有内容：{0}",
         "the disk stores {0}": "磁盘写入速度为 {0}",
         "this machine's processor is busy, Ferry uses {0} of a core": "本机处理器繁忙，Ferry 占用 {0} 个核心",
         "the server answers slowly, the first byte comes after {0}": "服务器响应缓慢，{0} 后才收到首字节",

@@ -102,12 +102,17 @@ package final class DownloadDriver: Sendable {
             let machine = state.machine
             let done = machine.planner.writtenBytes
             let total = machine.planner.total
+            let repeated = machine.planner.repeatedBytes
+            var bottleneck = machine.bottleneck
+            if machine.waitsForPermit {
+                bottleneck = Bottleneck(.otherDownloads, connections: environment.hosts.limit)
+            } else if repeated > 0 {
+                bottleneck = Bottleneck(.repetition, share: 1 - Double(repeated) / Double(max(done, repeated)))
+            }
             return DownloadProgress(
                 completedBytes: done, totalBytes: total, bytesPerSecond: state.meter.bytesPerSecond(at: now),
-                timeRemaining: total.flatMap { state.meter.timeRemaining(remaining: $0 - done, at: now) },
-                connections: machine.activeConnections,
-                bottleneck: machine.waitsForPermit
-                    ? Bottleneck(.otherDownloads, connections: environment.hosts.limit) : machine.bottleneck)
+                timeRemaining: total.flatMap { state.meter.timeRemaining(remaining: $0 - done + repeated, at: now) },
+                connections: machine.activeConnections, bottleneck: bottleneck)
         }
     }
 

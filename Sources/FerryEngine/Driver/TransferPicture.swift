@@ -11,6 +11,8 @@ package struct TransferPicture: Sendable {
     package var identity: FileIdentity
     /// The final URL, with its query shown as `?…`.
     package var finalURL: String?
+    /// Whether the server sends no ranges, as far as its responses tell.
+    package var lacksRanges = false
 
     package init(totalBytes: ByteCount?, written: RangeSet<ByteCount>, identity: FileIdentity) {
         self.totalBytes = totalBytes
@@ -38,6 +40,7 @@ extension DownloadDriver {
                 picture.running.append((id.rawValue, segment.position..<segment.end))
             }
             picture.finalURL = state.links.finalURL?.redacted
+            picture.lacksRanges = state.machine.lacksRanges
             return picture
         }
     }

@@ -11,6 +11,8 @@ package enum BottleneckText {
         return switch limit.cause {
         case .rateLimit: "your limit of \(rate)"
         case .otherDownloads: "it waits, other downloads have all \(count) connections to this server"
+        case .repetition:
+            "the server sends no ranges and repeats what is here, so far \(ByteText.percent(limit.share, isComplete: false))"
         case .disk: "the disk stores \(rate)"
         case .processor: "this machine's processor is busy, Ferry uses \(cores(limit.share)) of a core"
         case .latency: "the server answers slowly, the first byte comes after \(time)"

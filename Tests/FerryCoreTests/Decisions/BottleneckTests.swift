@@ -178,7 +178,7 @@ struct BottleneckTests {
                 switch limit.cause {
                 case .rateLimit: found.rateLimit != nil && found.limited > 0
                 // Of the driver, not of the policy.
-                case .otherDownloads: false
+                case .otherDownloads, .repetition: false
                 case .disk: found.stored > 0
                 case .processor: found.processor?.isScarce == true
                 case .latency: found.awaited > 0 && found.firstByte >= 0.5

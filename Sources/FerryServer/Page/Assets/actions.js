@@ -5,7 +5,7 @@ import { forAll } from './api.js';
 import { t } from './text.js';
 import * as format from './format.js';
 import { ask } from './ask.js';
-import { may, heldBytes, hasEnded, failedChecksum, isUnproven, wasKept } from './words.js';
+import { may, heldBytes, hasEnded, failedChecksum, isUnproven, readsAgain, wasKept } from './words.js';
 
 /// How long a removal can be taken back.
 const UNDO_TIME = 8000;
@@ -166,11 +166,14 @@ export class Actions {
   }
 
   /// Those of these that a break makes begin from zero once they are changed so; `null` where that cannot be read, which is said.
-  async #unproven(downloads, change = {}) {
+  #unproven(downloads, change = {}) { return this.#those(downloads, (detail) => isUnproven({ ...detail, ...change })); }
+
+  /// The details of those with bytes to lose of which it holds; `null` where they cannot be read, which is said.
+  async #those(downloads, holds) {
     const found = [];
     const problems = await forAll(downloads.filter((download) => heldBytes(download) > 0 && !failedChecksum(download)), async ({ id }) => {
       const detail = await this.#api.detail(id);
-      if (isUnproven({ ...detail, ...change })) found.push(detail);
+      if (holds(detail)) found.push(detail);
     });
     const problem = problems.find(({ status }) => status !== 404); // One that is gone has nothing to lose.
     this.report(problem);
@@ -183,14 +186,30 @@ export class Actions {
   async keepsBytes(action, downloads) {
     const running = ['downloading'];
     const states = { pause: running, pauseAll: running, wait: running, resume: ['paused', 'failed'] }[action] ?? [];
-    const found = await this.#unproven(downloads.filter(({ state }) => states.includes(state)));
+    const meant = downloads.filter(({ state }) => states.includes(state));
+    const found = await this.#unproven(meant);
     if (found === null) return false;
-    if (found.length === 0) return true;
+    if (found.length === 0) return action === 'resume' || this.#keepsTime(action, meant);
     const answer = await this.#askUnproven(action, found);
     if (answer !== 'yes' || action !== 'resume') return answer !== '';
     const problems = await this.#api.actMany(found.map(({ id }) => id), 'change', { change: { resumesUnproven: true } }).catch((problem) => [problem]);
     this.report(problems[0]);
     return problems.length === 0;
+  }
+
+  /// A server without ranges makes a pause cost the time for all that is here, although it is kept.
+  async #keepsTime(action, downloads) {
+    const found = await this.#those(downloads, readsAgain);
+    if (found === null || found.length === 0) return found !== null;
+    const n = found.length;
+    const [{ name }] = found;
+    const size = format.size(found.reduce((sum, download) => sum + heldBytes(download), 0));
+    const title = n === 1 || action === 'pauseAll' ? `unproven.${action}` : `again.${action}.many`;
+    const answer = await ask({
+      title: t(title, { n, name }), text: t('again.pause.text', { size }),
+      confirm: t(`unproven.${action}.confirm`), keep: t(`unproven.${action}.not`),
+    });
+    return answer === 'yes';
   }
 
   #askUnproven(action, found) {

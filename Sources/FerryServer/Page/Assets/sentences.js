@@ -151,6 +151,7 @@ export const sentences = {
   ],
   'wait.slot': ['others run first', '排队中'],
   'wait.otherDownloads': ['waiting: other downloads have all {n} connections to its server', '等待中：其他下载已占用到其服务器的全部 {n} 个连接'],
+  'wait.repetition': ['the server sends no ranges and repeats what is here: {share}', '服务器不支持范围请求，正在重新读取已有内容：{share}'],
   'wait.network': ['no network', '没有网络'],
   'wait.metered': ['the network is metered, and not allowed', '网络按流量计费，未被允许'],
   'wait.refused': ['the server refused the user name or password', '用户名或密码不对'],

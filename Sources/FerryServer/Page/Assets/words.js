@@ -31,6 +31,9 @@ export const lacksValidator = (detail) =>
 /// Whether a break throws away what is here; only the details of a download tell it.
 export const isUnproven = (detail) => lacksValidator(detail) && !detail.checksum && !detail.resumesUnproven;
 
+/// Whether going on reads again what is here, before anything new comes; only the details of a download tell it.
+export const readsAgain = ({ response }) => response?.lacksRanges === true;
+
 /// Whether a web page came in place of the file.
 export const gotPage = ({ waitReason, error }) => waitReason === 'freshLink' && error?.phrase?.[0] === 'pageInstead';
 
@@ -43,7 +46,7 @@ const NEEDS = ['credentials', 'freshLink', 'diskSpace'];
 export function reasonText(download) {
   if (download.state === 'failed') return errorText(download.error);
   if (download.pauseReason) return t(`pause.${download.pauseReason}`);
-  if (download.state === 'downloading' && download.progress.bottleneck?.cause === 'otherDownloads') return t('wait.otherDownloads', { n: download.progress.bottleneck.connections });
+  if (download.state === 'downloading') return standstillText(download.progress);
   if (download.isUnproven) return t('unproven.row');
   if (download.state !== 'waiting') return '';
   const { waitReason, until } = download;
@@ -57,6 +60,13 @@ export function reasonText(download) {
   if (gotPage(download)) return t('wait.page');
   if (waitReason === 'diskSpace' && download.error) return errorText(download.error);
   return waitReason ? t(`wait.${waitReason}`, { time: until ? clockTime(until) : '' }) : '';
+}
+
+/// Why a running one shows no progress; empty if it does.
+function standstillText({ bottleneck }) {
+  if (bottleneck?.cause === 'otherDownloads') return t('wait.otherDownloads', { n: bottleneck.connections });
+  if (bottleneck?.cause === 'repetition') return t('wait.repetition', { share: format.percent(bottleneck.share, false) });
+  return '';
 }
 
 /// What limits the speed of a download that runs, with its numbers; empty where that is not known.
