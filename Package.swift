@@ -132,7 +132,13 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: strict),
+            swiftSettings: strict,
+            linkerSettings: [
+                // Static linking exports every symbol for libraries that are opened at run time; nothing needs them, and
+                // each one keeps its code.
+                .unsafeFlags(
+                    ["-Xlinker", "--no-export-dynamic"], .when(platforms: [.linux], configuration: .release))
+            ]),
         // A misbehaving origin, a disk that loses what was not synced, the manual clock and network: what tests stand on.
         .target(
             name: "FerryTesting",

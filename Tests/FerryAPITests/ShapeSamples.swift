@@ -81,7 +81,7 @@ enum ShapeSamples {
         detail.sources = ["http://h/n"]
         detail.headers = ["X-A"]
         detail.segments = [.init(start: 0, end: 9, state: "running", connection: 1)]
-        detail.response = .init(type: "t", finalURL: "http://h/n", lastModified: "x")
+        detail.response = .init(type: "t", finalURL: "http://h/n", lastModified: "x", lacksRanges: true)
         detail.speeds = [1, 2]
         detail.resumesUnproven = true
         (detail.proxy, detail.hasCertificates, detail.insecure) = ("http://p:1", true, true)
