@@ -70,6 +70,19 @@ extension DownloadDriver {
         return nil
     }
 
+    /// Returns the file that has the name of a partial download, if the rule `skip` leaves it there; throws if the rule is
+    /// `fail`. The partial download stays, and not one more byte is fetched.
+    func existing(
+        instead paths: DownloadPaths, _ journal: Journal, _ disk: Disk
+    ) async throws(DownloadError) -> FinishedDownload? {
+        guard request.onConflict == .skip || request.onConflict == .fail, earlierFile(disk) != paths.final,
+            (try? disk.fileSystem.exists(paths.final)) == true
+        else { return nil }
+        journal.close()
+        if request.onConflict == .skip, let skipped = try await lookForFinished(paths.final, disk) { return skipped }
+        throw DownloadError(.conflict, ErrorPhrase(.thereAlready, "\(paths.final)"), recovery: .needsUser)
+    }
+
     /// Returns the file at `path` if it is complete as far as a plain GET can tell: equal length and equal
     /// modification time. A strong ETag stored in the file's attribute takes precedence.
     func existing(at path: FilePath, representation: Representation, _ disk: Disk) -> FinishedDownload? {

@@ -187,6 +187,7 @@ extension DownloadDriver {
                 return try await settle(finished, record, journal, paths, disk)
             }
         }
+        if let there = try await existing(instead: paths, journal, disk) { return there }
         let part: PartFile
         do throws(PartFileError) {
             part = try PartFile.open(paths.part, fileSystem: disk.fileSystem)

@@ -113,8 +113,8 @@ struct ChangeTests {
     @Test("Driver: maxConnections set during a run raises and lowers the number of connections")
     func connections() async throws {
         try await DriverRig.with { rig in
-            rig.server.serve("/f", Resource(size: 400_000_000))
-            rig.server.setConnectionRate(8_000_000)
+            rig.server.serve("/f", Resource(size: 1_000_000_000))
+            rig.server.setConnectionRate(2_000_000)
             let run = rig.start(try rig.request("/f") { $0.maxConnections = 1 })
             await run.reach(1_000_000)
             run.driver.set(maxConnections: 4)

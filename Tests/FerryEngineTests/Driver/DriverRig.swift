@@ -3,6 +3,7 @@ import FerryTesting
 import Foundation
 import Synchronization
 import SystemPackage
+import Testing
 
 @testable import FerryEngine
 
@@ -166,6 +167,10 @@ final class Run: Sendable {
         while true {
             let count = driver.updates.count
             if condition(driver) { return }
+            if driver.state.withLock({ $0.isOver }) {
+                Issue.record("the run has ended")
+                return
+            }
             await driver.updates.wait(after: count)
         }
     }

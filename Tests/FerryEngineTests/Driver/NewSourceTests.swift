@@ -89,6 +89,32 @@ struct NewSourceTests {
         }
     }
 
+    @Test("Driver: a file that got the name meanwhile is left by skip and fail, before a byte is fetched")
+    func nameTakenMeanwhile() async throws {
+        try await begun { rig, _ in
+            rig.server.always("/old", .honest)
+            let path = rig.directory.file("f").string
+            try rig.directory.put("f", [1, 2, 3])
+            let bytes = rig.server.bodyBytes("/old")
+            for rule in [ConflictRule.skip, .fail] {
+                let end = await rig.run(
+                    try rig.request("/old") {
+                        $0.destination = .file(path)
+                        $0.onConflict = rule
+                    }, id: "\(rule)")
+                #expect(rule == .skip ? end.file?.wasAlreadyComplete == true : end.error?.code == .conflict)
+            }
+            #expect(rig.server.bodyBytes("/old") == bytes)
+            #expect(try rig.directory.names == ["f", "f.part", "f.part.ferry"])
+            let end = await rig.run(
+                try rig.request("/old") {
+                    $0.destination = .file(path)
+                    $0.onConflict = .overwrite
+                }, id: "c")
+            #expect(end.file?.path == path && end.resumedAt == 5_000_000)
+        }
+    }
+
     @Test("Driver: while a server without ranges repeats what is held, the progress says so")
     func repetition() async throws {
         try await DriverRig.with { rig in
