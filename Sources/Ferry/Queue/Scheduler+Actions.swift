@@ -70,17 +70,14 @@ extension Scheduler {
         try await join(live, with: fields, isRenewed: true)
     }
 
-    /// Queues a download at its own position, and stores `fields` in the same transaction; with `isRenewed`, behind the
-    /// others of its priority and without what it has received. Throws, and changes nothing, if the list refuses.
+    /// Queues a download behind the others of its priority, and stores `fields` in the same transaction; with
+    /// `isRenewed`, without what it has received. Throws, and changes nothing, if the list refuses.
     func join(
         _ live: LiveDownload, with fields: [RowField] = [], isRenewed: Bool = false
     ) async throws(DownloadError) {
         let request = live.request
         let (waiting, place) = firstWait(of: request)
-        let key = state.withLock { state in
-            let own = isRenewed ? nil : state.queue.listed(live.id)?.key
-            return own ?? state.queue.takeKey(request.priority)
-        }
+        let key = state.withLock { $0.queue.takeKey(request.priority) }
         try await commit([
             .keys([StoreChange.KeyChange(live.id, key)]),
             .update(live.id, fields + [.state(waiting), .attempts(0, retryAt: nil)]),
@@ -96,7 +93,7 @@ extension Scheduler {
                 live.id, key: key, rule: request.network, host: state.host(of: request), session: live.session,
                 as: place)
         }
-        list.tell { ListChange(changed: [live.id], isReordered: isRenewed) }
+        list.tell { ListChange(changed: [live.id], isReordered: true) }
         startHeartbeat()
         reschedule()
         showStandings(of: [live])

@@ -46,21 +46,23 @@ extension Scheduler {
         hub.send(event(kind, of: entry.id, date: clock.date(), number: number, session: entry.session))
     }
 
-    /// Queues downloads at their own positions.
+    /// Queues downloads behind the others of their priority, in this order.
     private func join(_ entries: [IndexEntry], in store: any DownloadStore) async throws(DownloadError) {
         let now = clock.date()
         var changes: [StoreChange] = []
         var joining: [(IndexEntry, QueueEntry.Rest)] = []
-        for entry in entries {
+        for var entry in entries {
             // For a failed download that is the time of its retry.
             let notBefore = entry.kind == .failed ? nil : entry.wakeAt.flatMap { $0 > now ? $0 : nil }
+            entry.key = state.withLock { $0.queue.takeKey(DownloadPriority(rawValue: entry.key.priority)) }
             joining.append((entry, rest(until: notBefore)))
             let reason = notBefore.map { WaitReason.notBefore($0) } ?? .slot
+            changes.append(.keys([StoreChange.KeyChange(entry.id, entry.key)]))
             changes.append(.update(entry.id, [.state(.waiting(reason)), .attempts(0, retryAt: nil)]))
         }
         try await store.commit(changes)
         state.withLock { state in for (entry, rest) in joining { state.enter(entry, as: rest) } }
-        list.tell { ListChange(changed: Set(entries.map(\.id))) }
+        list.tell { ListChange(changed: Set(entries.map(\.id)), isReordered: true) }
         startHeartbeat()
     }
 
