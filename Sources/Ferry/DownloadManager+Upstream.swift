@@ -67,6 +67,20 @@ extension DownloadManager {
         outgoing.content = request.content
         outgoing.followsRedirects = request.followsRedirects
         outgoing.allowsPrivate = request.allowsPrivate
+        return try await response(to: outgoing, scheduler)
+    }
+
+    /// Requests a list for the user: with the header fields, credentials and rules of a download request. Returns any
+    /// status, when the response head has arrived.
+    func fetch(_ url: DownloadURL, for request: DownloadRequest) async throws(DownloadError) -> UpstreamResponse {
+        guard let scheduler else { throw DownloadError(.invalidRequest, ErrorPhrase(.runsElsewhere)) }
+        let limit = request.stallTimeout ?? scheduler.configuration.stallTimeout
+        return try await response(to: TransferRequest(of: request, from: url, headLimit: limit), scheduler)
+    }
+
+    private func response(
+        to outgoing: TransferRequest, _ scheduler: Scheduler
+    ) async throws(DownloadError) -> UpstreamResponse {
         do throws(TransferFailure) {
             let response = try await scheduler.environment.transport.fetch(outgoing)
             let (head, url) = (response.head, response.url)

@@ -32,6 +32,8 @@ struct FerryCommand: ParsableCommand {
             CommandGroup(
                 name: "Direct downloads", subcommands: [GetCommand.self, PlanCommand.self, Aria2Command.self]),
             CommandGroup(
+                name: "Sets of files", subcommands: [SyncCommand.self, VerifyCommand.self, RepairCommand.self]),
+            CommandGroup(
                 name: "Background downloads",
                 subcommands: [
                     AddCommand.self, ListCommand.self, ShowCommand.self, WatchCommand.self, PauseCommand.self,
@@ -74,6 +76,9 @@ struct FerryCommand: ParsableCommand {
             switch try parseAsRoot(arguments) {
             case let get as GetCommand: return await onFileThreads { await Program.get(get.options) }
             case let plan as PlanCommand: return await onFileThreads { await Program.plan(plan.options) }
+            case let sync as SyncCommand: return await onFileThreads { await sync.act() }
+            case let verify as VerifyCommand: return await onFileThreads { await verify.act() }
+            case let repair as RepairCommand: return await onFileThreads { await repair.act() }
             case let serve as ServeCommand: return await serve.serve()
             case let service as ServiceCommand: return await service.act()
             case let remote as any RemoteCommand: return await onFileThreads { await remote.act() }

@@ -122,6 +122,7 @@ enum ShapeSamples {
         new.trust.allowsDowngrade = true
         new.syncsToDisk = false
         new.usesServerTime = false
+        new.recordsDigests = true
         new.connection.proxy = try? ProxyChoice(parsing: "http://u:p%40@h:1")
         new.connection.certificates = "-----BEGIN CERTIFICATE-----\nMAMCAQE=\n-----END CERTIFICATE-----\n"
         new.connection.insecure = true

@@ -60,7 +60,7 @@ import Testing
             "--netrc", "--load-cookies", "--user-agent", "--referer", "--limit-rate", "--max-size", "--connect-timeout",
             "--stall-timeout", "--retries", "--min-free", "--proxy", "--ca-file", "--insecure", "--allow-downgrade",
             "--max-redirects", "--no-private", "-4", "-6", "--on-conflict", "--strict", "--unproven",
-            "--resume-unproven", "--no-restart", "--no-fsync", "--no-mtime",
+            "--resume-unproven", "--no-restart", "--no-fsync", "--no-mtime", "--record-digests",
             "--json",
             "--print0", "--no-progress", "-q", "-v",
         ] {

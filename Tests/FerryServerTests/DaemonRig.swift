@@ -76,7 +76,11 @@ struct DaemonRig: Sendable {
         try await withThrowingTaskGroup(of: Void.self) { group in
             group.addTask { try await daemon.run() }
             if let addresses = await daemon.listening() {
-                let http = HTTPClient(eventLoopGroupProvider: .singleton)
+                // Shorter than the daemon waits for the next request of a connection (``RequestLimits``): a request that is
+                // written while the daemon closes the connection fails.
+                var configuration = HTTPClient.Configuration()
+                configuration.connectionPool.idleTimeout = .seconds(5)
+                let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
                 let rig = DaemonRig(
                     origin: origin, directory: directory, daemon: daemon, addresses: addresses, log: log, http: http,
                     token: try await daemon.tokens.make(named: "tests", at: Date()).grant.token)

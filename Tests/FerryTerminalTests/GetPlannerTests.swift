@@ -72,6 +72,7 @@ import Testing
             $0.trust.noRestart = true
             $0.trust.noFsync = true
             $0.trust.noMtime = true
+            $0.trust.recordDigests = true
             $0.show.print0 = true
             $0.show.quiet = true
         }
@@ -87,7 +88,7 @@ import Testing
         #expect(request.maxBytes == 1 << 30)
         #expect(request.maxRedirects == 3)
         #expect(request.onConflict == .skip)
-        #expect(!request.syncsToDisk && !request.usesServerTime)
+        #expect(!request.syncsToDisk && !request.usesServerTime && request.recordsDigests)
         var trust = TrustRules()
         trust.strict = true
         trust.allowsUnprovenParts = true

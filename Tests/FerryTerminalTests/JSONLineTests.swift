@@ -91,7 +91,8 @@ import Testing
         let every = documented.removeValue(forKey: "every")
         let common = try #require(every)
         let file = FinishedDownload(
-            path: "/d/f", totalBytes: 10, proof: .strong, finalURL: "u", contentType: "t", etag: "e", lastModified: "l")
+            path: "/d/f", totalBytes: 10, proof: .strong, finalURL: "u", contentType: "t", etag: "e", lastModified: "l",
+            checksum: Checksum(algorithm: .md5, bytes: [UInt8](repeating: 0, count: 16)))
         let error = DownloadError(
             .disk, ErrorPhrase(.noFile), suggestion: ErrorPhrase(.runAgain), underlying: "u", recovery: .needsUser)
         let kinds: [DownloadEvent.Kind] = [

@@ -1,5 +1,5 @@
 /// Byte classes of URLs and header fields.
-enum ASCII {
+package enum ASCII {
     static func isDigit(_ byte: UInt8) -> Bool { byte >= 0x30 && byte <= 0x39 }
 
     static func isLetter(_ byte: UInt8) -> Bool { byte >= 0x41 && (byte | 0x20) >= 0x61 && (byte | 0x20) <= 0x7A }
@@ -8,7 +8,7 @@ enum ASCII {
     static func isControl(_ byte: UInt8) -> Bool { byte < 0x20 || byte == 0x7F }
 
     /// Space, tab, line breaks, vertical tab, form feed.
-    static func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (byte >= 0x09 && byte <= 0x0D) }
+    package static func isWhiteSpace(_ byte: UInt8) -> Bool { byte == 0x20 || (byte >= 0x09 && byte <= 0x0D) }
 
     /// `tchar` (RFC 9110 §5.6.2).
     static func isToken(_ byte: UInt8) -> Bool {
@@ -43,7 +43,7 @@ enum ASCII {
     }
 
     /// Parses a size or offset: a number below ``ByteCount/bound``.
-    static func size(_ bytes: some Collection<UInt8>) -> ByteCount? {
+    package static func size(_ bytes: some Collection<UInt8>) -> ByteCount? {
         number(bytes).flatMap { $0.isSize ? $0 : nil }
     }
 
@@ -58,7 +58,7 @@ enum ASCII {
 
 extension StringProtocol {
     /// The text with ASCII letters in lower case, for comparing field names, hosts and schemes.
-    var asciiLowercased: String { ASCII.lowercased(self) }
+    package var asciiLowercased: String { ASCII.lowercased(self) }
 
     /// The text without leading and trailing white space and line ends.
     package var trimmedText: String {

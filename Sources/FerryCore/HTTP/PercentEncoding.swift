@@ -63,7 +63,7 @@ package enum PercentEncoding {
     /// Encodes bytes that are not permitted in a path or query; valid `%XX` is kept, a lone `%` becomes `%25`.
     ///
     /// `allowsQuestionMark` is false for a path, true for a query (RFC 3986 §3.3, §3.4).
-    static func encode(_ bytes: ArraySlice<UInt8>, allowsQuestionMark: Bool) -> String {
+    package static func encode(_ bytes: ArraySlice<UInt8>, allowsQuestionMark: Bool) -> String {
         let input = Array(bytes)
         var output: [UInt8] = []
         output.reserveCapacity(input.count)

@@ -13,7 +13,7 @@ extension DownloadRequest: Codable {
         case userInfo, allowsMetered, allowsConstrained, allowsPrivate, onDuplicate, strict, allowsUnprovenParts
         case resumesUnproven, failsOnChange, allowsDowngrade, acceptsHTML, syncsToDisk, usesServerTime
         case proxy, certificates, insecure, addressFamily, connectTimeout, userAgent, cookies
-        case stallTimeout, maxAttempts, minFreeBytes, expectedBytes, pieces
+        case stallTimeout, maxAttempts, minFreeBytes, expectedBytes, pieces, recordsDigests
     }
 
     /// The properties with a member of their own; a new property of a request is a line here.
@@ -39,7 +39,7 @@ extension DownloadRequest: Codable {
         Property(.failsOnChange, \.trust.failsOnChange),
         Property(.allowsDowngrade, \.trust.allowsDowngrade, changes: .inNewRun),
         Property(.acceptsHTML, \.trust.acceptsHTML, changes: .inNewRun), Property(.syncsToDisk, \.syncsToDisk),
-        Property(.usesServerTime, \.usesServerTime),
+        Property(.usesServerTime, \.usesServerTime), Property(.recordsDigests, \.recordsDigests),
         Property(.proxy, \.connection.proxy, changes: .inNewRun),
         Property(.certificates, \.connection.certificates, changes: .inNewRun),
         Property(.insecure, \.connection.insecure, changes: .inNewRun),

@@ -113,6 +113,9 @@ public struct DownloadRequest: Sendable, Hashable {
     public var syncsToDisk = true
     /// Whether the finished file gets the modification time that the server gives. Default true.
     public var usesServerTime = true
+    /// Whether the SHA-256 of the file and of its pieces are computed during the transfer and kept with the file, so that
+    /// damage can be found and repaired later. Default false.
+    public var recordsDigests = false
 
     /// The identifier of the download, at most 256 bytes of UTF-8; `nil` to have one generated.
     public var id: DownloadID?

@@ -93,6 +93,9 @@ extension ErrorPhrase {
         case unwritable, unwritableJournal, otherThanDownloaded
         case partDamaged, partReplaced, removedAtOnce, thereAlready, inTheWay, noFreeName, belongsToAnother, noSpace
         case noSpaceBesideReserve
+        // Sets of files, and files that are verified and repaired
+        case notASetPath, sameSetPath, emptySet, setAnswered, setLeavesServer, notAnIndex, largeSet, noSetBase, setInUse
+        case noManifest, notRepairable, repairWithoutURL, repairInTheWay
         // Missing features of a file system
         case open, create, read, write, sync, truncate, lock, link, rename, remove, list, allocate, inspect
         case makeDirectory, syncDirectory, measureSpace, setMode, setTime, setAttribute, getAttribute
@@ -144,7 +147,7 @@ extension ErrorPhrase {
         case checksumKept, checksumDropped, joinedForDigest, digestRefuted
         case comparingExisting, otherContent, halfTaken, nothingNoted, mayBeHalf, partFits, partOfOtherName,
             foreignHalf, wouldRestart
-        case storedEncoded, contentDigestsLeft
+        case storedEncoded, contentDigestsLeft, digestsNotKept
         case wasNotSynced, partShortened, partMovedHere, putBack, otherDigest, skipped, wasMovedTo, movedTo
         case publishingCut, publishingLost, unusableAnnouncement, unsyncedFile, otherThanAnnounced, otherDevice
         case neitherPublished, nameTaken, replacedOlder, publishedByLink, publishedByRename, oldNameLeft

@@ -18,10 +18,14 @@ public struct FinishedDownload: Sendable, Hashable {
     public var etag: String?
     /// The Last-Modified that the server sent, verbatim; `nil` as for ``etag``.
     public var lastModified: String?
+    /// The digest of the file: the one that it was compared with, or that ``DownloadRequest/recordsDigests`` asked for;
+    /// `nil` when neither was computed.
+    public var checksum: Checksum?
 
     package init(
         path: String, totalBytes: ByteCount, proof: Proof, wasAlreadyComplete: Bool = false, finalURL: String = "",
-        contentType: String? = nil, receivedBytes: ByteCount = 0, etag: String? = nil, lastModified: String? = nil
+        contentType: String? = nil, receivedBytes: ByteCount = 0, etag: String? = nil, lastModified: String? = nil,
+        checksum: Checksum? = nil
     ) {
         self.path = path
         self.totalBytes = totalBytes
@@ -32,14 +36,16 @@ public struct FinishedDownload: Sendable, Hashable {
         self.receivedBytes = receivedBytes
         self.etag = etag
         self.lastModified = lastModified
+        self.checksum = checksum
     }
 }
 
 /// Coded as `{"path", "totalBytes", "proof", "finalURL", "contentType"?, "wasAlreadyComplete", "receivedBytes",
-/// "etag"?, "lastModified"?}`.
+/// "etag"?, "lastModified"?, "checksum"?}`.
 extension FinishedDownload: Codable {
     private enum CodingKeys: String, CodingKey {
         case path, totalBytes, proof, finalURL, contentType, wasAlreadyComplete, receivedBytes, etag, lastModified
+        case checksum
     }
 
     public init(from decoder: any Decoder) throws {
@@ -53,7 +59,8 @@ extension FinishedDownload: Codable {
             contentType: try container.decodeIfPresent(String.self, forKey: .contentType),
             receivedBytes: try container.decodeBytesIfPresent(forKey: .receivedBytes) ?? 0,
             etag: try container.decodeIfPresent(String.self, forKey: .etag),
-            lastModified: try container.decodeIfPresent(String.self, forKey: .lastModified))
+            lastModified: try container.decodeIfPresent(String.self, forKey: .lastModified),
+            checksum: try container.decodeIfPresent(Checksum.self, forKey: .checksum))
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -67,6 +74,7 @@ extension FinishedDownload: Codable {
         try container.encode(receivedBytes, forKey: .receivedBytes)
         try container.encodeIfPresent(etag, forKey: .etag)
         try container.encodeIfPresent(lastModified, forKey: .lastModified)
+        try container.encodeIfPresent(checksum, forKey: .checksum)
     }
 }
 

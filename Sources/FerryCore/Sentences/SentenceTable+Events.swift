@@ -60,6 +60,10 @@ extension SentenceTable {
         .nothingNoted: (
             "aria2 has noted no piece of {0}: it is downloaded from the beginning", "aria2 没有记录 {0} 的任何部分：从头下载"
         ),
+        .digestsNotKept: (
+            "the digests of its pieces could not be kept, so damage could not be repaired later: {0}",
+            "无法保存各片的校验值，今后若文件损坏将无法修复：{0}"
+        ),
         .halfTaken: ("{0} is gone on with as {1}: samples matched", "抽样一致：{0} 现作为 {1} 继续下载"),
         .mayBeHalf: (
             "{0} ({1}) may be the beginning of this file; it is left as it is; to go on with it: ferry get {2} URL",

@@ -13,6 +13,62 @@ extension SentenceTable {
         "Downloads large files and resumes interrupted downloads.": "下载大文件，并继续中断的下载。",
         "Run the same command again after an interruption; downloaded data is kept.": "中断后再次运行同一命令即可；已下载的数据会保留。",
 
+        // sync, verify, repair
+        "SETS OF FILES SUBCOMMANDS": "文件集的子命令",
+        "Keep a directory the same as a list of files, or all files below an index page.":
+            "使目录与文件列表或某个索引页下的所有文件保持一致。",
+        """
+        Fetches what is missing here or has changed there; run it again to resume or to update. Nothing that this command \
+        has not downloaded is replaced, unless --on-conflict overwrite. DIR/ferry-manifest.jsonl records each file with \
+        size, digest, source and proof; ferry verify and ferry repair use it.
+        """:
+            """
+        下载这里缺少或那边已更改的文件；再次运行即可继续或更新。除非使用 --on-conflict overwrite，否则不会替换并非由本命令下载的文件。\
+        DIR/ferry-manifest.jsonl 记录每个文件的大小、校验值、来源和证明，供 ferry verify 和 ferry repair 使用。
+        """,
+        "see ferry get --help.": "见 ferry get --help。",
+        """
+        A list (URLs, JSON lines, CSV with a heading, SHA256SUMS, Metalink, a manifest), its URL, or the URL of an index \
+        page, which ends with /.
+        """: "列表（网址、JSON 行、带标题的 CSV、SHA256SUMS、Metalink、清单）、其网址，或以 / 结尾的索引页网址。",
+        "The directory to keep the files in; created if missing.": "存放文件的目录；不存在时会创建。",
+        "Only files whose name matches: * and ? for characters; with a / the path is compared, ** for directories.":
+            "只要名称匹配的文件：* 和 ? 代表字符；含 / 时比较路径，** 代表目录。",
+        "No files whose name, or with a / path, matches.": "不要名称（含 / 时为路径）匹配的文件。",
+        "Depth of directories below an index page; 0 for its own files only.": "索引页之下的目录深度；0 表示只要该页的文件。",
+        "The URL of the directory that relative names in a list are in.": "列表中的相对名称所在目录的网址。",
+        "Delete files of the set that the source does not list any more, if they are unchanged here.":
+            "删除来源不再列出的文件，前提是它们在这里没有改动。",
+        "Compare downloaded files with the digests that were recorded with them.": "将已下载的文件与随之记录的校验值比较。",
+        """
+        Of a directory, every file in the manifest of ferry sync. Of a file, the digests of ferry sync, or of ferry get \
+        --record-digests. A damaged file differs although nobody has written it; a changed one was written later. The \
+        exit code is 7 if a file is damaged, changed or missing.
+        """:
+            """
+        对目录：ferry sync 清单中的每个文件。对文件：ferry sync 或 ferry get --record-digests 的校验值。\
+        “损坏”指无人写入却不一致；“已改动”指下载后被写入。有文件损坏、改动或缺失时退出码为 7。
+        """,
+        "Files, and directories that ferry sync made.": "文件，以及由 ferry sync 建立的目录。",
+        "Write the state of every file to standard output as JSON, one per line.":
+            "将每个文件的状态以 JSON 写到标准输出，每行一个。",
+        "Also list the files that are intact.": "也列出完好的文件。",
+        "Fetch only the damaged pieces of downloaded files again.": "只重新下载文件中损坏的部分。",
+        """
+        Verifies the files, copies their intact bytes beside them, fetches the others, compares the digest, and then \
+        replaces each file in one step. If the file on the server has changed, nothing is replaced. In a directory files \
+        that were written here later are left alone without --changed.
+        """:
+            """
+        检查文件，将完好的字节复制到旁边，下载其余部分，比较校验值，然后一步替换每个文件。服务器上的文件已更改时不会替换。\
+        目录中下载后被写入的文件，没有 --changed 时保持不动。
+        """,
+        "Where to fetch from, of one file; by default where it was downloaded from.": "单个文件的来源；默认为当初的来源。",
+        "In directories, also replace files that were written here after they were downloaded.":
+            "对目录，也替换下载后在这里被写入的文件。",
+        "Keep the SHA-256 of the file and of its pieces beside it, for ferry verify and ferry repair.":
+            "在文件旁保留文件及各片的 SHA-256，供 ferry verify 和 ferry repair 使用。",
+
         // get, plan
         "Download files; run the same command again to resume.": "下载文件；再次运行同一命令即可继续。",
         """

@@ -7,11 +7,16 @@ package enum SentenceTable {
     package typealias Rows = [ErrorPhrase.Key: Language.Texts]
 
     package static let rows: Rows = [
-        requests, servers, answers, validators, redirects, remoteFiles, network, tls, urls, localFiles, fileOperations,
+        requests, servers, answers, validators, redirects, remoteFiles, network, tls, urls, localFiles, sets,
+        fileOperations,
         ownership, moves, resumeData, daemon, manager, catalogue, events, suggestions,
     ].reduce(into: [:]) { rows, area in
         rows.merge(area) { first, _ in preconditionFailure("two areas have the row of “\(first.english)”") }
     }
+
+    /// The Chinese patterns of the texts that only the command line shows, by their English ones. In the code such a text
+    /// is a ``Reason`` that is written in English, and its interpolations are the holes.
+    package static let chinesePatterns = chineseTerminalPatterns.merging(chineseSetPatterns) { first, _ in first }
 }
 
 extension ErrorPhrase.Key {

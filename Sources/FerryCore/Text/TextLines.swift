@@ -1,17 +1,17 @@
 /// Splits text that arrives in pieces into numbered lines, without the byte order mark and line ends (LF or CRLF).
 ///
 /// Keeps no more than one unfinished line and the last piece.
-struct TextLines: Sequence, IteratorProtocol {
-    struct Line {
+package struct TextLines: Sequence, IteratorProtocol {
+    package struct Line {
         /// Counted from 1.
-        let number: Int
+        package let number: Int
         /// Empty if the line is too long.
-        let bytes: ArraySlice<UInt8>
+        package let bytes: ArraySlice<UInt8>
         /// Whether the line has more bytes than ``TextLines/mostBytes``.
-        let isTooLong: Bool
+        package let isTooLong: Bool
 
         /// The line as text; invalid UTF-8 is replaced.
-        var text: Substring { Substring(String(decoding: bytes, as: UTF8.self)) }
+        package var text: Substring { Substring(String(decoding: bytes, as: UTF8.self)) }
     }
 
     /// The maximum length of a line, in bytes.
@@ -28,17 +28,17 @@ struct TextLines: Sequence, IteratorProtocol {
     /// Whether all bytes are in the buffer.
     private var isWhole = false
 
-    init(mostBytes: Int) { self.mostBytes = mostBytes }
+    package init(mostBytes: Int) { self.mostBytes = mostBytes }
 
     /// Splits a whole text.
-    init(_ text: String) {
+    package init(_ text: String) {
         self.init(mostBytes: .max)
         append(text.utf8)
         finish()
     }
 
     /// Adds the next piece of the text.
-    mutating func append(_ bytes: some Collection<UInt8>) {
+    package mutating func append(_ bytes: some Collection<UInt8>) {
         buffer.removeFirst(start)
         scanned -= start
         start = 0
@@ -46,10 +46,10 @@ struct TextLines: Sequence, IteratorProtocol {
     }
 
     /// Declares the text complete, so that its last line needs no line end.
-    mutating func finish() { isWhole = true }
+    package mutating func finish() { isWhole = true }
 
     /// Returns the next line; `nil` if it is not complete yet, or at the end of the text.
-    mutating func next() -> Line? {
+    package mutating func next() -> Line? {
         if !isBegun {
             guard buffer.count >= 3 || isWhole else { return nil }
             if buffer.starts(with: [0xEF, 0xBB, 0xBF]) { (start, scanned) = (3, 3) }

@@ -82,12 +82,22 @@ package struct PrefixDigest: Sendable {
     package private(set) var position: ByteCount
     private let file: any File
     private var digest: RunningDigest
+    /// What is recorded besides: the digests of the pieces, and the SHA-256 if ``algorithm`` is another.
+    private var pieces: PieceDigester?
+    private var sha256: RunningDigest?
 
     package init(_ algorithm: DigestAlgorithm, of file: any File, from start: ByteCount = 0) {
         self.algorithm = algorithm
         self.file = file
         position = start
         digest = RunningDigest(algorithm)
+    }
+
+    /// The digest of a file from its start, with ``recorded``.
+    init(_ algorithm: DigestAlgorithm, of file: any File, recordingPiecesOf total: ByteCount?) {
+        self.init(algorithm, of: file)
+        pieces = PieceDigester(total: total)
+        sha256 = algorithm == .sha256 ? nil : RunningDigest(.sha256)
     }
 
     /// Extends the digest up to `end`, in pieces of 1 MiB; does nothing if `end` is not after ``position``.
@@ -104,10 +114,21 @@ package struct PrefixDigest: Sendable {
             let count = try file.read(into: piece, at: position)
             guard count == piece.count else { throw FileError(.read, file.path, kind: .endedEarly) }
             digest.update(UnsafeRawBufferPointer(piece))
+            sha256?.update(UnsafeRawBufferPointer(piece))
+            pieces?.update(UnsafeRawBufferPointer(piece))
             position += ByteCount(count)
         }
     }
 
     /// Returns the raw digest of the bytes before ``position``.
     package func finish() -> [UInt8] { digest.finish() }
+
+    /// The digests of the bytes before ``position`` that are kept with the file; `nil` if they were not recorded.
+    var recorded: RecordedDigests? {
+        guard let pieces, let checksum = Checksum(algorithm: .sha256, bytes: (sha256 ?? digest).finish()) else {
+            return nil
+        }
+        let found = pieces.finish()
+        return RecordedDigests(checksum: checksum, pieces: found.map { $0.count > 1 } == true ? found : nil)
+    }
 }

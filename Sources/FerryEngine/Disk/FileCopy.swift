@@ -1,4 +1,4 @@
-import FerryCore
+package import FerryCore
 
 #if canImport(Darwin)
     import Darwin
@@ -64,10 +64,13 @@ package struct FileSource: Sendable, Hashable {
     package var etag: String?
     /// Last-Modified, verbatim.
     package var lastModified: String?
+    /// The digest of the file, if it was computed.
+    package var checksum: Checksum?
 
-    package init(url: String, etag: String? = nil, lastModified: String? = nil) {
+    package init(url: String, etag: String? = nil, lastModified: String? = nil, checksum: Checksum? = nil) {
         self.url = url
         self.etag = etag
         self.lastModified = lastModified
+        self.checksum = checksum
     }
 }

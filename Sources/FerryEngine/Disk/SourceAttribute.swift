@@ -3,8 +3,8 @@ package import FerryCore
 
 /// The value of `user.ferry.source`: the source URL of a published file and the file's state at publication.
 ///
-/// Six lines of text: `ferry 1`, the SHA-256 of the URL, the length, the modification time as `seconds.nanoseconds`,
-/// the ETag and Last-Modified (empty if missing).
+/// Lines of text: `ferry 1`, the SHA-256 of the URL, the length, the modification time as `seconds.nanoseconds`, the ETag
+/// and Last-Modified (empty if missing), and the digest of the file, `sha-256=HEX`, if it was computed.
 package struct SourceAttribute: Sendable, Hashable {
     package static let name = "user.ferry.source"
     /// The maximum size of the value in bytes, so that it fits into the inode or one block beside it.
@@ -18,6 +18,7 @@ package struct SourceAttribute: Sendable, Hashable {
     package let lastModified: String?
     package let length: ByteCount
     package let modified: FileTime
+    package let checksum: Checksum?
 
     package init(_ source: FileSource, length: ByteCount, modified: FileTime) {
         urlDigest = Self.digest(ofURL: source.url)
@@ -25,13 +26,15 @@ package struct SourceAttribute: Sendable, Hashable {
         lastModified = source.lastModified.flatMap(Self.oneLine)
         self.length = length
         self.modified = modified
+        checksum = source.checksum
     }
 
     package func encode() -> [UInt8] {
-        let lines = [
+        var lines = [
             "ferry 1", urlDigest, "\(length)", "\(modified.seconds).\(modified.nanoseconds)", etag ?? "",
             lastModified ?? "",
         ]
+        if let checksum { lines.append(checksum.description) }
         return Array(lines.joined(separator: "\n").utf8)
     }
 
@@ -39,7 +42,7 @@ package struct SourceAttribute: Sendable, Hashable {
     package init?(_ bytes: [UInt8]) {
         guard bytes.count <= Self.maxBytes, let text = String(validating: bytes, as: UTF8.self) else { return nil }
         let lines = text.split(at: "\n", omittingEmptySubsequences: false).map(String.init)
-        guard lines.count == 6, lines[0] == "ferry 1" else { return nil }
+        guard 6...7 ~= lines.count, lines[0] == "ferry 1" else { return nil }
         guard lines[1].utf8.count == 64, lines[1].utf8.allSatisfy(Self.isHexDigit) else { return nil }
         guard let length = ByteCount(lines[2]), length >= 0 else { return nil }
         let time = lines[3].split(at: ".", omittingEmptySubsequences: false)
@@ -51,6 +54,8 @@ package struct SourceAttribute: Sendable, Hashable {
         modified = FileTime(seconds: seconds, nanoseconds: nanoseconds)
         etag = lines[4].isEmpty ? nil : lines[4]
         lastModified = lines[5].isEmpty ? nil : lines[5]
+        checksum = lines.count == 7 ? try? Checksum(parsing: lines[6]) : nil
+        guard lines.count == 6 || checksum != nil else { return nil }
         guard [etag, lastModified].allSatisfy({ $0 == nil || $0.flatMap(Self.oneLine) != nil }) else { return nil }
     }
 

@@ -1,5 +1,6 @@
 import FerryCore
 import Synchronization
+import SystemPackage
 
 /// Computes the digest of a file during its transfer, over the contiguous prefix that the journal claims.
 final class DigestFollower: Sendable {
@@ -28,7 +29,7 @@ final class DigestFollower: Sendable {
         let (checksum, end, timesForgotten) = driver.state.withLock {
             ($0.digestToCheck, $0.machine.planner.claimed.prefixEnd, $0.faults.timesForgotten)
         }
-        guard let algorithm = checksum?.algorithm, let pair = driver.storage.pair else { return }
+        guard let algorithm = driver.algorithm(for: checksum), let pair = driver.storage.pair else { return }
         state.withLock { state in
             guard state.task == nil else { return }
             if !state.isOf(pair, algorithm, timesForgotten) {
@@ -46,8 +47,8 @@ final class DigestFollower: Sendable {
     private func advance(
         _ digest: PrefixDigest?, _ algorithm: DigestAlgorithm, of pair: Storage.Pair, to end: ByteCount
     ) async {
-        let advanced = await driver.files.run { disk -> PrefixDigest? in
-            var copy = digest ?? PrefixDigest(algorithm, of: pair.part(disk).file)
+        let advanced = await driver.files.run { [driver] disk -> PrefixDigest? in
+            var copy = digest ?? driver.digest(algorithm, of: pair.part(disk).file)
             return (try? copy.advance(to: end)) == nil ? nil : copy
         }
         state.withLock { state in
@@ -61,21 +62,33 @@ final class DigestFollower: Sendable {
 
     /// Returns the digest of the first `total` bytes, or `nil` when the download was stopped meanwhile.
     func finish(_ algorithm: DigestAlgorithm, of pair: Storage.Pair, total: ByteCount) async throws(DownloadError)
-        -> [UInt8]?
+        -> PrefixDigest?
     {
         await stop()
         let timesForgotten = driver.state.withLock { $0.faults.timesForgotten }
         let begun = state.withLock { $0.isOf(pair, algorithm, timesForgotten) ? $0.digest : nil }
-        return try await driver.read(to: total) { begun ?? PrefixDigest(algorithm, of: pair.part($0).file) }
+        return try await driver.read(to: total) { [driver] in begun ?? driver.digest(algorithm, of: pair.part($0).file)
+        }
     }
 }
 
 extension DownloadDriver {
+    /// Returns the algorithm of the digest that is computed: the one that is compared, else that of the recorded one.
+    func algorithm(for expected: Checksum?) -> DigestAlgorithm? {
+        expected?.algorithm ?? (request.recordsDigests ? .sha256 : nil)
+    }
+
+    /// Returns the digest of a file from its start.
+    func digest(_ algorithm: DigestAlgorithm, of file: any File) -> PrefixDigest {
+        guard request.recordsDigests else { return PrefixDigest(algorithm, of: file) }
+        return PrefixDigest(algorithm, of: file, recordingPiecesOf: state.withLock { $0.machine.planner.total })
+    }
+
     /// Reads a file up to `end`, on from the digest that `begin` returns, and returns the digest of all; `nil` when
     /// the download was stopped meanwhile.
     func read(
         to end: ByteCount, _ begin: @escaping @Sendable (Disk) -> PrefixDigest
-    ) async throws(DownloadError) -> [UInt8]? {
+    ) async throws(DownloadError) -> PrefixDigest? {
         var begun: PrefixDigest?
         repeat {
             if stopWanted != nil { return nil }
@@ -87,7 +100,38 @@ extension DownloadDriver {
                 }
             } catch { throw DownloadError(error) }
         } while begun.map { $0.position < end } ?? true
-        return begun?.finish()
+        return begun
+    }
+}
+
+/// The digests that are kept with the file.
+extension DownloadDriver {
+    /// Keeps the digest of a small file: the one that it was compared with, else the one that is to be recorded.
+    func keep(_ bytes: [UInt8], _ expected: Checksum?) {
+        let found =
+            request.recordsDigests && expected?.algorithm != .sha256
+            ? Checksum(algorithm: .sha256, bytes: ByteDigest.of(bytes, .sha256)) : expected
+        if let found { state.withLock { $0.digest.recorded = RecordedDigests(checksum: found) } }
+    }
+
+    /// Writes the file of digests beside a published file, if its pieces are to be recorded.
+    func keepPieces(of finished: FinishedDownload) async {
+        guard request.recordsDigests, let pieces = state.withLock({ $0.digest.recorded?.pieces }) else { return }
+        var record = FileRecord(
+            path: Paths.name(of: finished.path), urls: state.withLock { $0.links.given.map { $0.with(nil).text } })
+        (record.totalBytes, record.checksum, record.pieces) = (finished.totalBytes, finished.checksum, pieces)
+        (record.etag, record.lastModified) = (finished.etag, finished.lastModified)
+        (record.proof, record.completedAt) = (finished.proof, environment.clock.date())
+        let path = FilePath(finished.path)
+        let failure = await files.run { [record] disk -> FileError? in
+            var record = record
+            do throws(FileError) {
+                record.modified = try disk.fileSystem.status(path, followingLinks: false).modified.text
+                try DigestFile.write(record, of: path, fileSystem: disk.fileSystem)
+                return nil
+            } catch { return error }
+        }
+        if let failure { report(.event(.note(Reason(.digestsNotKept, DownloadError(failure).reason)))) }
     }
 }
 

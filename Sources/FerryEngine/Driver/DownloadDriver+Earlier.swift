@@ -44,7 +44,7 @@ extension DownloadDriver {
             if actual == checksum.bytes {
                 return FinishedDownload(
                     path: path.string, totalBytes: status.length, proof: .digest, wasAlreadyComplete: true,
-                    finalURL: url.redacted)
+                    finalURL: url.redacted, checksum: checksum)
             }
             if request.onConflict == .skip {
                 throw DownloadError(.conflict, ErrorPhrase(.otherDigest, "\(path)"), recovery: .needsUser)
@@ -64,7 +64,9 @@ extension DownloadDriver {
                 etag: attribute.etag, lastModified: attribute.lastModified, totalBytes: status.length)
             // A 304 for a date or a weak tag proves no more than they do.
             if known.strongTag != nil || !request.trust.strict && known.hasValidator {
-                state.withLock { ($0.finished.path, $0.finished.known) = (path, known) }
+                state.withLock {
+                    ($0.finished.path, $0.finished.known, $0.finished.checksum) = (path, known, attribute.checksum)
+                }
             }
         }
         return nil
@@ -102,6 +104,7 @@ extension DownloadDriver {
             guard attribute.matches(url: sources[0].text, status) else { return nil }
             if let tag = representation.identity.strongTag, let own = attribute.etag {
                 found.proof = .strong
+                found.checksum = attribute.checksum
                 return own == tag ? found : nil
             }
         }
@@ -112,7 +115,7 @@ extension DownloadDriver {
     }
 
     private func digest(of file: any File, length: ByteCount, _ algorithm: DigestAlgorithm) async -> [UInt8]? {
-        try? await read(to: length) { _ in PrefixDigest(algorithm, of: file) }
+        try? await read(to: length) { _ in PrefixDigest(algorithm, of: file) }?.finish()
     }
 
     /// Handles a 304 response: the finished file is unchanged.
@@ -129,7 +132,7 @@ extension DownloadDriver {
             state.finished.existing = FinishedDownload(
                 path: path.string, totalBytes: known?.totalBytes ?? 0, proof: state.machine.finishedProof,
                 wasAlreadyComplete: true, finalURL: state.links.finalURL?.redacted ?? "", etag: known?.etag,
-                lastModified: known?.lastModified)
+                lastModified: known?.lastModified, checksum: state.finished.checksum)
         }
         updates.notify()
     }

@@ -229,7 +229,7 @@ extension DownloadDriver {
                 PrefixDigest(expected.algorithm, of: candidate.file)
             }
             guard let actual else { return nil }
-            guard actual == expected.bytes else {
+            guard actual.finish() == expected.bytes else {
                 leaveExisting(candidate)
                 return nil
             }

@@ -51,6 +51,7 @@ extension DownloadDriver {
                 }
                 finalProof = .digest
             }
+            keep(small.bytes, expected)
             if request.trust.strict, !finalProof.isStrict {
                 try await spill()
                 await checkpoint()
@@ -66,20 +67,24 @@ extension DownloadDriver {
             if let existing = state.withLock({ $0.finished.existing }) { return existing }
             return try await publishPair(total: total, proof: finalProof)
         case .pair(let pair):
-            if let expected {
-                report(.state(.verifying))
-                guard let actual = try await digest.finish(expected.algorithm, of: pair, total: total) else {
-                    return nil
-                }
-                guard actual == expected.bytes else {
-                    try await refute(expected, actual: actual)
-                    return nil
-                }
-                finalProof = .digest
-            } else if let pieces {
+            if expected == nil, let pieces {
                 report(.state(.verifying))
                 guard try await areIntact(pieces, in: pair, total: total) else { return nil }
                 finalProof = .digest
+            }
+            if let algorithm = algorithm(for: expected) {
+                report(.state(.verifying))
+                guard let found = try await digest.finish(algorithm, of: pair, total: total) else { return nil }
+                if let expected {
+                    let actual = found.finish()
+                    guard actual == expected.bytes else {
+                        try await refute(expected, actual: actual)
+                        return nil
+                    }
+                    finalProof = .digest
+                }
+                let recorded = found.recorded ?? expected.map { RecordedDigests(checksum: $0) }
+                state.withLock { $0.digest.recorded = recorded }
             }
             if request.trust.strict, !finalProof.isStrict {
                 await checkpoint()
@@ -95,7 +100,7 @@ extension DownloadDriver {
                 path: path, totalBytes: total, proof: proof, finalURL: state.links.finalURL?.redacted ?? "",
                 contentType: state.finished.contentType ?? state.machine.identity.contentType,
                 receivedBytes: state.machine.receivedBytes, etag: state.machine.identity.etag,
-                lastModified: state.machine.identity.lastModified)
+                lastModified: state.machine.identity.lastModified, checksum: state.digest.recorded?.checksum)
         }
     }
 
@@ -137,7 +142,7 @@ extension DownloadDriver {
                 PrefixDigest(pieces.algorithm, of: pair.part(disk).file, from: range.lowerBound)
             }
             guard let digest else { return nil }
-            if !digest.elementsEqual(pieces.digest(of: piece)) { damaged.insert(contentsOf: range) }
+            if !digest.finish().elementsEqual(pieces.digest(of: piece)) { damaged.insert(contentsOf: range) }
         }
         return damaged
     }
@@ -204,9 +209,11 @@ extension DownloadDriver {
                 directory: directory, name: name, rule: request.onConflict, length: total, modificationTime: time,
                 source: state.links.urls.first.map {
                     // Validators are stored only for the source that sent them.
-                    state.links.primary == 0
-                        ? FileSource(url: $0.text, etag: identity.etag, lastModified: identity.lastModified)
-                        : FileSource(url: $0.text)
+                    let checksum = state.digest.recorded?.checksum
+                    return state.links.primary == 0
+                        ? FileSource(
+                            url: $0.text, etag: identity.etag, lastModified: identity.lastModified, checksum: checksum)
+                        : FileSource(url: $0.text, checksum: checksum)
                 },
                 replaces: context.replaces)
         }
@@ -270,6 +277,7 @@ extension DownloadDriver {
         for note in published.notes { report(.event(.note(note.reason))) }
         state.withLock { $0.placement.name = published.name }
         let finished = finished(path: published.path.string, total: total, proof: proof)
+        await keepPieces(of: finished)
         try await tellPublished(finished)
         await files.run { [self] in removeRest(of: pair.paths, pair.journal($0), record, syncs: false, $0) }
         return finished

@@ -128,6 +128,8 @@ extension DownloadDriver {
         var describedPieces: PieceDigests?
         /// A digest of an earlier run that its file did not have, and that was not given again.
         var dropped: Checksum?
+        /// The digests of the complete file that are kept with it.
+        var recorded: RecordedDigests?
 
         init(_ request: DownloadRequest) {
             requested = request.checksum
@@ -160,6 +162,8 @@ extension DownloadDriver {
         var path: FilePath?
         /// Its validators according to its attribute.
         var known: FileIdentity?
+        /// Its digest according to its attribute.
+        var checksum: Checksum?
         /// The file with the final name was never synced, and the system has rebooted since.
         var isDistrusted = false
         /// The existing file that is compared by samples.

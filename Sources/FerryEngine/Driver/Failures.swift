@@ -1,10 +1,10 @@
-import FerryCore
+package import FerryCore
 import NIOCore
 import SystemPackage
 
 /// Conversions of the lower layers' errors to `DownloadError`.
 extension DownloadError {
-    init(_ error: FileError) {
+    package init(_ error: FileError) {
         switch error.kind {
         case .noSpace:
             self.init(

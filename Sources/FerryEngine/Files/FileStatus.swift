@@ -67,6 +67,12 @@ package struct FileTime: Sendable, Hashable, Codable, Comparable {
     /// Seconds and nanoseconds, the journal's representation.
     package var pair: [Int64] { [seconds, Int64(nanoseconds)] }
 
+    /// Seconds with nine decimals, as a manifest states it: `1700000000.000000000`.
+    package var text: String {
+        let digits = String(nanoseconds)
+        return "\(seconds)." + String(repeating: "0", count: 9 - digits.utf8.count) + digits
+    }
+
     package var secondsSince1970: Double { Double(seconds) + Double(nanoseconds) / 1_000_000_000 }
 
     package static func < (lhs: FileTime, rhs: FileTime) -> Bool {

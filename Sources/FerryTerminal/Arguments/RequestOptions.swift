@@ -131,6 +131,9 @@ package struct TrustOptions: ParsableArguments, Sendable {
     @Flag(help: "Let the finished file have the present time, not the server's.")
     package var noMtime = false
 
+    @Flag(help: "Keep the SHA-256 of the file and of its pieces beside it, for ferry verify and ferry repair.")
+    package var recordDigests = false
+
     @Flag(help: "Skip fsync: data survives a crash of ferry, but not a power cut.")
     package var noFsync = false
 

@@ -24,6 +24,7 @@ extension RequestPlanner {
         request.trust.allowsDowngrade = options.allowDowngrade
         request.syncsToDisk = !trust.noFsync
         request.usesServerTime = !trust.noMtime
+        request.recordsDigests = trust.recordDigests
         try applyConnection(to: &request)
         if options.noPrivate { request.network.allowsPrivate = false }
         if let text = files.checksum, localChecksums == nil {

@@ -52,6 +52,16 @@ package struct JSONLine: Encodable, Sendable {
         JSONLine(kind: "plan", date: date, content: plan)
     }
 
+    /// Returns the line of the outcome of a sync.
+    package static func synced(_ report: SyncReport, date: Date) -> JSONLine {
+        JSONLine(kind: "synced", date: date, content: report)
+    }
+
+    /// Returns the line of a verified file.
+    package static func verified(_ file: VerifiedFile, date: Date) -> JSONLine {
+        JSONLine(kind: "verified", date: date, content: file)
+    }
+
     /// Returns the line of an object of the API.
     package static func of(_ object: some Encodable & Sendable) -> JSONLine { JSONLine(content: object) }
 

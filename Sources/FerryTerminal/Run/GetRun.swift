@@ -20,6 +20,8 @@ package final class GetRun: Sendable {
     let plan: GetPlan
     let manager: DownloadManager
     let reporter: any RunReporting
+    /// The sync whose files these are.
+    private let sync: DirectorySync?
     let ledger = Mutex(Ledger())
     private let start = ContinuousClock.now
     /// The items not yet submitted, and the free slots of the manager.
@@ -67,7 +69,10 @@ package final class GetRun: Sendable {
     private let end: AsyncStream<Never>
     private let endNow: AsyncStream<Never>.Continuation
 
-    package init(_ plan: GetPlan, manager: DownloadManager, reporter: any RunReporting) {
+    package init(
+        _ plan: GetPlan, manager: DownloadManager, reporter: any RunReporting, sync: DirectorySync? = nil
+    ) {
+        self.sync = sync
         self.plan = plan
         self.manager = manager
         self.reporter = reporter
@@ -165,6 +170,7 @@ package final class GetRun: Sendable {
             if isStopping { return }
             let (url, part) = Entry.origin(of: request)
             fail(error, name: url ?? part ?? "")
+            if case .file(let path) = request.destination { sync?.failed(error, path: path) }
             placeIsFree()
         }
     }
@@ -253,6 +259,7 @@ extension GetRun {
                 $0.countFinished(file)
                 return $0.expectedCount <= PlainProgress.fewFiles
             }
+            await sync?.completed(file)
             // Entries of ended files are removed, as a list may be long.
             try? await entry.download.remove()
             reporter.completed(
@@ -307,6 +314,7 @@ extension GetRun {
         }
         if isNews {
             let part = heldPart(of: entry)
+            if let path = entry.destination { sync?.failed(error, path: path) }
             let command = ErrorText.command(after: error, part: part, url: entry.url)
             reporter.failed(error, id: event.id, name: entry.shownName, command: command, date: event.date)
             // Removing deletes a part file. Without one, the entry is removed, because a list may be long.

@@ -107,6 +107,8 @@ package struct Entry: Sendable {
     package var url: String?
     /// The part file that the request resumes.
     package var part: String?
+    /// The path that the request gives the file.
+    package var destination: String?
     package var download: Download
     /// The name from the server's response.
     package var name: String?
@@ -118,6 +120,7 @@ package struct Entry: Sendable {
 
     package init(request: DownloadRequest, download: Download, startedAt: Duration) {
         (url, part) = Self.origin(of: request)
+        if case .file(let path) = request.destination { destination = path }
         self.download = download
         self.startedAt = startedAt
     }

@@ -89,7 +89,7 @@ package enum Program {
         return ExitCode.of(failure)
     }
 
-    private static func reporter(_ plan: GetPlan, _ console: Console, _ world: PlanningWorld) -> Reporter {
+    static func reporter(_ plan: GetPlan, _ console: Console, _ world: PlanningWorld) -> Reporter {
         let canDraw = TerminalSize.canDraw(2, environment: world.environment)
         // The file's bytes on the same terminal would break the bars.
         let isBodyShown = plan.output.result == .body && isatty(1) == 1

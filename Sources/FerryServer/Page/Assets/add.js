@@ -104,7 +104,7 @@ export class AddForm {
         'allowsConstrained', 'cookies', 'certificates', 'insecure',
       ], this.#warning),
       fields.section('section.file', [
-        'minFreeBytes', 'maxBytes', 'priority', 'label', 'strict', 'failsOnChange', 'resumesUnproven', 'allowsUnprovenParts', 'syncsToDisk', 'usesServerTime', 'onDuplicate',
+        'minFreeBytes', 'maxBytes', 'priority', 'label', 'strict', 'failsOnChange', 'resumesUnproven', 'allowsUnprovenParts', 'syncsToDisk', 'usesServerTime', 'recordsDigests', 'onDuplicate',
       ]),
     ];
   }

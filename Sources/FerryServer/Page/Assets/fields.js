@@ -54,7 +54,8 @@ const MEMBERS = {
   onConflict: choice(['', 'conflict.rename'], ['overwrite', 'conflict.overwrite'], ['skip', 'conflict.skip'], ['fail', 'conflict.fail']),
   priority: { ...choice(['1', 'priority.high'], ['0', 'priority.normal'], ['-1', 'priority.low']), initial: '0', read: Number },
   startsPaused: flag(true), acceptsHTML: flag(true), insecure: flag(true), strict: flag(true), failsOnChange: flag(true),
-  resumesUnproven: flag(true), allowsUnprovenParts: flag(true), syncsToDisk: flag(false), usesServerTime: flag(false), onDuplicate: flag('addAnother'),
+  resumesUnproven: flag(true), allowsUnprovenParts: flag(true), syncsToDisk: flag(false), usesServerTime: flag(false), recordsDigests: flag(true),
+  onDuplicate: flag('addAnother'),
 };
 
 /// What is written in a blind field to restore the value of the daemon.

@@ -62,6 +62,7 @@ export const fieldSentences = {
   'field.resumesUnproven': ['Without a validator, resume by comparing samples', '没有验证标识时，抽样比对后继续'],
   'field.allowsUnprovenParts': ['Several connections even without proof', '没有证明时也使用多个连接'],
   'field.usesServerTime': ['Keep the time of the download, not the server’s', '文件时间用下载时间，不用服务器的'],
+  'field.recordsDigests': ['Keep digests, so that damage can be repaired later', '保留校验值，以便日后修复损坏'],
   'field.syncsToDisk': ['Do not sync to disk (a power cut may cost data)', '不同步到磁盘（断电可能丢失数据）'],
   'field.onDuplicate': ['Add again what is on the list', '已在列表中也再次添加'],
   'field.connectionsPerHost': ['Connections to one server at most', '每个服务器的最多连接数'],

@@ -1,0 +1,273 @@
+public import FerryCore
+import FerryEngine
+import SystemPackage
+
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
+
+/// What a verification found out about one file.
+public struct VerifiedFile: Sendable, Hashable {
+    /// The state of a file, compared with its record.
+    public enum State: Sendable, Hashable {
+        /// The bytes have the recorded digest.
+        case intact
+        /// Bytes differ although size and time say that nobody has written them: these ranges, half-open `[start, end]`.
+        case damaged([[ByteCount]])
+        /// The file was written after it was downloaded, and its bytes differ: these ranges, half-open `[start, end]`.
+        case changed([[ByteCount]])
+        /// The file is not there, or was never complete.
+        case missing
+        /// There is no record of the file's digest.
+        case unknown
+        /// The file cannot be read.
+        case unreadable(DownloadError)
+    }
+
+    /// The absolute path.
+    public var path: String
+    public var state: State
+    /// What is known of the file; `nil` if there is no record.
+    public var record: FileRecord?
+
+    /// Whether the file is whole.
+    public var isIntact: Bool { state == .intact }
+
+    /// The number of bytes that differ.
+    public var damagedBytes: ByteCount {
+        switch state {
+        case .damaged(let ranges), .changed(let ranges): ranges.reduce(0) { $0 + $1[1] - $1[0] }
+        case .missing: record?.totalBytes ?? 0
+        case .intact, .unknown, .unreadable: 0
+        }
+    }
+}
+
+/// Coded as `{"path", "state", "ranges"?, "error"?, "totalBytes"?, "checksum"?}`.
+extension VerifiedFile: Encodable {
+    private enum CodingKeys: String, CodingKey { case path, state, ranges, error, totalBytes, checksum }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(path, forKey: .path)
+        try container.encode(state.word, forKey: .state)
+        switch state {
+        case .damaged(let ranges), .changed(let ranges): try container.encode(ranges, forKey: .ranges)
+        case .unreadable(let error): try container.encode(error, forKey: .error)
+        case .intact, .missing, .unknown: break
+        }
+        try container.encodeIfPresent(record?.totalBytes, forKey: .totalBytes)
+        try container.encodeIfPresent(record?.checksum, forKey: .checksum)
+    }
+}
+
+extension VerifiedFile.State {
+    /// The word of the state: `intact`, `damaged`, `changed`, `missing`, `unknown` or `unreadable`.
+    public var word: String {
+        switch self {
+        case .intact: "intact"
+        case .damaged: "damaged"
+        case .changed: "changed"
+        case .missing: "missing"
+        case .unknown: "unknown"
+        case .unreadable: "unreadable"
+        }
+    }
+}
+
+/// Compares files with the digests that were recorded when they were downloaded: of a directory with a manifest, all files
+/// of the set; of a file, the digests beside it, or those of the manifest of a directory that contains it.
+struct FileVerifier {
+    let disk: Disk
+    /// Called before each piece; `false` stops.
+    let continues: () -> Bool
+
+    /// The files that a path names, with their records.
+    func targets(_ path: String) throws(DownloadError) -> [(path: FilePath, record: FileRecord?)] {
+        let place = FilePath(path)
+        let status: FileStatus?
+        do throws(FileError) { status = try disk.fileSystem.statusIfPresent(place) } catch {
+            throw DownloadError(error)
+        }
+        if let status, status.kind == .directory {
+            guard let records = try Manifest.records(in: place, fileSystem: disk.fileSystem) else {
+                throw DownloadError(.invalidRequest, ErrorPhrase(.noManifest, path), recovery: .needsUser)
+            }
+            return records.map { (place.appending($0.path), $0) }
+        }
+        if let record = DigestFile.read(of: place, fileSystem: disk.fileSystem) { return [(place, record)] }
+        return [(place, try record(inManifestAbove: place) ?? attribute(of: place))]
+    }
+
+    private func record(inManifestAbove file: FilePath) throws(DownloadError) -> FileRecord? {
+        var directory = file.parent
+        while true {
+            if let records = try Manifest.records(in: directory, fileSystem: disk.fileSystem),
+                let rest = file.string.dropping(prefix: directory.string)
+            {
+                let path = rest.split(at: "/").joined(separator: "/")
+                if let record = records.first(where: { $0.path == path }) { return record }
+            }
+            guard directory.parent != directory, !directory.components.isEmpty else { return nil }
+            directory = directory.parent
+        }
+    }
+
+    /// The digest of a small file, which has no file of digests.
+    private func attribute(of path: FilePath) -> FileRecord? {
+        guard let file = try? disk.fileSystem.openOurs(path, .readOnly, for: .content) else { return nil }
+        defer { file.close() }
+        guard let found = SourceAttribute.read(file), let checksum = found.checksum else { return nil }
+        var record = FileRecord(path: path.lastComponent?.string ?? "")
+        (record.totalBytes, record.checksum, record.proof) = (found.length, checksum, .digest)
+        (record.etag, record.lastModified, record.modified) = (found.etag, found.lastModified, found.modified.text)
+        return record
+    }
+
+    /// Compares one file. Returns `nil` if it was stopped.
+    func verify(_ path: FilePath, _ given: FileRecord?) -> VerifiedFile? {
+        var result = VerifiedFile(path: path.string, state: .unknown, record: given)
+        guard var record = given else {
+            if (try? disk.fileSystem.exists(path)) == false { result.state = .missing }
+            return result
+        }
+        guard record.proof != nil, let total = record.totalBytes, let checksum = record.checksum else {
+            if record.proof == nil { result.state = .missing }
+            return result
+        }
+        // The digests of its pieces, unless they are of another version of the file.
+        if record.pieces == nil, let beside = DigestFile.read(of: path, fileSystem: disk.fileSystem),
+            beside.checksum == checksum, beside.totalBytes == total
+        {
+            record.pieces = beside.pieces
+            result.record = record
+        }
+        do throws(FileError) {
+            guard try disk.fileSystem.exists(path) else {
+                result.state = .missing
+                return result
+            }
+            let file = try disk.fileSystem.openOurs(path, .readOnly, for: .content)
+            defer { file.close() }
+            let status = try file.status()
+            guard let damaged = try damage(file, status.length, record, total, checksum) else { return nil }
+            if damaged.isEmpty {
+                result.state = .intact
+            } else {
+                let isTouched = status.length != total || record.modified.map { $0 != status.modified.text } ?? true
+                result.state = isTouched ? .changed(damaged.pairs) : .damaged(damaged.pairs)
+            }
+        } catch { result.state = .unreadable(DownloadError(error)) }
+        return result
+    }
+
+    /// Returns the bytes of the file, as it was downloaded, that are not there; `nil` if it was stopped.
+    private func damage(
+        _ file: any File, _ length: ByteCount, _ record: FileRecord, _ total: ByteCount, _ checksum: Checksum
+    ) throws(FileError) -> RangeSet<ByteCount>? {
+        var digest = PrefixDigest(checksum.algorithm, of: file)
+        var damaged = RangeSet<ByteCount>()
+        let pieces = record.pieces.flatMap { $0.cover(total) ? $0 : nil }
+        let step = pieces?.pieceBytes ?? 1 << 20
+        var start: ByteCount = 0
+        while start < min(length, total) {
+            guard continues() else { return nil }
+            let end = min(start + step, length, total)
+            if let pieces {
+                var piece = PrefixDigest(pieces.algorithm, of: file, from: start)
+                try piece.advance(to: end)
+                let isWhole = end == min(start + step, total)
+                if !isWhole || !piece.finish().elementsEqual(pieces.digest(of: Int(start / step))) {
+                    damaged.insert(contentsOf: start..<min(start + step, total))
+                }
+            } else {
+                try digest.advance(to: end)
+            }
+            start = end
+        }
+        if length < total { damaged.insert(contentsOf: length..<total) }
+        if pieces == nil, damaged.isEmpty, digest.finish() != checksum.bytes {
+            damaged.insert(contentsOf: 0..<max(1, total))
+        }
+        if length > total, damaged.isEmpty { damaged.insert(contentsOf: max(0, total - 1)..<max(1, total)) }
+        return damaged
+    }
+}
+
+extension DownloadManager {
+    /// Compares files with the digests that were recorded when they were downloaded.
+    ///
+    /// - Parameters:
+    ///   - path: A directory with a manifest of ``sync(_:into:options:)``, or a file of one, or one that was downloaded with
+    ///     ``DownloadRequest/recordsDigests``.
+    ///   - body: Called with each file in order.
+    /// - Throws: `invalidRequest` for a directory without a manifest; `cancelled` after the task is cancelled. What is wrong
+    ///   with a file is its state.
+    public static func verify(
+        _ path: String, _ body: @Sendable (VerifiedFile) async -> Void
+    ) async throws(DownloadError) {
+        let path = absolute(path)
+        let targets = try await EngineProvider.files.run { disk throws(DownloadError) in
+            try FileVerifier(disk: disk) { true }.targets(path)
+        }
+        for target in targets {
+            let file = await EngineProvider.files.run { disk in
+                FileVerifier(disk: disk) { true }.verify(target.path, target.record)
+            }
+            guard let file, !Task.isCancelled else {
+                throw DownloadError(.cancelled, ErrorPhrase(.itWasCancelled))
+            }
+            await body(file)
+        }
+    }
+
+    /// Returns the download that repairs a file: it fetches the bytes that differ, under the validator of the first download
+    /// or with the digest as judge, and replaces the file in one step. The file is not changed before that.
+    ///
+    /// Copies the intact bytes beside the file first, synced and compared.
+    ///
+    /// - Parameters:
+    ///   - file: A damaged, changed or missing file, as ``verify(_:_:)`` found it.
+    ///   - template: What the file is requested with; its sources replace those of the record, if there are any.
+    /// - Throws: `notResumable` without a record or a URL, `conflict` while another download has the name, `disk`.
+    public static func repair(
+        _ file: VerifiedFile, with template: DownloadRequest
+    ) async throws(DownloadError) -> DownloadRequest {
+        guard var record = file.record, let checksum = record.checksum else {
+            throw DownloadError(.notResumable, ErrorPhrase(.notRepairable, file.path), recovery: .needsUser)
+        }
+        var request = template
+        if request.sources.isEmpty { request.sources = record.urls.compactMap { try? DownloadURL($0) } }
+        guard !request.sources.isEmpty else {
+            throw DownloadError(.notResumable, ErrorPhrase(.repairWithoutURL, file.path), recovery: .needsUser)
+        }
+        // Of another server the digest decides, as a validator is that of one server.
+        if request.sources.first.map({ record.urls.contains($0.text) }) != true {
+            (record.etag, record.lastModified) = (nil, nil)
+        }
+        record.urls = request.sources.map { $0.with(nil).text }
+        (request.checksum, request.expectedBytes) = (checksum, record.totalBytes)
+        request.pieces = record.pieces
+        request.recordsDigests = true
+        request.onConflict = .overwrite
+        request.trust.failsOnChange = true
+        switch file.state {
+        case .damaged(let pairs) where record.pieces != nil, .changed(let pairs) where record.pieces != nil:
+            let damaged = RangeSet<ByteCount>(pairs: pairs) ?? RangeSet(0..<(record.totalBytes ?? 0))
+            let (path, now, whole) = (FilePath(file.path), Date(), record)
+            let paths = try await EngineProvider.files.run { disk throws(DownloadError) in
+                try RepairPart.make(
+                    of: path, whole, damaged: damaged, id: .make(), now: now, fileSystem: disk.fileSystem
+                ) { true }
+            }
+            guard let paths else { throw DownloadError(.cancelled, ErrorPhrase(.itWasCancelled)) }
+            request.destination = .part(paths.part.string)
+        case .damaged, .changed, .missing: request.destination = .file(file.path)
+        case .intact, .unknown, .unreadable:
+            throw DownloadError(.notResumable, ErrorPhrase(.notRepairable, file.path), recovery: .needsUser)
+        }
+        return request
+    }
+}

@@ -1,0 +1,148 @@
+import FerryAPI
+import FerryCore
+import FerryEngine
+import SystemPackage
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The manifest of a set, `DIR/ferry-manifest.jsonl`: a ``FileRecord`` per line, of which the last one for a path counts.
+///
+/// A sync appends each file when it has been published, so a killed one leaves what it has; at its end the manifest is
+/// replaced in one step, in the order of the list. The lock of the file keeps two syncs of one directory apart.
+struct Manifest: Sendable {
+    /// The records, by path.
+    private(set) var records: [String: FileRecord] = [:]
+    private let path: FilePath
+    private let fileSystem: any FileSystem
+    private var file: any File
+    /// The offset at which the next line is appended.
+    private var end: ByteCount
+
+    private static let pieceBytes: ByteCount = 4 << 20
+    private static let mostLineBytes = 1 << 20
+
+    /// Opens the manifest of a directory, or creates it. Blocks.
+    ///
+    /// Throws `conflict` while another process has it open, `disk` if it is not this user's own or cannot be read.
+    init(in directory: FilePath, fileSystem: any FileSystem) throws(DownloadError) {
+        path = directory.appending(SetPath.manifest)
+        self.fileSystem = fileSystem
+        do throws(FileError) {
+            let path = path
+            let locked = try fileSystem.lockNamed(path) { () throws(FileError) in
+                do throws(FileError) { return try fileSystem.openOurs(path, .readWrite) } catch
+                    where error.kind == .notFound
+                {
+                    return try fileSystem.create(path, mode: 0o600)
+                }
+            }
+            guard let locked else { throw FileError(.open, path, kind: .exists) }
+            (file, end) = (locked.file, locked.status.length)
+        } catch  where error.operation == .lock && error.kind == .exists {
+            throw DownloadError(.conflict, ErrorPhrase(.setInUse, "\(directory)"), recovery: .needsUser)
+        } catch { throw DownloadError(error) }
+        do throws(DownloadError) { try read() } catch {
+            file.close()
+            throw error
+        }
+    }
+
+    /// Reads the records of a directory without changing anything; `nil` if it has no manifest. Blocks.
+    static func records(in directory: FilePath, fileSystem: any FileSystem) throws(DownloadError) -> [FileRecord]? {
+        let path = directory.appending(SetPath.manifest)
+        guard (try? fileSystem.exists(path)) == true else { return nil }
+        do throws(FileError) {
+            let file = try fileSystem.openOurs(path, .readOnly)
+            defer { file.close() }
+            let found = try read(file, length: file.status().length, path)
+            return found.order.compactMap { found.records[$0] }
+        } catch { throw DownloadError(error) }
+    }
+
+    private mutating func read() throws(DownloadError) {
+        do throws(FileError) {
+            let found = try Self.read(file, length: end, path)
+            records = found.records
+            // A line that was cut by a kill or power cut is overwritten.
+            end = found.end
+        } catch { throw DownloadError(error) }
+    }
+
+    /// Returns the records and the paths in the order of their first lines, up to the last complete line. Lines that
+    /// cannot be read are left out: their files are requested again.
+    private static func read(
+        _ file: any File, length: ByteCount, _ path: FilePath
+    ) throws(FileError) -> (records: [String: FileRecord], order: [String], end: ByteCount) {
+        var (records, order, end): ([String: FileRecord], [String], ByteCount) = ([:], [], 0)
+        var (buffer, offset): ([UInt8], ByteCount) = ([], 0)
+        while offset < length {
+            let piece = try file.read(offset..<min(length, offset + pieceBytes))
+            offset += ByteCount(piece.count)
+            buffer += piece
+            var start = 0
+            while let feed = buffer[start...].firstIndex(of: 0x0A) {
+                if feed - start <= mostLineBytes, APICoding.isShallow(buffer[start..<feed], depth: 8),
+                    let record = try? APICoding.decode(FileRecord.self, from: Data(buffer[start..<feed])),
+                    SetPath.make(record.path) == record.path
+                {
+                    if records.updateValue(record, forKey: record.path) == nil { order.append(record.path) }
+                }
+                end += ByteCount(feed + 1 - start)
+                start = feed + 1
+            }
+            buffer.removeFirst(start)
+            if buffer.count > mostLineBytes { throw FileError(.read, path, kind: .endedEarly) }
+        }
+        return (records, order, end)
+    }
+
+    /// Appends a record. Not synced: a lost line costs a request. Blocks.
+    mutating func append(_ record: FileRecord) throws(DownloadError) {
+        records[record.path] = record
+        let line = try Self.line(record)
+        do throws(FileError) { try file.write(line, at: end) } catch { throw DownloadError(error) }
+        end += ByteCount(line.count)
+    }
+
+    /// Replaces the manifest in one step, durably, and closes it. Blocks.
+    func replace(by records: [FileRecord]) throws(DownloadError) {
+        defer { file.close() }
+        let new = FilePath(path.string + ".new")
+        do throws(FileError) {
+            let mode = try file.status().mode & 0o777
+            // allow(ours): checked just now.
+            if try fileSystem.ours(at: new, for: .removal) != nil { try fileSystem.removeIfPresent(new) }
+            let created = try fileSystem.create(new, mode: 0o600)
+            defer { created.close() }
+            var (buffer, offset): ([UInt8], ByteCount) = ([], 0)
+            for record in records {
+                buffer += (try? Self.line(record)) ?? []
+                guard buffer.count >= 1 << 20 else { continue }
+                try created.write(buffer, at: offset)
+                offset += ByteCount(buffer.count)
+                buffer = []
+            }
+            try created.write(buffer, at: offset)
+            try created.setMode(mode)
+            try created.dataSync()
+            try fileSystem.rename(new, to: path, replacing: true)
+            try fileSystem.syncDirectoryIfSupported(path.parent)
+        } catch { throw DownloadError(error) }
+    }
+
+    /// Closes the manifest with the lines that were appended. Blocks.
+    func close() { file.close() }
+
+    private static func line(_ record: FileRecord) throws(DownloadError) -> [UInt8] {
+        var record = record
+        // The digests of pieces are in the file beside it.
+        record.pieces = nil
+        do { return Array(try APICoding.encode(record, sortsKeys: true)) + [0x0A] } catch {
+            throw DownloadError(.internal, "\(error)")
+        }
+    }
+}

@@ -1,0 +1,72 @@
+public import FerryCore
+
+/// One file of a set, as the source of the set lists it.
+public struct SetEntry: Sendable, Hashable {
+    /// The path below the directory of the set, made safe; see ``SetPath``.
+    public let path: String
+    /// The URLs of the file: the source, then mirrors; never empty.
+    public var sources: [DownloadURL]
+    /// The size of the file in bytes; `nil` if the source does not state it.
+    public var totalBytes: ByteCount?
+    /// The digest of the file; `nil` if the source does not state it.
+    public var checksum: Checksum?
+    /// The digests of the pieces of the file; `nil` if the source does not state them.
+    public var pieces: PieceDigests?
+    /// The ETag that the server is known to send, verbatim.
+    public var etag: String?
+    /// The Last-Modified that the server is known to send, verbatim.
+    public var lastModified: String?
+
+    /// Creates an entry. Throws `invalidRequest` for a path that leads out of the directory, and without a URL.
+    public init(path: String, sources: [DownloadURL], totalBytes: ByteCount? = nil, checksum: Checksum? = nil)
+        throws(DownloadError)
+    {
+        guard let safe = SetPath.make(path) else {
+            throw DownloadError(.invalidRequest, ErrorPhrase(.notASetPath, TextError.quote(path)))
+        }
+        guard !sources.isEmpty else { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
+        (self.path, self.sources, self.totalBytes, self.checksum) = (safe, sources, totalBytes, checksum)
+    }
+}
+
+/// Paths of files below the directory of a set: relative, each name made safe as those that servers suggest.
+enum SetPath {
+    static let manifest = "ferry-manifest.jsonl"
+    private static let mostDirectories = 64
+    private static let mostBytes = 2048
+
+    /// Returns the safe form of a path; `nil` if it is absolute, leads out of the directory, or has nothing to keep.
+    static func make(_ text: String) -> String? {
+        var rest = text[...]
+        while let shorter = rest.dropping(prefix: "./") { rest = shorter }
+        let parts = rest.split(at: "/", omittingEmptySubsequences: false)
+        guard parts.count <= mostDirectories + 1, text.utf8.count <= mostBytes,
+            parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." })
+        else { return nil }
+        let names = parts.compactMap { SafeName.sanitize(String($0)) }
+        guard names.count == parts.count, names != [manifest] else { return nil }
+        return names.joined(separator: "/")
+    }
+
+    /// Returns the path of a URL below that of a directory; `nil` if it is not below it, or has a query.
+    static func path(of url: DownloadURL, below root: DownloadURL) -> String? {
+        // allow(origin): which links are files of the set; nothing is sent.
+        guard url.origin == root.origin, url.query == nil, let rest = url.path.dropping(prefix: root.path),
+            !rest.isEmpty
+        else { return nil }
+        // Decoded one by one, so that `%2F` is no separator.
+        let names = rest.split(at: "/").map { String(decoding: PercentEncoding.decode($0.utf8), as: UTF8.self) }
+        guard names.allSatisfy({ !$0.utf8.contains(UInt8(ascii: "/")) && $0 != "." && $0 != ".." }) else { return nil }
+        return names.joined(separator: "/")
+    }
+}
+
+/// Where the files of a set are listed.
+public enum SetSource: Sendable, Hashable {
+    /// A list, or an index page of a server whose path ends with `/`: then all files below it.
+    case url(DownloadURL)
+    /// A list on this machine. `base` is the URL of the directory that relative names in it are below.
+    case file(String, base: DownloadURL? = nil)
+    /// These files.
+    case entries([SetEntry])
+}

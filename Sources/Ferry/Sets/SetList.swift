@@ -1,0 +1,233 @@
+import FerryAPI
+import FerryCore
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The files that a list names. The format is recognized by the content: a Metalink document, JSON lines (also a
+/// manifest of Ferry), comma- or tab-separated values with a heading, checksums as of `sha256sum`, else one URL per line.
+struct SetList: Sendable {
+    /// The maximum number of files.
+    static let mostFiles = 10_000_000
+    /// The maximum size of a list in bytes.
+    static let mostBytes = 1 << 30
+
+    private(set) var entries: [SetEntry] = []
+    /// The lines that cannot be used, each `line 3: reason`.
+    private(set) var problems: [Reason] = []
+    /// The URL of the directory that relative names are below.
+    private let base: DownloadURL?
+
+    /// - Parameters:
+    ///   - bytes: The whole list.
+    ///   - base: The URL that relative names are resolved against: that of the list itself, or of a directory.
+    /// - Throws: Why the whole list cannot be used.
+    init(_ bytes: [UInt8], base: DownloadURL?) throws(DownloadError) {
+        self.base = base
+        if Metalink.isDocument(bytes) {
+            do throws(TextError) {
+                for item in try Metalink(parsing: bytes).items { add(item) }
+            } catch { throw DownloadError(.invalidRequest, error.whole) }
+            return
+        }
+        var lines = TextLines(mostBytes: URLList.mostLineBytes)
+        lines.append(bytes)
+        lines.finish()
+        guard let first = lines.first(where: { Self.isContent($0.bytes) })?.text.trimmedText else { return }
+        if first.utf8.first == UInt8(ascii: "{") {
+            addJSON(lines)
+        } else if let heading = Heading(first) {
+            addRows(lines, heading)
+        } else if ChecksumList(String(first)).entries.first?.name != nil {
+            try addChecksums(bytes)
+        } else {
+            addURLs(bytes)
+        }
+    }
+
+    private static func isContent(_ line: ArraySlice<UInt8>) -> Bool {
+        line.first { !ASCII.isWhiteSpace($0) }.map { $0 != UInt8(ascii: "#") } ?? false
+    }
+
+    // MARK: URLs, Metalink
+
+    private mutating func addURLs(_ bytes: [UInt8]) {
+        var list = URLList()
+        list.append(bytes)
+        list.finish()
+        while let item = list.next() { add(item) }
+    }
+
+    private mutating func add(_ item: URLList.Item) {
+        switch item {
+        case .problem(let problem): problems.append(problem.whole)
+        case .entry(let entry):
+            let name = entry.out ?? SafeName.make(nil, url: entry.urls[0], finalURL: nil)
+            let path = entry.dir.map { Paths.join($0, name) } ?? name
+            add(path, entry.urls, line: entry.line) { file in
+                (file.totalBytes, file.checksum, file.pieces) = (entry.size, entry.checksum, entry.pieces)
+            }
+        }
+    }
+
+    private mutating func add(
+        _ path: String, _ urls: [DownloadURL], line: Int, _ body: (inout SetEntry) -> Void
+    ) {
+        do throws(DownloadError) {
+            var entry = try SetEntry(path: path, sources: urls)
+            body(&entry)
+            entries.append(entry)
+        } catch { problems.append("line \(line): \(error.reason)") }
+    }
+
+    // MARK: Checksums
+
+    private mutating func addChecksums(_ bytes: [UInt8]) throws(DownloadError) {
+        guard let base else { throw DownloadError(.invalidRequest, ErrorPhrase(.noSetBase), recovery: .needsUser) }
+        // A list may have several digests of a file: the strongest one counts.
+        var places: [String: Int] = [:]
+        for (index, line) in ChecksumList(String(decoding: bytes, as: UTF8.self)).entries.enumerated() {
+            guard let name = line.name else { continue }
+            if let place = places[name] {
+                if let old = entries[place].checksum, old.algorithm.strength < line.checksum.algorithm.strength {
+                    entries[place].checksum = line.checksum
+                }
+                continue
+            }
+            let count = entries.count
+            do throws(DownloadError) {
+                let url = try base.resolving(Self.reference(name))
+                add(name, [url], line: index + 1) { $0.checksum = line.checksum }
+            } catch { problems.append("line \(index + 1): \(error.reason)") }
+            if entries.count > count { places[name] = count }
+        }
+    }
+
+    /// Returns the relative reference of a file name, in which `?`, `#` and `%` are characters of the name.
+    private static func reference(_ name: String) -> String {
+        "./"
+            + name.split(at: "/", omittingEmptySubsequences: false).map { PercentEncoding.encodeAll(String($0)) }
+            .joined(separator: "/").replacing("%2E", with: ".")
+    }
+
+    // MARK: JSON lines
+
+    private mutating func addJSON(_ lines: TextLines) {
+        for line in lines where Self.isContent(line.bytes) {
+            guard !line.isTooLong, APICoding.isShallow(line.bytes, depth: 8),
+                let members = try? JSONValue(Data(line.bytes)).members
+            else {
+                problems.append("line \(line.number): not a JSON object")
+                continue
+            }
+            add(line.number) { name in
+                switch members[name] {
+                case .text(let text): text
+                case .whole(let number): String(number)
+                case .list(let items): items.first?.string
+                default: nil
+                }
+            }
+            // Mirrors.
+            if let urls = members["urls"]?.items, urls.count > 1, !entries.isEmpty {
+                let others = urls.dropFirst().prefix(DownloadRequest.mostSources - 1)
+                entries[entries.count - 1].sources += others.compactMap { $0.string.flatMap { try? DownloadURL($0) } }
+            }
+        }
+    }
+
+    /// Adds the file whose members or columns `value` returns.
+    private mutating func add(_ line: Int, _ value: (String) -> String?) {
+        func first(_ names: [String]) -> String? { names.lazy.compactMap(value).first { !$0.isEmpty } }
+        let path = first(["path", "name", "file", "filename", "out"])
+        do throws(DownloadError) {
+            let url: DownloadURL
+            if let text = first(["url", "urls", "source", "href"]) {
+                if let base { url = try base.resolving(text) } else { url = try DownloadURL(text) }
+            } else if let base, let path {
+                url = try base.resolving(Self.reference(path))
+            } else {
+                throw DownloadError(.invalidRequest, ErrorPhrase(.noSetBase), recovery: .needsUser)
+            }
+            let digest = try checksum(first)
+            add(path ?? SafeName.make(nil, url: url, finalURL: nil), [url], line: line) { file in
+                file.totalBytes = first(["totalBytes", "size", "bytes", "length"])
+                    .flatMap { ASCII.size(Array($0.utf8)) }
+                file.checksum = digest
+                (file.etag, file.lastModified) = (value("etag"), value("lastModified"))
+            }
+        } catch { problems.append("line \(line): \(error.reason)") }
+    }
+
+    private func checksum(_ first: ([String]) -> String?) throws(DownloadError) -> Checksum? {
+        do throws(TextError) {
+            if let text = first(["checksum", "digest"]) { return try Checksum(parsing: text) }
+            for name in ["sha512", "sha256", "sha1", "md5"] {
+                if let text = first([name]) { return try Checksum(parsing: "\(name)=\(text)") }
+            }
+            return nil
+        } catch { throw DownloadError(.invalidRequest, error.reason) }
+    }
+
+    // MARK: Separated values
+
+    /// The names of the columns.
+    private struct Heading {
+        let separator: UInt8
+        let columns: [String: Int]
+
+        /// `nil` for a line that does not name a column with the URL or the path.
+        init?(_ line: String) {
+            separator = line.utf8.contains(0x09) ? 0x09 : UInt8(ascii: ",")
+            let names = Self.split(line, separator).map { $0.trimmedText.asciiLowercased }
+            var columns: [String: Int] = [:]
+            for (index, name) in names.enumerated() where columns[name] == nil { columns[name] = index }
+            guard columns["url"] ?? columns["path"] != nil else { return nil }
+            self.columns = columns
+        }
+
+        /// Splits a line; a field in quotation marks may contain separators and doubled marks (RFC 4180).
+        static func split(_ line: String, _ separator: UInt8) -> [String] {
+            var (fields, field, isQuoted): ([[UInt8]], [UInt8], Bool) = ([], [], false)
+            let bytes = Array(line.utf8)
+            var index = 0
+            while index < bytes.count {
+                let byte = bytes[index]
+                if byte == UInt8(ascii: "\"") {
+                    let isDoubled = isQuoted && index + 1 < bytes.count && bytes[index + 1] == byte
+                    if isDoubled { field.append(byte) } else { isQuoted.toggle() }
+                    index += isDoubled ? 2 : 1
+                    continue
+                }
+                if byte == separator, !isQuoted {
+                    fields.append(field)
+                    field = []
+                } else {
+                    field.append(byte)
+                }
+                index += 1
+            }
+            return (fields + [field]).map { String(decoding: $0, as: UTF8.self) }
+        }
+    }
+
+    private mutating func addRows(_ lines: TextLines, _ heading: Heading) {
+        var isHeading = true
+        for line in lines where Self.isContent(line.bytes) {
+            if isHeading {
+                isHeading = false
+                continue
+            }
+            let fields = line.isTooLong ? [] : Heading.split(String(line.text), heading.separator)
+            add(line.number) { name in
+                guard let column = heading.columns[name.asciiLowercased], fields.indices.contains(column) else {
+                    return nil
+                }
+                return fields[column].trimmedText
+            }
+        }
+    }
+}

@@ -1,0 +1,74 @@
+#if canImport(FoundationEssentials)
+    public import struct FoundationEssentials.Date
+#else
+    public import struct Foundation.Date
+#endif
+
+/// What is known of a file: a line of a set's manifest, and the content of the file of digests beside a download.
+///
+/// Coded as an object of the properties' names; an absent member is unknown. Never contains secrets, except those in the
+/// query of a URL.
+public struct FileRecord: Sendable, Hashable {
+    /// The path relative to the directory of the record, its names separated by `/`.
+    public var path: String
+    /// The size of the file in bytes.
+    public var totalBytes: ByteCount?
+    /// The digest of the file.
+    public var checksum: Checksum?
+    /// The digests of the pieces of the file.
+    public var pieces: PieceDigests?
+    /// The URLs of the file with query and without user info; the first is the source.
+    public var urls: [String]
+    /// The ETag that the server sent, verbatim.
+    public var etag: String?
+    /// The Last-Modified that the server sent, verbatim.
+    public var lastModified: String?
+    /// How strongly the file is known to be intact; `nil` while it is missing.
+    public var proof: Proof?
+    /// When the file was completed.
+    public var completedAt: Date?
+    /// The modification time of the completed file, in seconds since 1970 with nine decimals: `1700000000.000000000`.
+    public var modified: String?
+    /// Why the file is missing or was not updated: one line of English.
+    public var problem: String?
+
+    public init(path: String, urls: [String] = []) {
+        self.path = path
+        self.urls = urls
+    }
+}
+
+extension FileRecord: Codable {
+    private enum CodingKeys: String, CodingKey {
+        case path, totalBytes, checksum, pieces, urls, etag, lastModified, proof, completedAt, modified, problem
+    }
+
+    public init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        func text(_ key: CodingKeys) throws -> String? { try container.decodeIfPresent(String.self, forKey: key) }
+        path = try container.decode(String.self, forKey: .path)
+        totalBytes = try container.decodeBytesIfPresent(forKey: .totalBytes)
+        checksum = try container.decodeIfPresent(Checksum.self, forKey: .checksum)
+        pieces = try container.decodeIfPresent(PieceDigests.self, forKey: .pieces)
+        urls = try container.decodeIfPresent([String].self, forKey: .urls) ?? []
+        (etag, lastModified) = (try text(.etag), try text(.lastModified))
+        proof = try container.contains(.proof) ? container.decodeKind(Proof.self, of: "proof", forKey: .proof) : nil
+        completedAt = try text(.completedAt).flatMap(RFC3339.date)
+        (modified, problem) = (try text(.modified), try text(.problem))
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(path, forKey: .path)
+        try container.encodeIfPresent(totalBytes, forKey: .totalBytes)
+        try container.encodeIfPresent(checksum, forKey: .checksum)
+        try container.encodeIfPresent(pieces, forKey: .pieces)
+        if !urls.isEmpty { try container.encode(urls, forKey: .urls) }
+        try container.encodeIfPresent(etag, forKey: .etag)
+        try container.encodeIfPresent(lastModified, forKey: .lastModified)
+        try container.encodeIfPresent(proof?.rawValue, forKey: .proof)
+        try container.encodeIfPresent(completedAt.map(RFC3339.text), forKey: .completedAt)
+        try container.encodeIfPresent(modified, forKey: .modified)
+        try container.encodeIfPresent(problem, forKey: .problem)
+    }
+}

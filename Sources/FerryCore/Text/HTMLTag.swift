@@ -1,0 +1,108 @@
+/// One tag of HTML, from `<` to `>`.
+package struct HTMLTag {
+    /// Its bytes.
+    package let text: ArraySlice<UInt8>
+    /// In lower case; empty for what is no start tag.
+    package let name: String
+    private let attributes: [(name: String, value: Range<Int>)]
+
+    /// Reads the tag at the beginning of `page`; without an end it is all the rest.
+    package init(_ page: ArraySlice<UInt8>) {
+        func isBlank(_ byte: UInt8) -> Bool { byte == 0x20 || 0x09...0x0D ~= byte }
+        var index = page.index(after: page.startIndex)
+        func word(until isEnd: (UInt8) -> Bool) -> Range<Int> {
+            let start = index
+            while index < page.endIndex, !isEnd(page[index]) { index += 1 }
+            return start..<index
+        }
+        func text(_ range: Range<Int>) -> String {
+            String(decoding: page[range].map { 0x41...0x5A ~= $0 ? $0 | 0x20 : $0 }, as: UTF8.self)
+        }
+        let isEndOfName = { (byte: UInt8) in
+            isBlank(byte) || byte == UInt8(ascii: ">") || byte == UInt8(ascii: "/")
+        }
+        name = text(word(until: isEndOfName))
+        var attributes: [(String, Range<Int>)] = []
+        while index < page.endIndex, page[index] != UInt8(ascii: ">") {
+            guard !isBlank(page[index]), page[index] != UInt8(ascii: "/") else {
+                index += 1
+                continue
+            }
+            let start = index
+            // An `=` at the beginning is of the name (HTML §13.2.5.32).
+            if page[index] == UInt8(ascii: "=") { index += 1 }
+            _ = word { isEndOfName($0) || $0 == UInt8(ascii: "=") }
+            let attribute = text(start..<index)
+            while index < page.endIndex, isBlank(page[index]) { index += 1 }
+            guard index < page.endIndex, page[index] == UInt8(ascii: "=") else { continue }
+            index += 1
+            while index < page.endIndex, isBlank(page[index]) { index += 1 }
+            guard index < page.endIndex else { break }
+            let quote = page[index]
+            if quote == UInt8(ascii: "\"") || quote == UInt8(ascii: "'") {
+                index += 1
+                attributes.append((attribute, word { $0 == quote }))
+                index = min(index + 1, page.endIndex)
+            } else {
+                attributes.append((attribute, word { isBlank($0) || $0 == UInt8(ascii: ">") }))
+            }
+        }
+        self.attributes = attributes
+        self.text = page[..<min(index + 1, page.endIndex)]
+    }
+
+    /// The value of an attribute, with references decoded.
+    package func value(of attribute: String) -> String? {
+        attributes.first { $0.name == attribute }.map { Self.decode(text[$0.value]) }
+    }
+
+    /// The tag with the value of each attribute of this name replaced; it is quoted then.
+    package func text(replacing attribute: String, _ new: (String) -> String) -> [UInt8] {
+        var output: [UInt8] = []
+        var end = text.startIndex
+        for (name, range) in attributes where name == attribute {
+            let isQuoted = [UInt8(ascii: "\""), UInt8(ascii: "'")].contains(text[range.lowerBound - 1])
+            output += text[end..<(isQuoted ? range.lowerBound - 1 : range.lowerBound)]
+            output += "\"\(Self.encode(new(Self.decode(text[range]))))\"".utf8
+            end = min(isQuoted ? range.upperBound + 1 : range.upperBound, text.endIndex)
+        }
+        return output + text[end...]
+    }
+
+    private static let references = [("&amp;", "&"), ("&lt;", "<"), ("&gt;", ">"), ("&quot;", "\""), ("&#39;", "'")]
+
+    private static func decode(_ bytes: ArraySlice<UInt8>) -> String {
+        let text = String(decoding: bytes, as: UTF8.self)
+        // `&` last, so that `&amp;lt;` is decoded once.
+        return references.reversed().reduce(text) { $0.replacing($1.0, with: $1.1) }
+    }
+
+    private static func encode(_ text: String) -> String {
+        references.reduce(text) { $0.replacing($1.1, with: $1.0) }
+    }
+}
+
+extension HTMLTag {
+    /// Returns the targets of the links of a page, each resolved against its URL or `<base>`; comments are skipped.
+    ///
+    /// - Parameter most: The maximum number of links that are returned.
+    package static func links(in page: [UInt8], at url: DownloadURL, most: Int) -> [DownloadURL] {
+        var (links, base, rest): ([DownloadURL], DownloadURL, ArraySlice<UInt8>) = ([], url, page[...])
+        while links.count < most, let start = rest.firstIndex(of: UInt8(ascii: "<")) {
+            rest = rest[start...]
+            if rest.starts(with: "<!--".utf8) {
+                // allow(bytes): of bytes
+                rest = rest[(rest.firstRange(of: "-->".utf8)?.upperBound ?? rest.endIndex)...]
+                continue
+            }
+            let tag = HTMLTag(rest)
+            if tag.name == "a" || tag.name == "base", let text = tag.value(of: "href"),
+                let target = try? base.resolving(text.trimmedText)
+            {
+                if tag.name == "a" { links.append(target) } else { base = target }
+            }
+            rest = rest[tag.text.endIndex...]
+        }
+        return links
+    }
+}

@@ -1,0 +1,98 @@
+package import FerryCore
+package import SystemPackage
+
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Date
+#endif
+
+/// The part file of a repair: a copy of a finished file, with a journal that claims the intact bytes of it.
+///
+/// A download that resumes it fetches the others under the validator of the first download, compares the digest, and
+/// replaces the damaged file in one step. The damaged file is not changed before that.
+package enum RepairPart {
+    /// Makes the part file beside the file, or returns that of a repair that was interrupted. Blocks.
+    ///
+    /// - Parameters:
+    ///   - record: The size, validator and digest of the file as it was downloaded.
+    ///   - damaged: The bytes that are not copied; bytes beyond the end of the file count as damaged.
+    ///   - id: The identifier of the download in the journal.
+    ///   - continues: Called before each mebibyte; `false` stops the copy.
+    /// - Returns: The paths; `nil` if the copy was stopped.
+    /// - Throws: `conflict` if another download has the name, `disk` if the file cannot be read or copied.
+    package static func make(
+        of file: FilePath, _ record: FileRecord, damaged: RangeSet<ByteCount>, id: DownloadID, now: Date,
+        fileSystem: any FileSystem, continues: @escaping () -> Bool
+    ) throws(DownloadError) -> DownloadPaths? {
+        guard let total = record.totalBytes, let name = file.lastComponent?.string,
+            let paths = DownloadPaths(directory: file.removingLastComponent(), name: name)
+        else { throw DownloadError(.invalidRequest, ErrorPhrase(.notRepairable, "\(file)")) }
+        if let earlier = try? Journal.read(at: paths.journal, fileSystem: fileSystem) {
+            guard isRepair(earlier, of: record) else {
+                throw DownloadError(.conflict, ErrorPhrase(.repairInTheWay, "\(paths.part)"), recovery: .needsUser)
+            }
+            return paths
+        }
+        let part: PartFile
+        do throws(PartFileError) { part = try PartFile.create(at: paths.part, fileSystem: fileSystem) } catch {
+            throw DownloadError(error)
+        }
+        do throws(DownloadError) {
+            let intact = try copy(file, to: part, total, damaged, fileSystem: fileSystem, continues)
+            guard let intact else {
+                part.close()
+                remove(paths, fileSystem)
+                return nil
+            }
+            var journal = JournalRecord(
+                id: id.rawValue, urls: record.urls, name: name, totalBytes: total,
+                identity: FileIdentity(etag: record.etag, lastModified: record.lastModified, totalBytes: total),
+                checksum: record.checksum?.description, claimed: intact.pairs, partDevice: part.device,
+                partInode: part.inode, createdAt: now.timeIntervalSince1970)
+            journal.partCreated = part.created?.pair
+            journal.isNameRequested = true
+            journal.weakestJoin = record.proof == .digest ? nil : record.proof
+            do throws(JournalError) {
+                try Journal.create(at: paths.journal, record: journal, fileSystem: fileSystem, syncs: true).close()
+            } catch { throw DownloadError(error) }
+        } catch {
+            part.close()
+            remove(paths, fileSystem)
+            throw error
+        }
+        part.close()
+        return paths
+    }
+
+    /// Copies the intact bytes, synced and compared, and returns their ranges; `nil` if the copy was stopped.
+    private static func copy(
+        _ path: FilePath, to part: PartFile, _ total: ByteCount, _ damaged: RangeSet<ByteCount>,
+        fileSystem: any FileSystem, _ continues: @escaping () -> Bool
+    ) throws(DownloadError) -> RangeSet<ByteCount>? {
+        do throws(FileError) {
+            let file = try fileSystem.openOurs(path, .readOnly, for: .content)
+            defer { file.close() }
+            var intact = RangeSet(0..<min(total, try file.status().length))
+            intact.subtract(damaged)
+            _ = try part.preallocate(total: total)
+            let copying = FileCopy(from: file, to: part.file, continues: continues)
+            switch try copying.copy(Array(intact.ranges)) {
+            case .copied: return intact
+            case .stopped: return nil
+            case .differs: throw FileError(.read, path, kind: .endedEarly)
+            }
+        } catch { throw DownloadError(error) }
+    }
+
+    /// Whether the journal is that of an interrupted repair of this file, and not of another download.
+    private static func isRepair(_ journal: JournalRecord, of record: FileRecord) -> Bool {
+        journal.totalBytes == record.totalBytes && journal.checksum == record.checksum?.description
+            && journal.identity.etag == record.etag && journal.urls == record.urls
+    }
+
+    private static func remove(_ paths: DownloadPaths, _ fileSystem: any FileSystem) {
+        // allow(ours): created above.
+        try? fileSystem.removeIfPresent(paths.part)
+    }
+}

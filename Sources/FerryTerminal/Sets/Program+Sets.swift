@@ -1,0 +1,147 @@
+import Ferry
+import FerryCore
+
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
+
+/// `ferry sync`, `ferry verify`, `ferry repair`.
+extension Program {
+    /// Runs `ferry sync`. `standard`: the options of `ferry get` with their defaults.
+    package static func sync(_ arguments: SyncArguments, standard: GetOptions) async -> ExitCode {
+        let world = PlanningWorld.system
+        let json = arguments.show.json
+        let planner = SyncPlanner(
+            standard, arguments.request, arguments.trust, arguments.run, arguments.show, world: world)
+        let (source, options, plan): (SetSource, SyncOptions, GetPlan)
+        do throws(UsageError) {
+            (source, options) = try planner.source(arguments)
+            plan = try planner.plan()
+        } catch { return usage(error, command: "sync", json: json) }
+        let console = Console(StandardWriter())
+        let manager = DownloadManager(plan.configuration)
+        do throws(DownloadError) {
+            let sync = try await DirectorySync(
+                of: source, into: arguments.directory, options: options, manager: manager)
+            let code = try await run(sync.requests, planner, manager, console, world, sync: sync)
+            let report = try await sync.finish()
+            show(report, of: sync, console, arguments.show)
+            let isIncomplete = !report.problems.isEmpty && code == .done
+            return await console.finished(isIncomplete ? .usage : code)
+        } catch {
+            await manager.shutdown()
+            return await console.finished(fail(error, console, json: json))
+        }
+    }
+
+    /// Runs requests as `ferry get` does.
+    private static func run(
+        _ requests: [DownloadRequest], _ planner: SyncPlanner, _ manager: DownloadManager, _ console: Console,
+        _ world: PlanningWorld, sync: DirectorySync? = nil
+    ) async throws(DownloadError) -> ExitCode {
+        guard !requests.isEmpty else {
+            await manager.shutdown()
+            return .done
+        }
+        let plan: GetPlan
+        do throws(UsageError) { plan = try planner.plan(requests) } catch {
+            throw DownloadError(error.code, error.reason, recovery: .needsUser)
+        }
+        let watch = SignalWatch()
+        let run = GetRun(plan, manager: manager, reporter: reporter(plan, console, world), sync: sync)
+        return await run.run(signals: watch?.signals ?? AsyncStream { _ in }) { code in
+            SignalWatch.leave(code.rawValue, after: 1.8)
+        }
+    }
+
+    private static func fail(_ error: DownloadError, _ console: Console, json: Bool) -> ExitCode {
+        if json { console.result(failure(error)) }
+        console.message("ferry: " + ErrorText.line(error, name: ""))
+        return ExitCode.of(error)
+    }
+
+    private static func show(_ report: SyncReport, of sync: DirectorySync, _ console: Console, _ flags: OutputFlags) {
+        if flags.json { return console.result(JSONLine.synced(report, date: Date()).text + "\n") }
+        for problem in report.problems { console.message("ferry: " + PrintableText.escape(problem)) }
+        guard !flags.quiet else { return }
+        for line in SyncText.lines(report, isVerbose: flags.verbose) { console.message("ferry: " + line) }
+    }
+
+    // MARK: Verification
+
+    /// Runs `ferry verify`.
+    package static func verify(_ arguments: VerifyArguments) async -> ExitCode {
+        let console = Console(StandardWriter())
+        let sum = VerifySum()
+        var codes: [ExitCode] = []
+        for path in arguments.paths {
+            do throws(DownloadError) {
+                try await DownloadManager.verify(path) { file in
+                    sum.add(file)
+                    if arguments.json {
+                        console.result(JSONLine.verified(file, date: Date()).text + "\n")
+                    } else if !file.isIntact || arguments.verbose {
+                        console.result(PrintableText.escape(VerifyText.line(file)) + "\n")
+                    }
+                }
+            } catch { codes.append(fail(error, console, json: arguments.json)) }
+        }
+        if !arguments.json { console.message("ferry: " + sum.text) }
+        return await console.finished(ExitCode.combine(codes + sum.codes))
+    }
+
+    /// Runs `ferry repair`. `standard`: the options of `ferry get` with their defaults.
+    package static func repair(_ arguments: RepairArguments, standard: GetOptions) async -> ExitCode {
+        let world = PlanningWorld.system
+        let json = arguments.show.json
+        let planner = SyncPlanner(
+            standard, arguments.request, arguments.trust, arguments.run, arguments.show, world: world)
+        var (template, plan): (DownloadRequest, GetPlan)
+        do throws(UsageError) {
+            template = try planner.template()
+            plan = try planner.plan()
+            if let url = arguments.url {
+                guard arguments.paths.count == 1, world.kind(arguments.paths[0]) != .directory else {
+                    throw UsageError("--url is for one file")
+                }
+                template.sources = [try SyncPlanner.url(url)]
+            } else if template.hasSecrets || template.credentials != nil {
+                throw UsageError("--user and --header need --url: they are sent to its server alone")
+            }
+        } catch { return usage(error, command: "repair", json: json) }
+        let console = Console(StandardWriter())
+        let found = VerifySum()
+        var codes: [ExitCode] = []
+        var requests: [DownloadRequest] = []
+        for path in arguments.paths {
+            let isDirectory = world.kind(path) == .directory
+            do throws(DownloadError) {
+                try await DownloadManager.verify(path) { found.add($0) }
+                for file in found.takeOthers() {
+                    if !json, !arguments.show.quiet {
+                        console.message("ferry: " + PrintableText.escape(VerifyText.line(file)))
+                    }
+                    if isDirectory, case .changed = file.state, !arguments.changed {
+                        let text: Reason =
+                            "\(file.path) was written here after it was downloaded: give --changed to replace it"
+                        console.message("ferry: " + text.shown)
+                        codes.append(.conflict)
+                        continue
+                    }
+                    do throws(DownloadError) {
+                        requests.append(try await DownloadManager.repair(file, with: template))
+                    } catch { codes.append(fail(error, console, json: json)) }
+                }
+            } catch { codes.append(fail(error, console, json: json)) }
+        }
+        do throws(DownloadError) {
+            codes.append(try await run(requests, planner, DownloadManager(plan.configuration), console, world))
+        } catch { codes.append(fail(error, console, json: json)) }
+        if requests.isEmpty, codes.allSatisfy({ $0 == .done }), !json, !arguments.show.quiet {
+            console.message("ferry: " + ("nothing is damaged" as Reason).shown)
+        }
+        return await console.finished(ExitCode.combine(codes))
+    }
+}

@@ -1,0 +1,83 @@
+package import ArgumentParser
+
+/// The arguments of `ferry sync`.
+package struct SyncArguments: ParsableArguments, Sendable {
+    @Argument(
+        help: ArgumentHelp(
+            """
+            A list (URLs, JSON lines, CSV with a heading, SHA256SUMS, Metalink, a manifest), its URL, or the URL of an \
+            index page, which ends with /.
+            """,
+            valueName: "source"), completion: .file())
+    package var source: String
+
+    @Argument(
+        help: ArgumentHelp("The directory to keep the files in; created if missing.", valueName: "dir"),
+        completion: .directory)
+    package var directory: String
+
+    @Option(
+        help: ArgumentHelp(
+            "Only files whose name matches: * and ? for characters; with a / the path is compared, ** for directories.",
+            valueName: "pattern"))
+    package var include: [String] = []
+
+    @Option(help: ArgumentHelp("No files whose name, or with a / path, matches.", valueName: "pattern"))
+    package var exclude: [String] = []
+
+    @Option(
+        help: ArgumentHelp("Depth of directories below an index page; 0 for its own files only.", valueName: "n"))
+    package var depth: Int?
+
+    @Option(help: ArgumentHelp("The URL of the directory that relative names in a list are in.", valueName: "url"))
+    package var base: String?
+
+    @Flag(help: "Delete files of the set that the source does not list any more, if they are unchanged here.")
+    package var delete = false
+
+    @OptionGroup(title: "Request") package var request: RequestOptions
+    @OptionGroup(title: "Trust and conflicts") package var trust: TrustOptions
+    @OptionGroup(title: "Transfer") package var run: RunOptions
+    @OptionGroup(title: "Output") package var show: OutputFlags
+
+    package init() {}
+}
+
+/// The arguments of `ferry verify`.
+package struct VerifyArguments: ParsableArguments, Sendable {
+    @Argument(
+        help: ArgumentHelp(
+            "Files, and directories that ferry sync made.", valueName: "path"), completion: .file())
+    package var paths: [String]
+
+    @Flag(help: "Write the state of every file to standard output as JSON, one per line.")
+    package var json = false
+
+    @Flag(name: .shortAndLong, help: "Also list the files that are intact.")
+    package var verbose = false
+
+    package init() {}
+}
+
+/// The arguments of `ferry repair`.
+package struct RepairArguments: ParsableArguments, Sendable {
+    @Argument(
+        help: ArgumentHelp(
+            "Files, and directories that ferry sync made.", valueName: "path"), completion: .file())
+    package var paths: [String]
+
+    @Option(
+        help: ArgumentHelp(
+            "Where to fetch from, of one file; by default where it was downloaded from.", valueName: "url"))
+    package var url: String?
+
+    @Flag(help: "In directories, also replace files that were written here after they were downloaded.")
+    package var changed = false
+
+    @OptionGroup(title: "Request") package var request: RequestOptions
+    @OptionGroup(title: "Trust and conflicts") package var trust: TrustOptions
+    @OptionGroup(title: "Transfer") package var run: RunOptions
+    @OptionGroup(title: "Output") package var show: OutputFlags
+
+    package init() {}
+}

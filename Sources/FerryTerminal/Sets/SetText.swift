@@ -1,0 +1,85 @@
+package import Ferry
+import FerryCore
+import Synchronization
+
+/// The lines in which `ferry sync` reports its outcome.
+package enum SyncText {
+    private static let mostPaths = 20
+
+    package static func lines(_ report: SyncReport, isVerbose: Bool) -> [String] {
+        var lines: [String] = []
+        let counts: Reason =
+            "\(report.listedCount) files listed: \(report.unchangedCount) unchanged, \(report.fetchedCount) fetched (\(ByteText.size(report.receivedBytes))), \(report.incomplete.count) incomplete"
+        for path in report.deleted.prefix(isVerbose ? .max : mostPaths) {
+            lines.append(("deleted, as the source does not list it any more: \(path)" as Reason).shown)
+        }
+        for path in report.gone.prefix(isVerbose ? .max : mostPaths) {
+            lines.append(("not listed by the source any more, kept here: \(path)" as Reason).shown)
+        }
+        let left = max(0, report.gone.count - mostPaths) + max(0, report.deleted.count - mostPaths)
+        if left > 0, !isVerbose { lines.append(("and \(left) more" as Reason).shown) }
+        lines.append(counts.shown)
+        return lines
+    }
+}
+
+/// The line of `ferry verify` for one file.
+package enum VerifyText {
+    package static func line(_ file: VerifiedFile) -> String {
+        let total = file.record?.totalBytes ?? 0
+        let text: Reason =
+            switch file.state {
+            case .intact: "intact: \(file.path)"
+            case .damaged:
+                "damaged: \(file.path): \(ByteText.size(file.damagedBytes)) of \(ByteText.size(total)) differ"
+            case .changed:
+                "changed: \(file.path): \(ByteText.size(file.damagedBytes)) of \(ByteText.size(total)) differ, and it was written after it was downloaded"
+            case .missing: "missing: \(file.path)"
+            case .unknown: "unknown: \(file.path): there is no record of its digest"
+            case .unreadable(let error): "unreadable: \(file.path): \(error.reason)"
+            }
+        return text.local
+    }
+}
+
+/// The counts of a verification, and the files that are not intact.
+final class VerifySum: Sendable {
+    private struct State {
+        var counts: [String: Int] = [:]
+        var others: [VerifiedFile] = []
+    }
+    private let state = Mutex(State())
+
+    func add(_ file: VerifiedFile) {
+        state.withLock { state in
+            state.counts[file.state.word, default: 0] += 1
+            if !file.isIntact { state.others.append(file) }
+        }
+    }
+
+    /// Returns the files that are not intact and were not returned before.
+    func takeOthers() -> [VerifiedFile] {
+        state.withLock { state in
+            defer { state.others = [] }
+            return state.others
+        }
+    }
+
+    var text: String {
+        let counts = state.withLock { $0.counts }
+        let intact = counts["intact"] ?? 0
+        let others = counts.values.reduce(0, +) - intact
+        return ("\(intact) files are intact, \(others) are not" as Reason).shown
+    }
+
+    var codes: [ExitCode] {
+        let counts = state.withLock { $0.counts }
+        var codes: [ExitCode] = []
+        if (counts["damaged"] ?? 0) + (counts["changed"] ?? 0) + (counts["missing"] ?? 0) > 0 {
+            codes.append(.checksum)
+        }
+        if counts["unknown"] != nil { codes.append(.usage) }
+        if counts["unreadable"] != nil { codes.append(.disk) }
+        return codes
+    }
+}

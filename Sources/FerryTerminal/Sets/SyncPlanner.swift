@@ -1,0 +1,68 @@
+import Ferry
+import FerryCore
+
+/// Turns the arguments of `ferry sync` and `ferry repair` into options and requests. Pure except for its
+/// ``PlanningWorld``.
+struct SyncPlanner: Sendable {
+    /// The options of the run, without files.
+    private let options: GetOptions
+    private let world: PlanningWorld
+
+    init(
+        _ standard: GetOptions, _ request: RequestOptions, _ trust: TrustOptions, _ run: RunOptions,
+        _ show: OutputFlags,
+        world: PlanningWorld
+    ) {
+        var options = standard
+        (options.request, options.trust, options.run, options.show) = (request, trust, run, show)
+        self.options = options
+        self.world = world
+    }
+
+    /// Returns the plan of a run of these requests.
+    func plan(_ requests: [DownloadRequest] = []) throws(UsageError) -> GetPlan {
+        try GetPlanner.plan(of: requests.map { .request($0) }, options, world: world)
+    }
+
+    /// What every file is requested with; credentials are asked for last.
+    func template() throws(UsageError) -> DownloadRequest {
+        let planner = RequestPlanner(
+            files: options.files, options: options.request, trust: options.trust, world: world)
+        var request = try planner.template()
+        if let text = options.request.user {
+            request.credentials = try world.credentials(of: try UserWord(text))
+        }
+        return request
+    }
+
+    func source(_ arguments: SyncArguments) throws(UsageError) -> (SetSource, SyncOptions) {
+        var sync = SyncOptions()
+        sync.filter = SetFilter(include: arguments.include, exclude: arguments.exclude)
+        if let depth = arguments.depth, depth < 0 { throw UsageError("--depth needs a number of 0 or more") }
+        sync.maxDepth = arguments.depth
+        sync.base = try arguments.base.map { text throws(UsageError) in
+            // The last name of a base is a directory's.
+            try Self.url(text.utf8.hasSuffix("/") ? text : text + "/")
+        }
+        sync.deletesGone = arguments.delete
+        let source: SetSource
+        let text = arguments.source
+        if !text.utf8.contains("://"), world.kind(text) == .file {
+            source = .file(text, base: sync.base)
+        } else if text.utf8.contains("://") {
+            source = .url(try Self.url(text))
+        } else {
+            throw UsageError("there is no list \(text); a URL begins with https:// or http://")
+        }
+        if options.request.user != nil || options.request.netrc, case .file = source, sync.base == nil {
+            throw UsageError("--user is for the server of the source: give its URL, or --base URL")
+        }
+        sync.request = try template()
+        sync.request.onConflict = options.trust.onConflict == nil ? .fail : sync.request.onConflict
+        return (source, sync)
+    }
+
+    static func url(_ text: String) throws(UsageError) -> DownloadURL {
+        do throws(DownloadError) { return try DownloadURL(text) } catch { throw UsageError(error.reason) }
+    }
+}

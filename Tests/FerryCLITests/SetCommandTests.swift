@@ -1,0 +1,128 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@Suite("The binary: sync, verify, repair", .serialized, .timeLimit(.minutes(30))) struct SetCommandTests {
+    private static func serve(_ server: OriginServer) {
+        server.serve(
+            "/pub/",
+            Resource(
+                text: "<html><a href=\"a.bin\">a.bin</a> <a href=\"sub/\">sub/</a></html>", contentType: "text/html"))
+        server.serve("/pub/sub/", Resource(text: "<html><a href=\"b.bin\">b</a></html>", contentType: "text/html"))
+        server.serve("/pub/a.bin", Resource(size: 3_000_000, seed: 1))
+        server.serve("/pub/sub/b.bin", Resource(size: 1000, seed: 2))
+    }
+
+    @Test("ferry sync, verify, repair: complete output and exit codes")
+    func round() async throws {
+        try await OriginServer.with { server in
+            Self.serve(server)
+            let place = try Workplace()
+            let url = server.url("/pub/")
+            let first = try await FerryProcess.run(["sync", url, "d"], in: place)
+            #expect(first.code == 0, "\(first.error)")
+            #expect(first.lines.sorted() == [place.path("d/a.bin"), place.path("d/sub/b.bin")])
+            #expect(first.error.hasSuffix("ferry: 2 files listed: 0 unchanged, 2 fetched (3.0 MB), 0 incomplete\n"))
+            let second = try await FerryProcess.run(["sync", url, "d", "-q"], in: place)
+            #expect(second.code == 0 && second.error == "")
+            let intact = try await FerryProcess.run(["verify", "d"], in: place)
+            #expect(intact.code == 0 && intact.lines == [] && intact.error == "ferry: 2 files are intact, 0 are not\n")
+
+            let path = place.path("d/a.bin")
+            let handle = try #require(FileHandle(forWritingAtPath: path))
+            try handle.write(contentsOf: Data("damage".utf8))
+            try handle.close()
+            let damaged = try await FerryProcess.run(["verify", "d"], in: place)
+            #expect(damaged.code == 7)
+            #expect(
+                damaged.lines == [
+                    "changed: \(path): 1.0 MB of 3.0 MB differ, and it was written after it was downloaded"
+                ])
+            let left = try await FerryProcess.run(["repair", "d"], in: place)
+            #expect(left.code == 9 && left.error.contains("give --changed to replace it"), "\(left.error)")
+            let before = server.bodyBytes("/pub/a.bin")
+            let repaired = try await FerryProcess.run(["repair", "d", "--changed"], in: place)
+            #expect(repaired.code == 0 && repaired.lines == [path], "\(repaired.error)")
+            #expect(server.bodyBytes("/pub/a.bin") - before == 1 << 20)
+            let again = try await FerryProcess.run(["repair", "d", path], in: place)
+            #expect(again.code == 0 && again.error == "ferry: nothing is damaged\n", "\(again.error)")
+            #expect(place.names.contains("a.bin.part") == false)
+        }
+    }
+
+    @Test("ferry sync: a file that fails leaves the others, is named in the manifest, and is fetched by the next run")
+    func failure() async throws {
+        try await OriginServer.with { server in
+            Self.serve(server)
+            server.always("/pub/a.bin", .status(404))
+            let place = try Workplace()
+            let first = try await FerryProcess.run(["sync", server.url("/pub/"), "d", "--json"], in: place)
+            #expect(first.code != 0)
+            #expect(first.lines.last?.contains(#""incomplete":["a.bin"]"#) == true, "\(first.lines)")
+            #expect(first.lines.last?.contains(#""kind":"synced""#) == true)
+            let manifest = String(decoding: try place.data("d/ferry-manifest.jsonl"), as: UTF8.self)
+            #expect(manifest.contains(#""problem":"#) && manifest.contains(#""path":"sub/b.bin""#), "\(manifest)")
+            #expect(try await FerryProcess.run(["verify", "d"], in: place).code == 7)
+            server.always("/pub/a.bin", .honest)
+            let second = try await FerryProcess.run(["sync", server.url("/pub/"), "d"], in: place)
+            #expect(second.code == 0, "\(second.error)")
+            #expect(try await FerryProcess.run(["verify", "d"], in: place).code == 0)
+        }
+    }
+
+    @Test("ferry sync: what is no list, no directory or no address is one clear line")
+    func usage() async throws {
+        try await OriginServer.with { server in
+            server.serve("/page.html", Resource(text: "<html><a href=\"x\">x</a></html>", contentType: "text/html"))
+            server.serve("/empty/", Resource(text: "<html></html>", contentType: "text/html"))
+            let place = try Workplace()
+            for (arguments, code, text) in [
+                (["sync", "none.txt", "d"], 2, "there is no list none.txt"),
+                (["sync", server.url("/page.html"), "d"], 2, "the address of an index page ends with /"),
+                (["sync", server.url("/empty/"), "d"], 2, "lists no file"),
+                (["sync", server.url("/missing/"), "d"], 4, "the server answered 404"),
+                (["sync", server.url("/empty/"), "d", "--depth", "-1"], 2, "--depth"),
+                (["verify", "."], 2, "has no manifest"), (["repair", "none.bin"], 9, "cannot be repaired"),
+                (["repair", ".", "--url", "http://h/x"], 2, "--url is for one file"),
+            ] as [([String], Int32, String)] {
+                let outcome = try await FerryProcess.run(arguments, in: place)
+                #expect(outcome.code == code, "\(arguments): \(outcome.error)")
+                #expect(outcome.error.contains(text), "\(arguments): \(outcome.error)")
+            }
+        }
+    }
+
+    @Test("ferry sync: killed again and again, the next run goes on, and in the end every file is there once")
+    func killed() async throws {
+        try await OriginServer.with { server in
+            let names = (1...40).map { "f\($0).bin" }
+            server.serve(
+                "/pub/",
+                Resource(
+                    text: names.map { "<a href=\"\($0)\">\($0)</a>\n" }.joined(), contentType: "text/html"))
+            for (index, name) in names.enumerated() {
+                server.serve("/pub/" + name, Resource(size: 300_000, seed: UInt64(index)))
+            }
+            server.setConnectionRate(3_000_000)
+            let place = try Workplace()
+            var code: Int32 = -1
+            for run in 0..<60 where code != 0 {
+                let process = try FerryProcess(["sync", server.url("/pub/"), "d"], in: place)
+                // A random moment: what matters is that no moment loses anything.
+                if run < 50 {
+                    try await Task.sleep(for: .milliseconds(Int.random(in: 100...900)))
+                    process.signal(SIGKILL)
+                }
+                code = try await process.outcome().code
+            }
+            #expect(code == 0)
+            for (index, name) in names.enumerated() {
+                let resource = Resource(size: 300_000, seed: UInt64(index))
+                #expect(try place.data("d/" + name) == Data(resource.bytes(0..<resource.size)))
+            }
+            #expect(place.names.filter { $0.hasSuffix(".part") } == [])
+            // Nothing but what was in flight at a kill is fetched twice: at most the files of three slots.
+            #expect(server.bodyBytes() < 40 * 300_000 + 51 * 3 * 300_000)
+        }
+    }
+}

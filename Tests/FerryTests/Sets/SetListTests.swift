@@ -1,0 +1,152 @@
+import FerryCore
+import Testing
+
+@testable import Ferry
+
+@Suite("Lists of sets")
+struct SetListTests {
+    private static let digest = String(repeating: "ab", count: 32)
+
+    private static func list(_ text: String, base: String? = nil) throws -> SetList {
+        try SetList(Array(text.utf8), base: try base.map { try DownloadURL($0) })
+    }
+
+    @Test(
+        "List: the format is recognized, and each gives the same file",
+        arguments: [
+            "# comment\n\nhttp://h/d/a%20b.bin\n  out=x/a b.bin\n  checksum=sha256:\(digest)\n",
+            #"{"url":"http://h/d/a%20b.bin","path":"x/a b.bin","sha256":"\#(digest)"}"# + "\n",
+            #"{"urls":["http://h/d/a%20b.bin"],"path":"x/a b.bin","checksum":"sha-256=\#(digest)","totalBytes":5}"#,
+            "url,path,sha256\nhttp://h/d/a%20b.bin,\"x/a b.bin\",\(digest)\n",
+            "sha256\tpath\turl\r\n\(digest)\tx/a b.bin\thttp://h/d/a%20b.bin\r\n",
+            """
+            <?xml version="1.0"?><metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="x/a b.bin"><hash type="sha-256">\(digest)</hash>
+            <url>http://h/d/a%20b.bin</url></file></metalink>
+            """,
+        ])
+    func formats(text: String) throws {
+        let list = try Self.list(text)
+        #expect(list.problems.isEmpty)
+        let entry = try #require(list.entries.first)
+        #expect(list.entries.count == 1)
+        #expect(entry.path == "x/a b.bin")
+        #expect(entry.sources.map(\.text) == ["http://h/d/a%20b.bin"])
+        #expect(entry.checksum?.hex == Self.digest)
+    }
+
+    @Test("List of checksums: names are below its own URL, and the strongest digest of a name counts")
+    func checksums() throws {
+        let text = """
+            \(String(repeating: "cd", count: 16))  sub/a b?.bin
+            \(Self.digest) *sub/a b?.bin
+            SHA256 (c.bin) = \(Self.digest)
+            """
+        let list = try Self.list(text, base: "http://h/release/SHA256SUMS")
+        #expect(list.entries.map(\.path) == ["sub/a b_.bin", "c.bin"])
+        #expect(list.entries[0].sources[0].text == "http://h/release/sub/a%20b%3F.bin")
+        #expect(list.entries[0].checksum?.algorithm == .sha256)
+        let error = #expect(throws: DownloadError.self) { try Self.list(text) }
+        #expect(error?.message.contains("--base") == true)
+    }
+
+    @Test("List: paths that lead out, names of the manifest, and lines without a URL are problems of their lines")
+    func hostile() throws {
+        let lines = [
+            #"{"url":"http://h/a","path":"../a"}"#, #"{"url":"http://h/a","path":"/etc/passwd"}"#,
+            #"{"url":"http://h/a","path":"a/../../b"}"#, #"{"url":"http://h/a","path":"ferry-manifest.jsonl"}"#,
+            #"{"url":"file:///etc/passwd"}"#, #"{"path":"a"}"#, "nonsense", String(repeating: "[", count: 10_000),
+            #"{"url":"http://h/a","path":"ok","sha256":"zz"}"#, #"{"url":"http://h/a","path":""}"#,
+            #"{"url":"http://h/ok","path":".ssh/ok"}"#,
+        ]
+        let list = try Self.list(lines.joined(separator: "\n"))
+        #expect(list.problems.count == 9, "\(list.problems)")
+        // Without a path, the name in the URL; a hidden name is made visible.
+        #expect(list.entries.map(\.path) == ["a", "_ssh/ok"])
+        #expect(list.problems.first?.description.hasPrefix("line 1: ") == true)
+    }
+
+    @Test("Paths of URLs: only what is below the directory, each name decoded by itself")
+    func paths() throws {
+        let root = try DownloadURL("http://h/pub/")
+        func path(_ url: String) throws -> String? { SetPath.path(of: try DownloadURL(url), below: root) }
+        #expect(try path("http://h/pub/a%20b/c") == "a b/c")
+        #expect(try path("http://h/pub/") == nil)
+        #expect(try path("http://h/pub/?C=N;O=D") == nil)
+        #expect(try path("http://h/pub/a?x") == nil)
+        #expect(try path("http://h/public/a") == nil)
+        #expect(try path("http://h:81/pub/a") == nil)
+        #expect(try path("http://h/pub/..%2f..%2fetc") == nil)
+        #expect(try path("http://h/pub/%2e%2e/x") == nil)
+        #expect(SetPath.make("a/..") == nil)
+        #expect(SetPath.make("./a/b") == "a/b")
+        #expect(SetPath.make(String(repeating: "a/", count: 100) + "b") == nil)
+    }
+
+    @Test("Filter: stars within names, double stars over directories, names without a slash")
+    func filter() {
+        func accepts(_ path: String, include: [String] = [], exclude: [String] = []) -> Bool {
+            SetFilter(include: include, exclude: exclude).accepts(path)
+        }
+        #expect(accepts("a/b/c.iso", include: ["*.iso"]))
+        #expect(!accepts("a/b/c.iso.asc", include: ["*.iso"]))
+        #expect(!accepts("a/b/c.iso", include: ["a/*.iso"]))
+        #expect(accepts("a/b/c.iso", include: ["a/*/*.iso"]))
+        #expect(accepts("a/b/c.iso", include: ["a/**"]))
+        #expect(accepts("a/b/c.iso", include: ["**/c.iso"]))
+        #expect(accepts("c.iso", include: ["**/c.iso"]))
+        #expect(!accepts("xc.iso", include: ["**/c.iso"]))
+        #expect(accepts("a/b", include: ["a/**/b"]))
+        #expect(accepts("a/x/y/b", include: ["a/**/b"]))
+        #expect(!accepts("a/xb", include: ["a/**/b"]))
+        #expect(!accepts("a/b", exclude: ["b"]))
+        #expect(!accepts("a/b", include: ["?"], exclude: ["*/b"]))
+        #expect(accepts("ab", include: ["a?"]))
+        // No pattern takes more than the square of its text.
+        let text = String(repeating: "a", count: 2000)
+        #expect(!accepts(text, include: [String(repeating: "*a", count: 500) + "b"]))
+    }
+
+    @Test("Plan: digests and strong ETags of the list decide, else the server is asked; changed files are not replaced")
+    func plan() throws {
+        func entry(_ path: String, _ change: (inout SetEntry) -> Void = { _ in }) throws -> SetEntry {
+            var entry = try SetEntry(path: path, sources: [try DownloadURL("http://h/\(path)")])
+            change(&entry)
+            return entry
+        }
+        let digest = try Checksum(parsing: Self.digest)
+        func record(_ path: String) -> FileRecord {
+            var record = FileRecord(path: path, urls: ["http://h/\(path)"])
+            (record.totalBytes, record.checksum, record.proof) = (5, digest, .single)
+            (record.etag, record.modified) = ("\"e\"", "1.000000000")
+            return record
+        }
+        let names = ["same", "otherDigest", "etag", "weak", "size", "asked", "touched", "absent", "gone", "goneToo"]
+        let manifest = Dictionary(uniqueKeysWithValues: names.map { ($0, record($0)) })
+        let plan = SyncPlan(
+            [
+                try entry("same") { $0.checksum = digest },
+                try entry("otherDigest") { $0.checksum = try? Checksum(parsing: String(repeating: "00", count: 32)) },
+                try entry("etag") { $0.etag = "\"e\"" }, try entry("weak") { $0.etag = "W/\"e\"" },
+                try entry("size") { ($0.totalBytes, $0.checksum) = (6, digest) }, try entry("asked"),
+                try entry("touched") { $0.checksum = digest }, try entry("absent"), try entry("new"),
+            ], manifest: manifest
+        ) { path in
+            switch path {
+            case "absent", "goneToo": nil
+            case "touched": SyncPlan.LocalFile(totalBytes: 5, modified: "2.000000000")
+            default: SyncPlan.LocalFile(totalBytes: 5, modified: "1.000000000")
+            }
+        }
+        let steps = plan.steps.map { step in
+            switch step {
+            case .keep: "keep"
+            case .request(_, let replaces): replaces ? "replace" : "request"
+            }
+        }
+        #expect(
+            steps == [
+                "keep", "replace", "keep", "replace", "replace", "replace", "request", "request", "request",
+            ])
+        #expect(plan.gone.map(\.path) == ["gone"])
+    }
+}

@@ -1,0 +1,214 @@
+import FerryCore
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import Ferry
+@testable import FerryEngine
+
+@Suite("Sets of files", .timeLimit(.minutes(30)))
+struct SyncTests {
+    /// A page as nginx writes it, with what must not be followed.
+    private static func page(_ names: [String]) -> Resource {
+        let links = names.map { "<a href=\"\($0)\">\($0)</a>  01-Jan-2026 00:00   5\r\n" }.joined()
+        return Resource(
+            text:
+                "<html><body><!-- <a href=\"no\">no</a> --><a href=\"?C=N&amp;O=D\">Name</a><a href=\"../\">../</a>\(links)</body></html>",
+            contentType: "text/html")
+    }
+
+    private static func sync(
+        _ shop: Workshop, _ path: String = "/pub/", _ change: (inout SyncOptions) -> Void = { _ in }
+    ) async throws -> SyncReport {
+        let manager = shop.manager()
+        var options = SyncOptions()
+        change(&options)
+        do {
+            let report = try await manager.sync(
+                .url(try DownloadURL(shop.server.url(path))), into: shop.directory, options: options)
+            await manager.shutdown()
+            return report
+        } catch {
+            await manager.shutdown()
+            throw error
+        }
+    }
+
+    private static func names(_ shop: Workshop) throws -> [String] {
+        try FileManager.default.subpathsOfDirectory(atPath: shop.directory).filter { path in
+            var isDirectory: ObjCBool = false
+            return FileManager.default.fileExists(atPath: shop.directory + "/" + path, isDirectory: &isDirectory)
+                && !isDirectory.boolValue
+        }.sorted()
+    }
+
+    private static func records(_ shop: Workshop) throws -> [FileRecord] {
+        let text = try String(contentsOfFile: shop.directory + "/ferry-manifest.jsonl", encoding: .utf8)
+        return try text.split(separator: "\n").map { try JSONDecoder().decode(FileRecord.self, from: Data($0.utf8)) }
+    }
+
+    private static func serveTree(_ shop: Workshop) {
+        shop.server.serve(
+            "/pub/", page(["a.bin", "big.bin", "sub/", "/etc/passwd", "http://other.example/x", "%2e%2e/x"]))
+        shop.server.serve("/pub/sub/", page(["c%20d.bin", "deep/"]))
+        shop.server.serve("/pub/sub/deep/", page(["e.bin"]))
+        for (index, path) in ["a.bin", "sub/c%20d.bin", "sub/deep/e.bin"].enumerated() {
+            shop.server.serve("/pub/" + path, Resource(size: 1000, seed: UInt64(index + 1)))
+        }
+        shop.server.serve("/pub/big.bin", Resource(size: 3_500_000, seed: 9))
+    }
+
+    @Test("Index page: all files below it, a manifest with digests; a second run fetches nothing, a third what changed")
+    func index() async throws {
+        try await Workshop.run { shop in
+            Self.serveTree(shop)
+            let first = try await Self.sync(shop)
+            #expect(first.isComplete && first.listedCount == 4 && first.fetchedCount == 4, "\(first)")
+            #expect(
+                try Self.names(shop) == [
+                    ".big.bin.ferry-digests", "a.bin", "big.bin", "ferry-manifest.jsonl", "sub/c d.bin",
+                    "sub/deep/e.bin",
+                ])
+            let records = try Self.records(shop)
+            #expect(records.map(\.path) == ["a.bin", "big.bin", "sub/c d.bin", "sub/deep/e.bin"])
+            let big = Resource(size: 3_500_000, seed: 9)
+            #expect(records[1].checksum?.bytes == ByteDigest.of(big.bytes(0..<big.size), .sha256))
+            #expect(records.allSatisfy { $0.proof != nil && $0.modified != nil && $0.etag != nil })
+            // Nothing beside the tree was requested.
+            #expect(shop.server.requests.allSatisfy { $0.path.hasPrefix("/pub/") && $0.path != "/pub/no" })
+
+            let before = shop.server.bodyBytes("/pub/big.bin")
+            let second = try await Self.sync(shop)
+            #expect(second.isComplete && second.unchangedCount == 4 && second.fetchedCount == 0, "\(second)")
+            #expect(shop.server.bodyBytes("/pub/big.bin") == before)
+
+            let new = Resource(size: 2000, seed: 77)
+            shop.server.serve("/pub/a.bin", new)
+            let third = try await Self.sync(shop)
+            #expect(third.isComplete && third.fetchedCount == 1 && third.unchangedCount == 3, "\(third)")
+            #expect(FileManager.default.contents(atPath: shop.directory + "/a.bin") == Data(new.bytes(0..<2000)))
+        }
+    }
+
+    @Test("Files of others: never replaced unless asked, and one that is the same is adopted")
+    func others() async throws {
+        try await Workshop.run { shop in
+            let (a, b) = (Resource(size: 1000, seed: 1), Resource(size: 1000, seed: 2))
+            shop.server.serve("/r/a.bin", a)
+            shop.server.serve("/r/b.bin", b)
+            func line(_ resource: Resource, _ name: String) -> String {
+                HexText.string(ByteDigest.of(resource.bytes(0..<1000), .sha256)) + "  \(name)\n"
+            }
+            shop.server.serve("/r/SUMS", Resource(text: line(a, "a.bin") + line(b, "b.bin")))
+            try Data("mine".utf8).write(to: URL(fileURLWithPath: shop.directory + "/a.bin"))
+            try Data(b.bytes(0..<1000)).write(to: URL(fileURLWithPath: shop.directory + "/b.bin"))
+            let first = try await Self.sync(shop, "/r/SUMS")
+            #expect(first.incomplete == ["a.bin"] && first.unchangedCount == 1, "\(first)")
+            #expect(FileManager.default.contents(atPath: shop.directory + "/a.bin") == Data("mine".utf8))
+            #expect(shop.server.bodyBytes("/r/b.bin") == 0)
+            #expect(try Self.records(shop).first?.problem != nil)
+            let second = try await Self.sync(shop, "/r/SUMS") { $0.request.onConflict = .overwrite }
+            #expect(second.isComplete && second.fetchedCount == 1 && second.unchangedCount == 1, "\(second)")
+            // By the digests of the list alone: no request.
+            let count = shop.server.requests.count
+            let third = try await Self.sync(shop, "/r/SUMS")
+            #expect(third.isComplete && third.unchangedCount == 2 && shop.server.requests.count == count + 1)
+        }
+    }
+
+    @Test("Gone files: kept and named; deleted on request if unchanged here and the list was read whole")
+    func gone() async throws {
+        try await Workshop.run { shop in
+            Self.serveTree(shop)
+            _ = try await Self.sync(shop)
+            shop.server.serve("/pub/", Self.page(["sub/"]))
+            try Data("changed".utf8).write(to: URL(fileURLWithPath: shop.directory + "/a.bin"))
+            let kept = try await Self.sync(shop)
+            #expect(kept.gone == ["a.bin", "big.bin"] && kept.deleted.isEmpty, "\(kept)")
+            // A page that fails: what is below it is not gone.
+            shop.server.always("/pub/sub/", .status(503))
+            let failed = try? await Self.sync(shop) { $0.deletesGone = true }
+            #expect(failed == nil)
+            shop.server.always("/pub/sub/", .honest)
+            shop.server.always("/pub/sub/deep/", .status(503))
+            let part = try await Self.sync(shop) { $0.deletesGone = true }
+            #expect(part.deleted.isEmpty && part.problems.count == 1 && !part.isComplete, "\(part)")
+            shop.server.always("/pub/sub/deep/", .honest)
+            let deleted = try await Self.sync(shop) { $0.deletesGone = true }
+            #expect(deleted.deleted == ["big.bin"] && deleted.gone == ["a.bin"], "\(deleted)")
+            #expect(
+                try Self.names(shop) == ["a.bin", "ferry-manifest.jsonl", "sub/c d.bin", "sub/deep/e.bin"])
+        }
+    }
+
+    @Test("Depth, filters, and directories of other people: a symbolic link below the directory is not followed")
+    func bounds() async throws {
+        try await Workshop.run { shop in
+            Self.serveTree(shop)
+            let flat = try await Self.sync(shop) { $0.maxDepth = 0 }
+            #expect(flat.listedCount == 2)
+            let some = try await Self.sync(shop) { $0.filter = SetFilter(include: ["sub/**"], exclude: ["e.*"]) }
+            #expect(some.listedCount == 1 && some.gone == ["a.bin", "big.bin"])
+            let outside = shop.directory + "-outside"
+            try FileManager.default.createDirectory(atPath: outside, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(atPath: outside) }
+            try FileManager.default.removeItem(atPath: shop.directory + "/sub")
+            try FileManager.default.createSymbolicLink(
+                atPath: shop.directory + "/sub", withDestinationPath: outside)
+            await #expect(throws: DownloadError.self) { try await Self.sync(shop) }
+            #expect(try FileManager.default.contentsOfDirectory(atPath: outside) == [])
+        }
+    }
+
+    @Test("Manifest: a line that was cut is dropped, lines that are no records too, and the last one for a path counts")
+    func torn() async throws {
+        try await Workshop.run { shop in
+            Self.serveTree(shop)
+            _ = try await Self.sync(shop)
+            let path = shop.directory + "/ferry-manifest.jsonl"
+            let handle = try #require(FileHandle(forWritingAtPath: path))
+            try handle.seekToEnd()
+            try handle.write(contentsOf: Data("nonsense\n{\"path\":\"../x\"}\n{\"path\":\"a.bi".utf8))
+            try handle.close()
+            let again = try await Self.sync(shop)
+            #expect(again.isComplete && again.unchangedCount == 4)
+            #expect(try Self.records(shop).count == 4)
+        }
+    }
+
+    @Test("Two syncs of a directory: the second one is refused while the first one runs")
+    func locked() async throws {
+        try await Workshop.run { shop in
+            Self.serveTree(shop)
+            let manager = shop.manager()
+            let first = try await DirectorySync(
+                of: .url(try DownloadURL(shop.server.url("/pub/"))), into: shop.directory, options: SyncOptions(),
+                manager: manager)
+            let error = await #expect(throws: DownloadError.self) { try await Self.sync(shop) }
+            #expect(error?.code == .conflict)
+            let stopped = try await first.finish()
+            #expect(stopped.incomplete.count == 4)
+            await manager.shutdown()
+            #expect(try await Self.sync(shop).isComplete)
+        }
+    }
+
+    @Test("Secrets: sent to the server of the source alone")
+    func secrets() async throws {
+        try await Workshop.run { shop in
+            try await OriginServer.with { other in
+                shop.server.serve("/a.bin", Resource(size: 100, seed: 1))
+                other.serve("/b.bin", Resource(size: 100, seed: 2))
+                shop.server.serve(
+                    "/list.txt", Resource(text: shop.server.url("/a.bin") + "\n" + other.url("/b.bin") + "\n"))
+                let report = try await Self.sync(shop, "/list.txt") {
+                    $0.request.credentials = Credentials(user: "u", password: "p")
+                    $0.request.headers.append(try! HeaderLine.parse("X-Key: secret"))
+                }
+                #expect(report.isComplete, "\(report)")
+                #expect(shop.server.requests.allSatisfy { $0.head["X-Key"] == "secret" })
+                #expect(other.requests.allSatisfy { $0.head["X-Key"] == nil && $0.head["Authorization"] == nil })
+            }
+        }
+    }
+}
