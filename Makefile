@@ -88,7 +88,7 @@ install: ## Install the release binary, its manual pages and completions (PREFIX
 	@Scripts/dependencies lint
 	Scripts/install-files .build/release/ferry '$(DESTDIR)$(PREFIX)'
 
-.PHONY: deb tarball
+.PHONY: deb tarball test-packages
 deb: ## Make the Debian package in .build/packages (FERRY_BINARY=file packs another release binary)
 	@Scripts/dependencies packages
 	@if [ -z '$(FERRY_BINARY)' ]; then $(MAKE) --no-print-directory release; fi
@@ -99,6 +99,9 @@ tarball: ## Make the package for other distributions in .build/packages (FERRY_S
 	@if [ -z '$(FERRY_STATIC_BINARY)' ]; then directory=$$(Scripts/static-libraries) && \
 		FERRY_STATIC_LIBRARIES=$$directory $(MAKE) --no-print-directory release; fi
 	Scripts/package tarball '$(or $(FERRY_STATIC_BINARY),.build/release/ferry)'
+
+test-packages: ## Try both packages in fresh chroots, as root (FERRY_BINARY, FERRY_STATIC_BINARY; ARGS='bookworm trixie')
+	Scripts/test-packages $(ARGS)
 
 .PHONY: test-page
 test-page: ## Try the page in headless Chromium and Firefox (ARGS='test_living -k pause' BROWSER=firefox runs some)
