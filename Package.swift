@@ -142,9 +142,10 @@ let package = Package(
             swiftSettings: strict,
             linkerSettings: [
                 // Static linking exports every symbol for libraries that are opened at run time; nothing needs them, and
-                // each one keeps its code.
+                // each one keeps its code. All symbols are bound at the start, so that their table is then read-only.
                 .unsafeFlags(
-                    ["-Xlinker", "--no-export-dynamic"], .when(platforms: [.linux], configuration: .release))
+                    ["-Xlinker", "--no-export-dynamic", "-Xlinker", "-z", "-Xlinker", "now"],
+                    .when(platforms: [.linux], configuration: .release))
             ] + staticLibraries),
         // A misbehaving origin, a disk that loses what was not synced, the manual clock and network: what tests stand on.
         .target(
