@@ -8,8 +8,6 @@ FILTER ?=
 # Arguments for the benchmarks and the fuzzer: make bench ARGS='--rows plain,tls --runs 3'
 ARGS ?=
 
-BINDIR := $(DESTDIR)$(PREFIX)/bin
-SHAREDIR := $(DESTDIR)$(PREFIX)/share
 THREAD_SANITIZER := --sanitize=thread --scratch-path .build-tsan -Xlinker $(CURDIR)/.build-tsan/mutex.o
 SOURCES := Package.swift Sources TestSupport Tests Examples Bench/Package.swift Bench/Sources Fuzz/Package.swift Fuzz/Sources
 
@@ -87,15 +85,23 @@ demo: ## Download 1 GiB, kill it in the middle, go on, check the digest
 # Under sudo, what `make release` built is installed as it is: root need not have Swift.
 install: ## Install the release binary, its manual pages and completions (PREFIX=/usr/local DESTDIR=)
 	@if [ -z "$$SUDO_USER" ] || [ ! -x .build/release/ferry ]; then $(MAKE) --no-print-directory release; fi
-	install -d '$(BINDIR)'
-	install -m 755 -s .build/release/ferry '$(BINDIR)/ferry'
-	install -d '$(SHAREDIR)/man/man1' '$(SHAREDIR)/bash-completion/completions'
-	install -d '$(SHAREDIR)/zsh/site-functions' '$(SHAREDIR)/fish/vendor_completions.d'
 	@Scripts/dependencies lint
-	Scripts/manual .build/release/ferry '$(SHAREDIR)/man/man1'
-	.build/release/ferry --generate-completion-script bash >'$(SHAREDIR)/bash-completion/completions/ferry'
-	.build/release/ferry --generate-completion-script zsh >'$(SHAREDIR)/zsh/site-functions/_ferry'
-	.build/release/ferry --generate-completion-script fish >'$(SHAREDIR)/fish/vendor_completions.d/ferry.fish'
+	Scripts/install-files .build/release/ferry '$(DESTDIR)$(PREFIX)'
+
+.PHONY: deb tarball test-packages
+deb: ## Make the Debian package in .build/packages (FERRY_BINARY=file packs another release binary)
+	@Scripts/dependencies packages
+	@if [ -z '$(FERRY_BINARY)' ]; then $(MAKE) --no-print-directory release; fi
+	Scripts/package deb '$(or $(FERRY_BINARY),.build/release/ferry)'
+
+tarball: ## Make the package for other distributions in .build/packages (FERRY_STATIC_BINARY=file)
+	@Scripts/dependencies packages
+	@if [ -z '$(FERRY_STATIC_BINARY)' ]; then directory=$$(Scripts/static-libraries) && \
+		FERRY_STATIC_LIBRARIES=$$directory $(MAKE) --no-print-directory release; fi
+	Scripts/package tarball '$(or $(FERRY_STATIC_BINARY),.build/release/ferry)'
+
+test-packages: ## Try both packages in fresh chroots, as root (FERRY_BINARY, FERRY_STATIC_BINARY; ARGS='bookworm trixie')
+	Scripts/test-packages $(ARGS)
 
 .PHONY: test-page
 test-page: ## Try the page in headless Chromium and Firefox (ARGS='test_living -k pause' BROWSER=firefox runs some)

@@ -12,6 +12,13 @@ let strict: [SwiftSetting] = [
 let fuzzed: [SwiftSetting] =
     Context.environment["FERRY_FUZZ_COVERAGE"] == nil ? [] : [.unsafeFlags(["-sanitize=fuzzer"])]
 
+// `make tarball` links SQLite, zlib and libstdc++ statically: the linker finds their archives in this directory first. Gold would
+// keep what removed sections of them have imported, among it arc4random(3) of glibc 2.36.
+let staticLibraries: [LinkerSetting] =
+    Context.environment["FERRY_STATIC_LIBRARIES"].map {
+        [.unsafeFlags(["-L", $0, "-use-ld=lld"], .when(platforms: [.linux], configuration: .release))]
+    } ?? []
+
 let package = Package(
     name: "ferry",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
@@ -135,10 +142,11 @@ let package = Package(
             swiftSettings: strict,
             linkerSettings: [
                 // Static linking exports every symbol for libraries that are opened at run time; nothing needs them, and
-                // each one keeps its code.
+                // each one keeps its code. All symbols are bound at the start, so that their table is then read-only.
                 .unsafeFlags(
-                    ["-Xlinker", "--no-export-dynamic"], .when(platforms: [.linux], configuration: .release))
-            ]),
+                    ["-Xlinker", "--no-export-dynamic", "-Xlinker", "-z", "-Xlinker", "now"],
+                    .when(platforms: [.linux], configuration: .release))
+            ] + staticLibraries),
         // A misbehaving origin, a disk that loses what was not synced, the manual clock and network: what tests stand on.
         .target(
             name: "FerryTesting",
