@@ -1,16 +1,19 @@
 // Text is searched and split by UTF-8 bytes, as shells, file systems and protocols do. `String` works by `Character`: a
 // slash, quote or line feed followed by a combining mark is another `Character`, and canonically equivalent texts are
 // equal. `Scripts/check-imports` rejects the `Character` forms.
+//
+// What is generic over the collection is inlinable: unspecialized, each first call looks its witnesses up among all
+// conformances of the program, which costs a small download more than its request.
 
 extension Collection where Element == UInt8 {
     /// Whether the bytes begin with those of `text`.
-    package func hasPrefix(_ text: some StringProtocol) -> Bool { starts(with: text.utf8) }
+    @inlinable package func hasPrefix(_ text: some StringProtocol) -> Bool { starts(with: text.utf8) }
 
     /// Whether the bytes contain those of `text`, which must not be empty.
-    package func contains(_ text: some StringProtocol) -> Bool { firstRange(of: text) != nil }
+    @inlinable package func contains(_ text: some StringProtocol) -> Bool { firstRange(of: text) != nil }
 
     /// Returns the first range with the bytes of `text`, which must not be empty; `nil` when there is none.
-    package func firstRange(of text: some StringProtocol) -> Range<Index>? {
+    @inlinable package func firstRange(of text: some StringProtocol) -> Range<Index>? {
         guard let first = text.utf8.first else { return nil }
         var rest = self[...]
         while let start = rest.firstIndex(of: first) {
@@ -24,7 +27,7 @@ extension Collection where Element == UInt8 {
 
 extension BidirectionalCollection where Element == UInt8 {
     /// Whether the bytes end with those of `text`.
-    package func hasSuffix(_ text: some StringProtocol) -> Bool {
+    @inlinable package func hasSuffix(_ text: some StringProtocol) -> Bool {
         reversed().starts(with: text.utf8.reversed())
     }
 }
