@@ -1,7 +1,6 @@
 extension SentenceTable {
-    /// The Chinese patterns of the texts that only the command line shows, by their English ones. In the code such a text
-    /// is a ``Reason`` that is written in English, and its interpolations are the holes.
-    package static let chinesePatterns: [String: String] = [
+    /// The patterns of all commands; see ``chinesePatterns``.
+    static let terminalPatterns: [String: String] = [
         "the daemon (process {0}) has another state directory, and logs to its standard error":
             "后台服务（进程 {0}）使用另一个状态目录，日志写到其标准错误",
         // Usage
