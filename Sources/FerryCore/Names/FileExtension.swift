@@ -1,9 +1,9 @@
 /// Extensions of file names.
-enum FileExtension {
+package enum FileExtension {
     /// Splits into `("name", ".ext")`; `.tar.gz` and the like are one extension.
     ///
     /// An extension is 1…20 bytes without white space after the last dot, which is not the first character of the name.
-    static func split(_ name: String) -> (stem: String, suffix: String) {
+    package static func split(_ name: String) -> (stem: String, suffix: String) {
         guard let dot = lastDot(in: name[...]) else { return (name, "") }
         let stem = name[..<dot]
         guard let inner = lastDot(in: stem), ASCII.lowercased(stem[inner...]) == ".tar" else {

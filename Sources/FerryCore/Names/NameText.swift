@@ -1,12 +1,12 @@
 /// Decoding of file names sent by servers.
-enum NameText {
+package enum NameText {
     /// Decodes percent-decoded bytes as UTF-8, else as GB 18030; `nil` when they are neither.
-    static func decode(_ bytes: [UInt8]) -> String? {
+    package static func decode(_ bytes: [UInt8]) -> String? {
         String(validating: bytes, as: UTF8.self) ?? GB18030.decode(bytes)
     }
 
     /// Decodes bytes in a declared charset (case-insensitive); `nil` when they are invalid or the charset is unknown.
-    static func decode(_ bytes: [UInt8], charset: String) -> String? {
+    package static func decode(_ bytes: [UInt8], charset: String) -> String? {
         switch ASCII.lowercased(charset) {
         case "utf-8", "utf8": String(validating: bytes, as: UTF8.self)
         case "us-ascii", "ascii": bytes.allSatisfy { $0 < 0x80 } ? String(decoding: bytes, as: UTF8.self) : nil
@@ -16,7 +16,7 @@ enum NameText {
         }
     }
 
-    static func latin1(_ bytes: [UInt8]) -> String {
+    package static func latin1(_ bytes: [UInt8]) -> String {
         var scalars = String.UnicodeScalarView()
         scalars.append(contentsOf: bytes.map { Unicode.Scalar($0) })
         return String(scalars)

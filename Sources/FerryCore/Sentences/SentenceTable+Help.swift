@@ -120,6 +120,18 @@ extension SentenceTable {
         @FILE 或 @URL，或 none 以放弃之前的校验和。
         """,
         "A mirror of the file; needs exactly one URL argument.": "文件的镜像；只能有一个网址参数。",
+        "Request the failed entries of a results file again, in place of URLs and lists.":
+            "再次请求结果文件中失败的条目，代替网址和列表。",
+        "With --retry-from: only failures for these reasons or HTTP statuses, as in refused,timeout,503.":
+            "与 --retry-from 一起：只取这些原因或 HTTP 状态码的失败，例如 refused,timeout,503。",
+        "Only the entries of a list whose host is in part K of N.": "只取列表中主机属于 N 份中第 K 份的条目。",
+        """
+        Path of each file below the directory, with the fields {host}, {path}, {name}, {stem}, {ext}, {line}, {n}, \
+        {url-sha256} and its first digits, as in {url-sha256:2}.
+        """: "每个文件在目录之下的路径，字段有 {host}、{path}、{name}、{stem}、{ext}、{line}、{n}、{url-sha256} 及其前几位，例如 {url-sha256:2}。",
+        """
+        Append one JSON line for each ended file; with the same file and list again, a run goes on. - is standard output.
+        """: "每个文件结束时追加一行 JSON；再次使用同一文件和列表时从中断处继续。- 表示标准输出。",
         "Maximum connections per file; the best number is determined automatically.": "每个文件的最大连接数；最佳数量会自动确定。",
         "Rate limit per second: 500K, 5M, 1MiB; for all files together, of ferry add for each.":
             "每秒速率限制：500K、5M、1MiB；用于全部文件，ferry add 则用于每个文件。",

@@ -29,8 +29,8 @@ extension SentenceTable {
         ),
     ]
 
-    /// The Chinese patterns of what only the commands for sets show, by their English ones.
-    static let chineseSetPatterns: [String: String] = [
+    /// The patterns of the commands for sets; see ``chinesePatterns``.
+    static let setPatterns: [String: String] = [
         "--depth needs a number of 0 or more": "--depth 需要 0 或更大的数字",
         "there is no list {0}; a URL begins with https:// or http://": "没有列表 {0}；网址以 https:// 或 http:// 开头",
         "--user is for the server of the source: give its URL, or --base URL":

@@ -1,6 +1,6 @@
 extension SentenceTable {
-    /// ``chinesePatterns`` of all commands but those for sets.
-    static let chineseTerminalPatterns: [String: String] = [
+    /// The patterns of all commands; see ``chinesePatterns``.
+    static let terminalPatterns: [String: String] = [
         "the daemon (process {0}) has another state directory, and logs to its standard error":
             "后台服务（进程 {0}）使用另一个状态目录，日志写到其标准错误",
         // Usage

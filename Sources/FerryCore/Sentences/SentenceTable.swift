@@ -16,7 +16,9 @@ package enum SentenceTable {
 
     /// The Chinese patterns of the texts that only the command line shows, by their English ones. In the code such a text
     /// is a ``Reason`` that is written in English, and its interpolations are the holes.
-    package static let chinesePatterns = chineseTerminalPatterns.merging(chineseSetPatterns) { first, _ in first }
+    package static let chinesePatterns = [terminalPatterns, batchPatterns, setPatterns].reduce(into: [:]) { all, area in
+        all.merge(area) { first, _ in preconditionFailure("two tables have the pattern of “\(first)”") }
+    }
 }
 
 extension ErrorPhrase.Key {

@@ -1,10 +1,12 @@
 /// Splits text that arrives in pieces into numbered lines, without the byte order mark and line ends (LF or CRLF).
 ///
 /// Keeps no more than one unfinished line and the last piece.
-package struct TextLines: Sequence, IteratorProtocol {
-    package struct Line {
+package struct TextLines: Sequence, IteratorProtocol, Sendable {
+    package struct Line: Sendable {
         /// Counted from 1.
         package let number: Int
+        /// The offset of its first byte in the text.
+        package let offset: Int
         /// Empty if the line is too long.
         package let bytes: ArraySlice<UInt8>
         /// Whether the line has more bytes than ``TextLines/mostBytes``.
@@ -21,14 +23,24 @@ package struct TextLines: Sequence, IteratorProtocol {
     private var start = 0
     /// The end of the bytes without a line end.
     private var scanned = 0
-    private var number = 0
+    private var number: Int
+    /// The offset of the unfinished line in the text.
+    private var lineOffset: Int
     private var isTooLong = false
+    /// The bytes of the unfinished line that are no longer kept.
+    private var skippedBytes = 0
     /// Whether the byte order mark has been looked for.
-    private var isBegun = false
+    private var isBegun: Bool
     /// Whether all bytes are in the buffer.
     private var isWhole = false
 
-    package init(mostBytes: Int) { self.mostBytes = mostBytes }
+    /// - Parameters:
+    ///   - offset: The offset in the text of the first line that is added.
+    ///   - number: The number of lines before it.
+    package init(mostBytes: Int, startingAt offset: Int = 0, after number: Int = 0) {
+        self.mostBytes = mostBytes
+        (lineOffset, self.number, isBegun) = (offset, number, offset > 0)
+    }
 
     /// Splits a whole text.
     package init(_ text: String) {
@@ -52,26 +64,33 @@ package struct TextLines: Sequence, IteratorProtocol {
     package mutating func next() -> Line? {
         if !isBegun {
             guard buffer.count >= 3 || isWhole else { return nil }
-            if buffer.starts(with: [0xEF, 0xBB, 0xBF]) { (start, scanned) = (3, 3) }
+            if buffer.starts(with: [0xEF, 0xBB, 0xBF]) { (start, scanned, lineOffset) = (3, 3, 3) }
             isBegun = true
         }
         guard let end = buffer[scanned...].firstIndex(of: 0x0A) ?? (isWhole ? buffer.endIndex : nil) else {
             scanned = buffer.endIndex
             if scanned - start > mostBytes {
                 isTooLong = true
+                skippedBytes += scanned - start
                 start = scanned
             }
             return nil
         }
         guard number == 0 || start < buffer.endIndex || isTooLong else { return nil }
         number += 1
+        let offset = lineOffset
         defer {
+            lineOffset += skippedBytes + end + 1 - start
+            skippedBytes = 0
             start = Swift.min(end + 1, buffer.endIndex)
             scanned = start
             isTooLong = false
         }
-        if isTooLong || end - start > mostBytes { return Line(number: number, bytes: [], isTooLong: true) }
+        if isTooLong || end - start > mostBytes {
+            return Line(number: number, offset: offset, bytes: [], isTooLong: true)
+        }
         let line = buffer[start..<end]
-        return Line(number: number, bytes: line.last == 0x0D ? line.dropLast() : line, isTooLong: false)
+        return Line(
+            number: number, offset: offset, bytes: line.last == 0x0D ? line.dropLast() : line, isTooLong: false)
     }
 }

@@ -27,6 +27,8 @@ package struct URLList: Sendable {
         package var headers = HTTPFields()
         /// The line of the URL, counted from 1.
         package var line: Int
+
+        package init(urls: [DownloadURL], line: Int) { (self.urls, self.line) = (urls, line) }
     }
 
     /// A line that cannot be used.
@@ -36,6 +38,8 @@ package struct URLList: Sendable {
         /// One line without a full stop, without secrets.
         package let reason: Reason
         package var message: String { reason.description }
+
+        package init(line: Int, reason: Reason) { (self.line, self.reason) = (line, reason) }
 
         /// `line 3: message`.
         package var whole: Reason { "line \(line): \(reason)" }
@@ -47,20 +51,50 @@ package struct URLList: Sendable {
         case problem(Problem)
     }
 
+    /// The line that begins an entry.
+    package struct Place: Sendable, Hashable {
+        /// Counted from 1.
+        package var line: Int
+        /// The offset of its first byte in the list.
+        package var offset: Int
+
+        package init(line: Int, offset: Int) { (self.line, self.offset) = (line, offset) }
+    }
+
+    /// An item and the entry that it belongs to.
+    package struct Found: Sendable, Hashable {
+        package let item: Item
+        package let place: Place
+        /// Whether the entry ends with the item: it is complete, or a problem leaves it out.
+        package let endsEntry: Bool
+        /// The first URL of an entry that a problem leaves out; `nil` where no URL of it is usable.
+        package let url: DownloadURL?
+
+        package init(_ item: Item, at place: Place, endsEntry: Bool, url: DownloadURL? = nil) {
+            (self.item, self.place, self.endsEntry, self.url) = (item, place, endsEntry, url)
+        }
+    }
+
     /// The maximum length of a line, in bytes.
     package static let mostLineBytes = 1 << 20
     /// The maximum number of header fields of an entry.
     package static let mostHeaders = 100
 
-    private var lines = TextLines(mostBytes: mostLineBytes)
+    private var lines: TextLines
     private var isWhole = false
     /// Parsed and not yet returned; at most those of one line.
-    private var found: ArraySlice<Item> = []
+    private var found: ArraySlice<Found> = []
     /// The entry that following options apply to; `nil` after a malformed one, so that its options are dropped.
     private var current: Entry?
+    /// The line that begins the current entry.
+    private var place = Place(line: 1, offset: 0)
     private var isSkipping = false
 
-    package init() {}
+    /// - Parameter place: The first line that is added; `nil` for that of the list.
+    package init(startingAt place: Place? = nil) {
+        lines = TextLines(
+            mostBytes: Self.mostLineBytes, startingAt: place?.offset ?? 0, after: (place?.line ?? 1) - 1)
+    }
 
     /// Adds the next bytes of the list.
     package mutating func append(_ bytes: some Collection<UInt8>) { lines.append(bytes) }
@@ -72,7 +106,10 @@ package struct URLList: Sendable {
     }
 
     /// Returns the next entry or problem; `nil` if more bytes are needed, or at the end of the list.
-    package mutating func next() -> Item? {
+    package mutating func next() -> Item? { nextFound()?.item }
+
+    /// Returns what ``next()`` returns, with its entry.
+    package mutating func nextFound() -> Found? {
         while found.isEmpty, let line = lines.next() { read(line) }
         if found.isEmpty, isWhole { flush() }
         return found.popFirst()
@@ -105,23 +142,26 @@ package struct URLList: Sendable {
         if line.isTooLong {
             flush()
             isSkipping = true
-            return report("the line is longer than 1 MiB", line: line.number)
+            place = Place(line: line.number, offset: line.offset)
+            return report("the line is longer than 1 MiB", line: line.number, endsEntry: true)
         }
         switch Self.kind(line.bytes) {
         case .nothing: break
         case .option: readOption(line.text, line: line.number)
         case .urls:
             flush()
+            place = Place(line: line.number, offset: line.offset)
             readURLs(line.text, line: line.number)
         }
     }
 
-    private mutating func report(_ reason: Reason, line: Int) {
-        found.append(.problem(Problem(line: line, reason: reason)))
+    private mutating func report(_ reason: Reason, line: Int, endsEntry: Bool = false) {
+        let problem = Problem(line: line, reason: reason)
+        found.append(Found(.problem(problem), at: place, endsEntry: endsEntry, url: current?.urls.first))
     }
 
     private mutating func flush() {
-        if let current { found.append(.entry(current)) }
+        if let current { found.append(Found(.entry(current), at: place, endsEntry: true)) }
         current = nil
     }
 
@@ -132,13 +172,17 @@ package struct URLList: Sendable {
             report(
                 "a file has at most \(DownloadRequest.mostSources) URLs; the rest of the line is left out", line: line)
         }
+        var reasons: [Reason] = []
         for part in parts.prefix(DownloadRequest.mostSources) {
             do {
                 let url = try DownloadURL(part)
                 if !urls.contains(url) { urls.append(url) }
             } catch {
-                report(error.reason, line: line)
+                reasons.append(error.reason)
             }
+        }
+        for (index, reason) in reasons.enumerated() {
+            report(reason, line: line, endsEntry: urls.isEmpty && index == reasons.count - 1)
         }
         isSkipping = urls.isEmpty
         current = urls.isEmpty ? nil : Entry(urls: urls, line: line)
@@ -172,7 +216,7 @@ package struct URLList: Sendable {
         do {
             try apply(name, value, line: line)
         } catch {
-            report(error.reason, line: line)
+            report(error.reason, line: line, endsEntry: true)
             current = nil
             isSkipping = true
         }

@@ -21,6 +21,14 @@ package struct RunOptions: ParsableArguments, Sendable {
     @Flag(help: "Use your own files even if they are group-writable, in a directory shared with a group.")
     package var sharedGroup = false
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Append one JSON line for each ended file; with the same file and list again, a run goes on. - is standard \
+            output.
+            """, valueName: "file"), completion: .file())
+    package var results: String?
+
     package init() {}
 }
 
@@ -65,6 +73,31 @@ package struct FileOptions: ParsableArguments, Sendable {
     @Option(help: ArgumentHelp("A mirror of the file; needs exactly one URL argument.", valueName: "url"))
     package var mirror: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Path of each file below the directory, with the fields {host}, {path}, {name}, {stem}, {ext}, {line}, {n}, \
+            {url-sha256} and its first digits, as in {url-sha256:2}.
+            """,
+            valueName: "template"))
+    package var name: String?
+
+    @Option(
+        help: ArgumentHelp("Only the entries of a list whose host is in part K of N.", valueName: "k/n"))
+    package var shard: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Request the failed entries of a results file again, in place of URLs and lists.", valueName: "file"),
+        completion: .file())
+    package var retryFrom: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "With --retry-from: only failures for these reasons or HTTP statuses, as in refused,timeout,503.",
+            valueName: "words"))
+    package var only: String?
+
     @OptionGroup(visibility: .hidden) var familiar: FamiliarOptions
 
     package init() {}
@@ -79,6 +112,8 @@ package struct OutputOptions: Sendable, Hashable {
         case json
         /// The bytes of the downloaded file, and no other output.
         case body
+        /// The lines of `--results -`.
+        case results
     }
 
     package var result: Result

@@ -16,7 +16,13 @@ package struct GetPlanner: Sendable {
         var request = options.request
         request.connections = planner.descriptors.connections
         let items = try RequestPlanner.items(options.files, request, options.trust, world: world)
-        return GetPlan(configuration: configuration, items: items, output: output)
+        if let results = options.run.results, results != "-", let earlier = options.files.retryFrom,
+            world.isSameFile(results, earlier)
+        {
+            throw UsageError(
+                "--results and --retry-from name the same file; give another name for the new results")
+        }
+        return GetPlan(configuration: configuration, items: items, output: output, results: options.run.results)
     }
 
     /// Returns the plan for items that are planned already.
@@ -44,8 +50,14 @@ package struct GetPlanner: Sendable {
         if options.show.json, options.show.print0 { throw UsageError("--json and --print0 cannot be used together") }
         let isStream = options.files.output.flatMap(RequestPlanner.descriptor) == 1
         if options.show.json, isStream { throw UsageError("--json and -o - both need standard output") }
+        let hasResults = options.run.results == "-"
+        if hasResults {
+            let other = options.show.json ? "--json" : options.show.print0 ? "--print0" : isStream ? "-o -" : nil
+            if let other { throw UsageError("--results - and \(other) both need standard output") }
+        }
+        let paths: OutputOptions.Result = hasResults ? .results : .paths(end: options.show.print0 ? 0 : 0x0A)
         return OutputOptions(
-            result: isStream ? .body : options.show.json ? .json : .paths(end: options.show.print0 ? 0 : 0x0A),
+            result: isStream ? .body : options.show.json ? .json : paths,
             detail: options.show.quiet ? .quiet : options.show.verbose ? .verbose : .normal,
             showsProgress: !(options.show.noProgress || options.show.quiet || options.show.json))
     }
@@ -116,24 +128,37 @@ package struct GetPlan: Sendable {
     package var configuration: DownloadManager.Configuration
     package var items: PlannedItems
     package var output: OutputOptions
+    /// The path of the results, `-` for standard output; `nil` for none.
+    package var results: String?
+    /// The maximum number of files that are submitted and have not ended.
+    var window: Int { max(64, 4 * min(1 << 16, configuration.maxConcurrentDownloads)) }
 }
 
 /// The bytes of a list of files, which can be read more than once.
 package struct ListFile: Sendable {
     /// The path as given, or "standard input".
     package let name: String
+    /// The number of its bytes; `nil` where that is not known.
+    package let size: Int?
+    /// Whether bytes that are not there yet are waited for.
+    package let isPipe: Bool
+    /// Which lines of it are requested, if it is a results file.
+    var results: RetryFilter?
     private let readBytes: @Sendable (_ offset: Int) throws(UsageError) -> [UInt8]
 
     /// - Parameter readBytes: Returns some of the bytes from the offset on; none at the end.
-    package init(name: String, readBytes: @escaping @Sendable (_ offset: Int) throws(UsageError) -> [UInt8]) {
-        self.name = name
+    package init(
+        name: String, size: Int? = nil, isPipe: Bool = false,
+        readBytes: @escaping @Sendable (_ offset: Int) throws(UsageError) -> [UInt8]
+    ) {
+        (self.name, self.size, self.isPipe) = (name, size, isPipe)
         self.readBytes = readBytes
     }
 
     /// A list with this text.
     package init(name: String, text: String) {
         let bytes = Array(text.utf8)
-        self.init(name: name) { bytes.dropFirst($0).isEmpty ? [] : Array(bytes[$0...]) }
+        self.init(name: name, size: bytes.count) { bytes.dropFirst($0).isEmpty ? [] : Array(bytes[$0...]) }
     }
 
     func read(at offset: Int) throws(UsageError) -> [UInt8] { try readBytes(offset) }

@@ -16,13 +16,37 @@ package struct PlannedItems: Sequence, Sendable {
     let template: DownloadRequest
     /// The credentials and secret headers; `nil` if there are none.
     var grant: SecretGrant?
+    /// The part of the hosts whose entries are requested; `nil` for all.
+    var shard: HostShard?
 
-    /// The number of arguments and list entries; counts unusable entries too, and a directory as none.
+    /// The number of arguments and list entries; counts unusable entries too, and a directory as none. Reads all lists.
     package func countFiles() -> Int {
-        var count = arguments.count { if case .request = $0 { true } else { false } }
-        for list in lists { count += ListReader(list).countEntries() }
-        return count
+        lists.reduce(requestCount) { $0 + ListReader($1).countEntries(in: shard) }
     }
+
+    /// The same number, estimated for long lists, so that it is known at once; those of a pipe do not count.
+    package func estimateFiles() -> (count: Int, isEstimate: Bool) {
+        var (count, isEstimate) = (requestCount, false)
+        for list in lists {
+            if list.isPipe {
+                isEstimate = true
+            } else if let size = list.size, size > Self.mostCountedBytes, !ListReader(list).isDocument {
+                count += ListReader(list).estimateEntries(size: size, in: shard)
+                isEstimate = true
+            } else {
+                count += ListReader(list).countEntries(in: shard)
+            }
+        }
+        return (count, isEstimate)
+    }
+
+    /// The size of a list beyond which its entries are estimated, in bytes.
+    private static let mostCountedBytes = 4 << 20
+
+    private var requestCount: Int { arguments.count { if case .request = $0 { true } else { false } } }
+
+    /// Whether a list may have to be waited for.
+    var waits: Bool { lists.contains { $0.isPipe } }
 
     /// Whether a list is a document that someone else may have written.
     var hasDocuments: Bool { lists.contains { ListReader($0).isDocument } }
@@ -30,118 +54,124 @@ package struct PlannedItems: Sequence, Sendable {
     /// Whether an argument is a directory with part files.
     var hasDirectories: Bool { arguments.contains { if case .parts = $0 { true } else { false } } }
 
-    package func makeIterator() -> Iterator { Iterator(self) }
+    package func makeIterator() -> Iterator { Iterator(self, resuming: nil) }
+
+    /// Returns an iterator that goes on where an earlier run ended: the open entries first, then those after the last.
+    package func makeIterator(resuming cursor: BatchCursor?) -> Iterator { Iterator(self, resuming: cursor) }
+
+    /// An item and the entry of a list that it is of.
+    package struct Placed: Sendable {
+        package let item: GetPlan.Item
+        /// `nil` of an argument, and of a problem that does not leave out its entry.
+        package var place: ListPlace?
+        /// The entry that is left out.
+        package var unusable: UnusableEntry?
+    }
 
     package struct Iterator: IteratorProtocol, Sendable {
         private let items: PlannedItems
         private var planner: RequestPlanner
         private var nextArgument = 0
-        private var readers: ArraySlice<ListReader>
+        private var current: Int
+        private var reader: ListReader?
+        /// The number of the last entry.
+        private var number: Int
+        private let cursor: BatchCursor?
+        /// The entries that were open when the earlier run ended.
+        private var open: ArraySlice<ListPlace>
+        private var openReader: ListReader?
 
-        fileprivate init(_ items: PlannedItems) {
+        fileprivate init(_ items: PlannedItems, resuming cursor: BatchCursor?) {
             self.items = items
             planner = items.planner
-            readers = items.lists.map(ListReader.init)[...]
+            self.cursor = cursor
+            open = (cursor?.open.values.sorted { $0.key < $1.key } ?? [])[...]
+            current = cursor?.last?.list ?? 0
+            number = cursor?.last?.number ?? items.arguments.count
+            reader = items.lists.dropFirst(current).first.map { ListReader($0, startingAt: cursor?.last?.start) }
         }
 
-        package mutating func next() -> GetPlan.Item? {
+        package mutating func next() -> GetPlan.Item? { nextPlaced()?.item }
+
+        /// Returns the next item with its entry.
+        package mutating func nextPlaced() -> Placed? {
             if nextArgument < items.arguments.count {
                 nextArgument += 1
-                return granted(items.arguments[nextArgument - 1])
+                return granted(Placed(item: items.arguments[nextArgument - 1]))
             }
-            while let index = readers.indices.first {
-                let list = readers[index].list
-                do {
-                    switch try readers[index].next() {
-                    case .entry(let entry)?:
-                        do {
-                            return granted(.request(try planner.request(entry, template: items.template)))
-                        } catch {
-                            return unusable(list, "line \(entry.line): \(error.reason)")
-                        }
-                    case .problem(let problem)?: return unusable(list, problem.whole)
-                    case nil: readers.removeFirst()
+            while let place = open.popFirst() { if let placed = reopened(place) { return placed } }
+            while current < items.lists.count {
+                do throws(UsageError) {
+                    if let found = try reader?.next() {
+                        if let placed = placed(found) { return placed }
+                        continue
                     }
+                    endList()
                 } catch {
-                    readers.removeFirst()
-                    return unusable(list, error.reason)
+                    let list = items.lists[current]
+                    endList()
+                    return Placed(item: unusable(list, error.reason))
                 }
             }
             return nil
         }
 
-        private func granted(_ item: GetPlan.Item) -> GetPlan.Item { items.grant?.apply(to: item) ?? item }
+        private mutating func endList() {
+            current += 1
+            reader = items.lists.dropFirst(current).first.map { ListReader($0) }
+        }
+
+        /// Returns the item of what is read; `nil` if it is not requested in this run.
+        private mutating func placed(_ found: URLList.Found) -> Placed? {
+            let key = ListPlace.Key(list: current, line: found.place.line)
+            // The reader begins with the last entry of the earlier run.
+            if let last = cursor?.last, key <= last.key { return nil }
+            if found.endsEntry { number += 1 }
+            guard found.belongs(to: items.shard), cursor?.isWanted(key) ?? true else { return nil }
+            return placed(
+                found,
+                ListPlace(list: current, line: found.place.line, offset: found.place.offset, number: number))
+        }
+
+        private mutating func placed(_ found: URLList.Found, _ place: ListPlace) -> Placed {
+            let list = items.lists[place.list]
+            switch found.item {
+            case .entry(let entry):
+                do throws(UsageError) {
+                    let request = try planner.request(entry, template: items.template, number: place.number)
+                    return granted(Placed(item: .request(request), place: place))
+                } catch {
+                    return Placed(
+                        item: unusable(list, "line \(entry.line): \(error.reason)"), place: place,
+                        unusable: UnusableEntry(place: place, url: entry.urls.first, reason: error.reason))
+                }
+            case .problem(let problem):
+                let item = unusable(list, problem.whole)
+                guard found.endsEntry else { return Placed(item: item) }
+                let entry = UnusableEntry(place: place, url: found.url, reason: problem.reason)
+                return Placed(item: item, place: place, unusable: entry)
+            }
+        }
+
+        /// Returns the item of an entry that was open; `nil` if the list no longer has it.
+        private mutating func reopened(_ place: ListPlace) -> Placed? {
+            guard items.lists.indices.contains(place.list) else { return nil }
+            // A document is read once, as its entries are in order.
+            if place.offset > 0 || openReader?.list.name != items.lists[place.list].name {
+                openReader = ListReader(items.lists[place.list], startingAt: place.start)
+            }
+            while let found = try? openReader?.next(), found.place.line <= place.line {
+                if found.place.line == place.line, found.endsEntry { return placed(found, place) }
+            }
+            return nil
+        }
+
+        private func granted(_ placed: Placed) -> Placed {
+            Placed(item: items.grant?.apply(to: placed.item) ?? placed.item, place: placed.place)
+        }
 
         private func unusable(_ list: ListFile, _ reason: Reason) -> GetPlan.Item {
             .unusable(("\(list.name): \(reason)" as Reason).shown)
-        }
-    }
-}
-
-/// Reads the entries of one list: URLs by line, of which one piece is in memory at a time, or a Metalink document.
-struct ListReader: Sendable {
-    let list: ListFile
-    private var lines = URLList()
-    private var document: ArraySlice<URLList.Item>?
-    private var offset = 0
-    private var isRead = false
-
-    /// The maximum size of a document, in bytes.
-    private static let mostDocumentBytes = PlainXML.Limits().bytes
-
-    init(_ list: ListFile) { self.list = list }
-
-    /// Whether the list is a document, as far as it can be read.
-    var isDocument: Bool { ((try? list.read(at: 0)).map(Metalink.isDocument)) ?? false }
-
-    /// Returns the number of entries; counts unusable entries too.
-    func countEntries() -> Int {
-        var (reader, count) = (self, 0)
-        if isDocument {
-            while (try? reader.next()) != nil { count += 1 }
-            return count
-        }
-        while let bytes = try? list.read(at: reader.offset), !bytes.isEmpty {
-            reader.offset += bytes.count
-            reader.lines.append(bytes)
-            count += reader.lines.countEntries()
-        }
-        reader.lines.finish()
-        return count + reader.lines.countEntries()
-    }
-
-    /// Returns the next entry or problem; `nil` at the end.
-    ///
-    /// - Throws: Why no more can be read.
-    mutating func next() throws(UsageError) -> URLList.Item? {
-        while true {
-            if document != nil { return document?.popFirst() }
-            if let item = lines.next() { return item }
-            if isRead { return nil }
-            let bytes = try read()
-            if offset == bytes.count, Metalink.isDocument(bytes) {
-                try readDocument(from: bytes)
-            } else {
-                lines.append(bytes)
-                if isRead { lines.finish() }
-            }
-        }
-    }
-
-    private mutating func read() throws(UsageError) -> [UInt8] {
-        do throws(UsageError) {
-            let bytes = try list.read(at: offset)
-            offset += bytes.count
-            isRead = bytes.isEmpty
-            return bytes
-        } catch { throw UsageError("cannot be read to its end: \(error.reason)") }
-    }
-
-    private mutating func readDocument(from start: [UInt8]) throws(UsageError) {
-        var bytes = start
-        while !isRead, bytes.count <= Self.mostDocumentBytes { bytes += try read() }
-        do throws(TextError) { document = try Metalink(parsing: bytes).items[...] } catch {
-            throw UsageError(error.whole)
         }
     }
 }

@@ -64,12 +64,12 @@ extension RequestPlanner {
             return [.request(try withChecksum(request))]
         }
         var items: [GetPlan.Item] = []
-        for target in targets {
+        for (index, target) in targets.enumerated() {
             var request = template
             switch target {
             case .url(let url):
                 request.sources = try sources(url)
-                request.destination = try destination(of: url)
+                request.destination = try destination(of: url, number: index + 1)
                 items.append(.request(try withChecksum(request)))
             case .part(let path):
                 request.destination = .part(path)
@@ -82,8 +82,10 @@ extension RequestPlanner {
     }
 
     /// Returns the request of a list entry, with its directory prepared.
+    ///
+    /// - Parameter number: The number of the entry in the run.
     mutating func request(
-        _ entry: URLList.Entry, template: DownloadRequest
+        _ entry: URLList.Entry, template: DownloadRequest, number: Int
     ) throws(UsageError) -> DownloadRequest {
         var request = template
         request.sources = entry.urls.map(withNetrc)
@@ -93,6 +95,9 @@ extension RequestPlanner {
         let directory = entry.dir.map(world.absolute) ?? self.directory
         if let out = entry.out {
             request.destination = .file(try file(Paths.join(directory, out)))
+        } else if let names, let url = entry.urls.first {
+            let name = try names.path(for: url, line: entry.line, number: number)
+            request.destination = .file(try file(Paths.join(directory, name)))
         } else {
             request.destination = .directory(directory)
             try prepare(directory)
@@ -127,7 +132,7 @@ extension RequestPlanner {
     }
 
     /// The directory of files without one of their own.
-    private var directory: String { files.directory.map(world.absolute) ?? world.directory }
+    var directory: String { files.directory.map(world.absolute) ?? world.directory }
 
     /// The descriptor of this process that a value of `-o` stands for.
     static func descriptor(_ output: String) -> Int32? {
@@ -140,7 +145,9 @@ extension RequestPlanner {
         }
     }
 
-    private mutating func destination(of url: DownloadURL) throws(UsageError) -> DownloadRequest.Destination {
+    private mutating func destination(
+        of url: DownloadURL, number: Int
+    ) throws(UsageError) -> DownloadRequest.Destination {
         switch files.output {
         case let output?:
             if let descriptor = Self.descriptor(output) {
@@ -154,6 +161,10 @@ extension RequestPlanner {
             if world.kind(path) == .stream { return .stream(try world.openStream(path)) }
             return .file(try file(path))
         case nil:
+            if let names {
+                let name = try names.path(for: url, line: number, number: number)
+                return .file(try file(Paths.join(directory, name)))
+            }
             try prepare(directory)
             return .directory(directory, name: Self.dotName(of: url).map { .exact($0) } ?? .suggested)
         }

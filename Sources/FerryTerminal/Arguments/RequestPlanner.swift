@@ -13,6 +13,8 @@ struct RequestPlanner: Sendable {
     var netrc: Netrc?
     /// The checksum file on this machine that `--checksum @FILE` names.
     var checksums: (path: String, list: ChecksumList)?
+    /// The names of files that have none in their list.
+    var names: NameTemplate?
 
     /// Returns the items of the command.
     ///
@@ -28,11 +30,13 @@ struct RequestPlanner: Sendable {
         let targets = try planner.targets()
         try planner.checkSingles(targets)
         let template = try planner.template()
+        planner.names = try files.name.map { text throws(UsageError) in try NameTemplate(parsing: text) }
+        let shard = try files.shard.map { text throws(UsageError) in try HostShard(parsing: text) }
         planner.netrc = try planner.readNetrc()
         planner.checksums = try planner.readChecksums()
         let lists = try planner.openLists()
         let arguments = try planner.items(targets, template: template)
-        var items = PlannedItems(arguments: arguments, lists: lists, planner: planner, template: template)
+        var items = PlannedItems(arguments: arguments, lists: lists, planner: planner, template: template, shard: shard)
         items.grant = try planner.grant(for: items, targets)
         return items
     }
@@ -65,6 +69,12 @@ struct RequestPlanner: Sendable {
     }
 
     private func targets() throws(UsageError) -> [Target] {
+        if files.retryFrom != nil {
+            guard files.items.isEmpty, files.lists.isEmpty else {
+                throw UsageError("--retry-from takes the place of URLs and lists; give no others")
+            }
+            return []
+        }
         guard !(files.items.isEmpty && files.lists.isEmpty) else {
             throw UsageError("no URL given: give a URL, a part file, a directory, or -i LIST")
         }
@@ -126,6 +136,11 @@ struct RequestPlanner: Sendable {
     /// Checks the options that are valid for a single file only.
     private func checkSingles(_ targets: [Target]) throws(UsageError) {
         let urls = targets.count { if case .url = $0 { true } else { false } }
+        if files.only != nil, files.retryFrom == nil { throw UsageError("--only goes with --retry-from") }
+        if files.shard != nil, files.lists.isEmpty, files.retryFrom == nil {
+            throw UsageError("--shard divides a list; give -i LIST")
+        }
+        if files.name != nil, files.output != nil { throw UsageError("--name and -o cannot be used together") }
         let hasOneURL = urls == 1 && files.lists.isEmpty
         let hasOneFile =
             files.lists.isEmpty && (hasOneURL || (targets.count == 1 && urls == 0)) && !hasDirectory(targets)
@@ -188,6 +203,12 @@ struct RequestPlanner: Sendable {
         for path in files.lists {
             lists.append(
                 try PlanningWorld.naming("list", path) { () throws(UsageError) in try world.openList(path) })
+        }
+        if let path = files.retryFrom {
+            let filter = try RetryFilter(only: files.only, directory: OwnProgram.plain(directory))
+            var list = try PlanningWorld.naming("list", path) { () throws(UsageError) in try world.openList(path) }
+            list.results = filter
+            lists.append(list)
         }
         return lists
     }

@@ -1,5 +1,6 @@
 import Ferry
 import FerryCore
+import Synchronization
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -35,34 +36,55 @@ enum LocalFiles {
         }
     }
 
-    /// Opens a list. One that can be read only once, such as a pipe, is copied to an unlinked temporary file.
+    /// Opens a list. One that can be read only once, such as a pipe, is copied to an unlinked temporary file as it is
+    /// read.
     static func openList(_ path: String) throws(UsageError) -> ListFile {
-        var file = try OpenFile(reading: path)
+        let name = path == "-" ? "standard input" : path
+        let file = try OpenFile(reading: path)
         // A shell can leave standard input in the middle of a file.
-        var start = Int(lseek(file.descriptor, 0, SEEK_CUR))
-        if start < 0 || !file.isRegular { (file, start) = (try temporaryCopy(of: file), 0) }
-        return ListFile(name: path == "-" ? "standard input" : path) { [file, start] offset throws(UsageError) in
+        let start = Int(lseek(file.descriptor, 0, SEEK_CUR))
+        guard start >= 0, file.isRegular else {
+            let copy = try PipeCopy(of: file)
+            return ListFile(name: name, isPipe: true) { offset throws(UsageError) in try copy.read(at: offset) }
+        }
+        return ListFile(name: name, size: file.size.map { max(0, $0 - start) }) { offset throws(UsageError) in
             try file.read(at: start + offset)
         }
     }
 
-    private static func temporaryCopy(of input: OpenFile) throws(UsageError) -> OpenFile {
-        var template = Array((FileManager.default.temporaryDirectory.path + "/ferry-list-XXXXXX").utf8CString)
-        let copy = OpenFile(mkstemp(&template))
-        guard copy.descriptor >= 0 else { throw .system }
-        guard unlink(template) == 0, fcntl(copy.descriptor, F_SETFD, FD_CLOEXEC) == 0 else { throw .system }
-        var total = 0
-        while true {
-            let piece = try input.readOn()
-            if piece.isEmpty { return copy }
-            total += piece.count
-            guard total <= largestCopy else { throw UsageError("it is larger than 4 GiB: write it to a file first") }
-            var written = 0
-            while written < piece.count {
-                let count = piece[written...].withUnsafeBytes { write(copy.descriptor, $0.baseAddress, $0.count) }
-                if count < 0, errno != EINTR { throw .system }
-                written += max(0, count)
+    /// What has been read of a pipe, so that it can be read again.
+    private final class PipeCopy: Sendable {
+        private struct State {
+            var count = 0
+            var isWhole = false
+        }
+
+        private let input: OpenFile
+        private let copy: OpenFile
+        private let state = Mutex(State())
+
+        init(of input: OpenFile) throws(UsageError) {
+            var template = Array((FileManager.default.temporaryDirectory.path + "/ferry-list-XXXXXX").utf8CString)
+            copy = OpenFile(mkstemp(&template))
+            self.input = input
+            guard copy.descriptor >= 0 else { throw .system }
+            guard unlink(template) == 0, fcntl(copy.descriptor, F_SETFD, FD_CLOEXEC) == 0 else { throw .system }
+        }
+
+        /// Reads some bytes at `offset`, and waits for them; none at the end.
+        func read(at offset: Int) throws(UsageError) -> [UInt8] {
+            try state.withLock { state throws(UsageError) in
+                while state.count <= offset, !state.isWhole {
+                    let piece = try input.readOn()
+                    state.isWhole = piece.isEmpty
+                    guard state.count + piece.count <= largestCopy else {
+                        throw UsageError("it is larger than 4 GiB: write it to a file first")
+                    }
+                    guard StandardStreams.write(piece, to: copy.descriptor) else { throw .system }
+                    state.count += piece.count
+                }
             }
+            return try copy.read(at: offset)
         }
     }
 
@@ -76,6 +98,11 @@ enum LocalFiles {
         convenience init(reading path: String) throws(UsageError) {
             self.init(path == "-" ? 0 : open(path, O_RDONLY | O_CLOEXEC))
             guard descriptor >= 0 else { throw .system }
+        }
+
+        var size: Int? {
+            var status = stat()
+            return fstat(descriptor, &status) == 0 ? Int(status.st_size) : nil
         }
 
         var isRegular: Bool {
@@ -114,6 +141,13 @@ enum LocalFiles {
         case S_IFCHR, S_IFIFO: .stream
         default: .file
         }
+    }
+
+    /// Whether two paths lead to one file.
+    static func isSameFile(_ first: String, _ second: String) -> Bool {
+        var (one, other) = (stat(), stat())
+        return stat(first, &one) == 0 && stat(second, &other) == 0 && one.st_dev == other.st_dev
+            && one.st_ino == other.st_ino
     }
 
     /// Opens a device or FIFO for writing; for a FIFO, waits for its reader.

@@ -12,6 +12,16 @@ package enum OwnProgram {
     package static func absolute(_ path: String) -> String {
         Paths.join(WorkingDirectory.path, path)
     }
+
+    /// Resolves a path likewise, without `.`, `..` and empty components. Lexical: the working directory has no links in
+    /// its path.
+    static func plain(_ path: String) -> String {
+        var parts: [Substring] = []
+        for part in absolute(path).split(at: "/") where part != "." {
+            if part == ".." { _ = parts.popLast() } else { parts.append(part) }
+        }
+        return "/" + parts.joined(separator: "/")
+    }
 }
 
 /// The command line of this process, read once at start.

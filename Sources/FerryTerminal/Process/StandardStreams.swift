@@ -72,8 +72,8 @@ package final class StandardWriter: Sendable {
     /// A write queue with its own thread.
     private final class Lane: Sendable {
         struct State {
-            /// Pending texts in order; adjacent ones for the same descriptor are merged.
-            var texts: [(descriptor: Int32, bytes: [UInt8])] = []
+            /// Pending texts in order; adjacent ones for the same descriptor are merged, but for whole ones.
+            var texts: [(descriptor: Int32, bytes: [UInt8], isWhole: Bool)] = []
             /// Whether a call to `write()` is scheduled.
             var isScheduled = false
             /// The bytes that are waiting or being written.
@@ -121,16 +121,18 @@ package final class StandardWriter: Sendable {
     /// Queues bytes for writing. Returns false if the descriptor is known to be closed.
     ///
     /// Bytes queued during a write are written with a single call, so that thousands of finished paths do not cost
-    /// thousands of system calls.
-    package func write(_ bytes: [UInt8], to descriptor: Int32) -> Bool {
+    /// thousands of system calls; but those that are `isWhole` get a call of their own.
+    package func write(_ bytes: [UInt8], to descriptor: Int32, isWhole: Bool = false) -> Bool {
         let lane = lane(of: descriptor)
         let (isOpen, isFirst) = lane.state.withLock { state in
             guard !state.closed.contains(descriptor) else { return (false, false) }
             state.waiting[descriptor, default: 0] += bytes.count
-            if let last = state.texts.indices.last, state.texts[last].descriptor == descriptor {
+            if let last = state.texts.indices.last, state.texts[last].descriptor == descriptor, !isWhole,
+                !state.texts[last].isWhole
+            {
                 state.texts[last].bytes += bytes
             } else {
-                state.texts.append((descriptor, bytes))
+                state.texts.append((descriptor, bytes, isWhole))
             }
             defer { state.isScheduled = true }
             return (true, !state.isScheduled)

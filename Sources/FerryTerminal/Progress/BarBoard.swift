@@ -26,6 +26,8 @@ package struct BarBoard: Sendable, Hashable {
 package struct WholeProgress: Sendable, Hashable {
     /// The number of files of the command.
     package var fileCount: Int
+    /// Whether that number is an estimate.
+    package var isEstimate = false
     /// The number of completed files.
     package var finishedCount: Int
     package var failedCount: Int
@@ -72,6 +74,8 @@ package struct WholeProgress: Sendable, Hashable {
     package var label: String {
         let text: Reason =
             switch (fileCount, failedCount) {
+            case (_, 0) where isEstimate: "\(finishedCount) of about \(fileCount) files"
+            case _ where isEstimate: "\(finishedCount) of about \(fileCount) files, \(failedCount) failed"
             case (1, 0): "\(finishedCount) of 1 file"
             case (_, 0): "\(finishedCount) of \(fileCount) files"
             default: "\(finishedCount) of \(fileCount) files, \(failedCount) failed"

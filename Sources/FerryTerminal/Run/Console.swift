@@ -26,6 +26,7 @@ package final class Console: Sendable {
     }
 
     private let output: Sink
+    private let wholeOutput: Sink
     private let error: Sink
     private let width: @Sendable () -> Int
     private let writer: StandardWriter?
@@ -35,6 +36,7 @@ package final class Console: Sendable {
     ///   - width: Returns the current width of the terminal behind `error`, in columns.
     package init(output: @escaping Sink, error: @escaping Sink, width: @escaping @Sendable () -> Int) {
         self.output = output
+        wholeOutput = output
         self.error = error
         self.width = width
         writer = nil
@@ -43,6 +45,7 @@ package final class Console: Sendable {
     /// Writes to the process's standard streams, on separate threads; see ``drained()``.
     package init(_ writer: StandardWriter) {
         output = { writer.write($0, to: 1) }
+        wholeOutput = { writer.write($0, to: 1, isWhole: true) }
         error = { writer.write($0, to: 2) }
         width = { TerminalSize.current(2).columns }
         self.writer = writer
@@ -73,7 +76,13 @@ package final class Console: Sendable {
     package func message(_ line: String) { write { $0.isErrorOpen ? Self.message(line, &$0, self) : () } }
 
     /// Writes to standard output: a path with its terminator, or a line of JSON.
-    package func result(_ text: String) {
+    package func result(_ text: String) { result(text, output) }
+
+    /// Writes a line to standard output in a call of its own, so that it is not mixed with lines of other processes on
+    /// the same pipe (up to `PIPE_BUF` bytes).
+    package func whole(_ text: String) { result(text, wholeOutput) }
+
+    private func result(_ text: String, _ output: Sink) {
         write { state in
             guard state.isOutputOpen else { return }
             let frame = state.lines

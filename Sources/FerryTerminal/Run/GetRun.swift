@@ -14,71 +14,42 @@ import Synchronization
 ///         ▲                                │
 ///         └────── one slot per end ◄───────┘
 ///
-/// The manager holds only a window of the list at a time, so memory does not grow with the list. One task both
-/// submits and follows, so a handle is registered before any event of its file is handled.
+/// The manager holds only a window of the list at a time, so memory does not grow with the list.
 package final class GetRun: Sendable {
     let plan: GetPlan
     let manager: DownloadManager
     let reporter: any RunReporting
     /// The sync whose files these are.
     private let sync: DirectorySync?
+    /// The lines of `--results`; `nil` for none.
+    let results: ResultsLog?
     let ledger = Mutex(Ledger())
     private let start = ContinuousClock.now
-    /// The items not yet submitted, and the free slots of the manager.
-    private struct Window {
-        enum Next {
-            case request(DownloadRequest)
-            case directory(String)
-            case unusable(String)
-            /// All items are submitted.
-            case end
-        }
-
-        var freePlaces: Int
-        var items: PlannedItems.Iterator
-        /// The part files of a directory that are not yet submitted, and their request.
-        var parts: ArraySlice<String> = []
-        var template: DownloadRequest?
-        /// Whether there was no item yet.
-        private(set) var isEmpty = true
-
-        /// Returns the next item; `nil` if no slot is free.
-        mutating func take() -> Next? {
-            guard freePlaces > 0 else { return nil }
-            if let part = parts.popFirst(), var request = template {
-                request.destination = .part(part)
-                freePlaces -= 1
-                return .request(request)
-            }
-            let next = items.next()
-            if next != nil { isEmpty = false }
-            switch next {
-            case .request(let request)?:
-                freePlaces -= 1
-                return .request(request)
-            case .parts(let directory, let template)?:
-                self.template = template
-                return .directory(directory)
-            case .unusable(let line)?: return .unusable(line)
-            case nil: return .end
-            }
-        }
-    }
-    private let window: Mutex<Window>
+    private let window: Mutex<SubmissionWindow>
+    /// Reads lists that must be waited for; `nil` if there are none.
+    private let feed: ItemFeed?
+    /// Notified when a slot is freed.
+    private let freed = AsyncEvent()
+    /// Submitting and following exclude each other, so that a handle is registered before any event of its file is
+    /// handled.
+    private let order = AsyncLock()
     /// Finishes when the run is over.
     private let end: AsyncStream<Never>
     private let endNow: AsyncStream<Never>.Continuation
 
     package init(
-        _ plan: GetPlan, manager: DownloadManager, reporter: any RunReporting, sync: DirectorySync? = nil
+        _ plan: GetPlan, manager: DownloadManager, reporter: any RunReporting, results: ResultsLog? = nil,
+        sync: DirectorySync? = nil
     ) {
         self.sync = sync
         self.plan = plan
         self.manager = manager
         self.reporter = reporter
+        self.results = results
         (end, endNow) = AsyncStream.makeStream()
-        let freePlaces = max(64, 4 * min(1 << 16, plan.configuration.maxConcurrentDownloads))
-        window = Mutex(Window(freePlaces: freePlaces, items: plan.items.makeIterator()))
+        let items = plan.items.makeIterator(resuming: results?.resumed)
+        feed = plan.items.waits ? ItemFeed(items) : nil
+        window = Mutex(SubmissionWindow(freePlaces: plan.window, source: feed == nil ? .iterator(items) : .empty))
     }
 
     var elapsed: Duration { ContinuousClock.now - start }
@@ -91,17 +62,21 @@ package final class GetRun: Sendable {
     package func run(
         signals: AsyncStream<Int32>, willLeave: @escaping @Sendable (ExitCode) -> Void
     ) async -> ExitCode {
-        let count = plan.items.countFiles()
-        ledger.withLock { $0.expectedCount = count }
+        let files = plan.items.estimateFiles()
+        ledger.withLock { ($0.expectedCount, $0.isEstimate) = files }
+        await beginResults()
         let events = manager.events
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
-                await self.handOver()
+                await self.inOrder { await self.handOver() }
                 for await event in events {
-                    await self.follow(event)
-                    await self.handOver()
+                    await self.inOrder {
+                        await self.follow(event)
+                        await self.handOver()
+                    }
                 }
             }
+            if let feed { group.addTask { await self.submit(from: feed) } }
             group.addTask {
                 // The SIGCONT of our own suspension arrives when the bars are drawn again, and is ignored.
                 var isOwn = false
@@ -125,6 +100,7 @@ package final class GetRun: Sendable {
                 if !isStopping { await manager.shutdown() }
                 reports.cancelAll()
             }
+            finishResults()
             summarize()
             // Signals are still handled meanwhile, as the reader of standard output may be slow.
             await reporter.drained()
@@ -143,34 +119,62 @@ package final class GetRun: Sendable {
 
     // MARK: Submission
 
+    private func inOrder(_ body: () async -> Void) async {
+        await order.acquire()
+        await body()
+        order.release()
+    }
+
+    /// Submits the items of lists that are still written to, each as soon as it is there and a slot is free.
+    private func submit(from feed: ItemFeed) async {
+        while !isStopping, !Task.isCancelled {
+            let seen = freed.count
+            guard window.withLock({ $0.needsItem }) else {
+                await freed.wait(after: seen)
+                continue
+            }
+            let item = await feed.next()
+            if isStopping || Task.isCancelled { return }
+            window.withLock { $0.source = .given(item) }
+            await inOrder { await handOver() }
+            if item == nil { return }
+        }
+    }
+
     /// Submits requests while slots are free.
     private func handOver() async {
         while !isStopping, let next = window.withLock({ $0.take() }) {
             switch next {
-            case .request(let request): await submit(request)
+            case .request(let request, let place): await submit(request, place)
             case .directory(let directory): await list(directory)
-            case .unusable(let line):
+            case .unusable(let line, let entry):
                 reporter.error(line)
                 ledger.withLock { $0.note(.usage) }
+                if let entry { await recordUnusable(entry) }
             case .end:
                 let isNews = ledger.withLock { $0.endSubmission() }
-                if isNews, window.withLock({ $0.isEmpty }) { reporter.error(PlannedItems.empty.shown) }
+                if isNews, window.withLock({ $0.isEmpty }) { reportEmpty() }
                 if isNews { checkEnd() }
                 return
             }
         }
     }
 
-    private func submit(_ request: DownloadRequest) async {
+    private func submit(_ request: DownloadRequest, _ place: ListPlace?) async {
+        let subject = await take(request, place)
         do {
             let download = try await manager.download(request)
-            let entry = Entry(request: request, download: download, startedAt: elapsed)
-            if !ledger.withLock({ $0.register(entry, id: download.id) }) { placeIsFree() }
+            let entry = Entry(request: request, download: download, startedAt: elapsed, subject: subject)
+            if !ledger.withLock({ $0.register(entry, id: download.id) }) {
+                await recordDuplicate(subject)
+                placeIsFree()
+            }
         } catch {
             if isStopping { return }
             let (url, part) = Entry.origin(of: request)
             fail(error, name: url ?? part ?? "")
             if case .file(let path) = request.destination { sync?.failed(error, path: path) }
+            await record(error, subject, attempts: nil, date: Date())
             placeIsFree()
         }
     }
@@ -201,6 +205,7 @@ package final class GetRun: Sendable {
     /// Frees the slot of an ended file.
     func placeIsFree() {
         window.withLock { $0.freePlaces += 1 }
+        freed.notify()
         checkEnd()
     }
 
@@ -236,13 +241,18 @@ package final class GetRun: Sendable {
     }
 
     private func stop(_ signal: Int32, _ willLeave: (ExitCode) -> Void) async {
-        let code = SignalWatch.exitCode(signal)
+        let isStream = plan.output.result == .body
+        await stop(SignalWatch.exitCode(signal), willLeave) {
+            reporter.message((isStream ? "stopped" : "stopping; run the same command again to resume" as Reason).shown)
+        }
+    }
+
+    /// Stops all files, which the next run resumes, and ends the run with this code.
+    func stop(_ code: ExitCode, _ willLeave: (ExitCode) -> Void = { _ in }, report: () -> Void) async {
         ledger.withLock { $0.interruption = code }
         willLeave(code)
         reporter.clear()
-        let isStream = plan.output.result == .body
-        let text: Reason = isStream ? "stopped" : "stopping; run the same command again to resume"
-        reporter.message(text.shown)
+        report()
         await manager.shutdown()
         endNow.finish()
     }
@@ -260,6 +270,7 @@ extension GetRun {
                 return $0.expectedCount <= PlainProgress.fewFiles
             }
             await sync?.completed(file)
+            await record(file, entry, date: event.date)
             // Entries of ended files are removed, as a list may be long.
             try? await entry.download.remove()
             reporter.completed(
@@ -297,7 +308,10 @@ extension GetRun {
                 }
             }
             reporter.happened(event, name: name.isEmpty ? entry.shownName : name)
-        case .added, .retrying, .restarted, .waiting, .note, .paused:
+        case .retrying:
+            ledger.withLock { $0.change(event.id) { $0.attempts += 1 } }
+            reporter.happened(event, name: entry.shownName)
+        case .added, .restarted, .waiting, .note, .paused:
             reporter.happened(event, name: entry.shownName)
         }
     }
@@ -313,6 +327,7 @@ extension GetRun {
             return isOpen && !isShutDown
         }
         if isNews {
+            await record(error, entry.subject, attempts: entry.attempts, date: event.date)
             let part = heldPart(of: entry)
             if let path = entry.destination { sync?.failed(error, path: path) }
             let command = ErrorText.command(after: error, part: part, url: entry.url)

@@ -18,6 +18,8 @@ package struct Ledger: Sendable {
     package private(set) var receivedBytes: ByteCount = 0
     /// The number of all files, including those not yet submitted; an estimate until all are.
     package var expectedCount = 0
+    /// Whether ``expectedCount`` is an estimate.
+    package var isEstimate = false
     /// Whether all files are submitted.
     package private(set) var isSubmitted = false
     /// The exit code of the signal that stopped the run.
@@ -37,6 +39,8 @@ package struct Ledger: Sendable {
         guard open[id] == nil, !ended.contains(id), !endedBefore.contains(id) else { return false }
         open[id] = entry
         order.append(id)
+        // An estimate may be too low.
+        expectedCount = max(expectedCount, open.count + finishedCount + failedCount)
         return true
     }
 
@@ -44,6 +48,7 @@ package struct Ledger: Sendable {
     package mutating func endSubmission() -> Bool {
         defer {
             isSubmitted = true
+            isEstimate = false
             expectedCount = open.count + finishedCount + failedCount
         }
         return !isSubmitted
@@ -80,6 +85,13 @@ package struct Ledger: Sendable {
         codes.insert(code)
     }
 
+    /// Adds the files that ended in earlier runs.
+    package mutating func goOn(_ counts: BatchCursor.Counts) {
+        finishedCount += counts.completed
+        failedCount += counts.failed
+        codes.formUnion(counts.codes)
+    }
+
     /// Records an error that concerns no file: a bad line or a directory.
     package mutating func note(_ code: ExitCode) { codes.insert(code) }
 
@@ -88,6 +100,7 @@ package struct Ledger: Sendable {
         var whole = WholeProgress(
             fileCount: expectedCount, finishedCount: finishedCount, failedCount: failedCount,
             completedBytes: finishedBytes, totalBytes: finishedBytes)
+        whole.isEstimate = isEstimate
         if !isSubmitted || open.count + finishedCount + failedCount < expectedCount { whole.totalBytes = nil }
         for status in open {
             let progress = status.progress
@@ -117,10 +130,17 @@ package struct Entry: Sendable {
     /// When the server responded, or until then, when the manager received the request. Monotonic, since the start of
     /// the run.
     package var startedAt: Duration
+    /// The attempts of this run.
+    package var attempts = 1
+    /// What its result is about; `nil` without results.
+    package let subject: ResultSubject?
 
-    package init(request: DownloadRequest, download: Download, startedAt: Duration) {
+    package init(
+        request: DownloadRequest, download: Download, startedAt: Duration, subject: ResultSubject? = nil
+    ) {
         (url, part) = Self.origin(of: request)
         if case .file(let path) = request.destination { destination = path }
+        self.subject = subject
         self.download = download
         self.startedAt = startedAt
     }

@@ -43,10 +43,15 @@ package enum Program {
         }
         let console = Console(StandardWriter())
         let reporter = reporter(plan, console, world)
+        let results: ResultsLog?
+        do throws(UsageError) { results = try ResultsLog.open(plan, console) } catch {
+            return usage(error, command: "get", json: options.show.json)
+        }
         // Without a pipe for signals (no descriptors left) they end the process at once, which is safe but less
         // graceful.
         let watch = SignalWatch()
-        let run = GetRun(plan, manager: DownloadManager(plan.configuration), reporter: reporter)
+        let run = GetRun(
+            plan, manager: DownloadManager(plan.configuration), reporter: reporter, results: results)
         return await run.run(signals: watch?.signals ?? AsyncStream { _ in }) { code in
             SignalWatch.leave(code.rawValue, after: 1.8)
         }
@@ -67,6 +72,10 @@ package enum Program {
             plan = try GetPlanner.plan(options, world: world)
         } catch {
             return usage(error, command: "plan", json: options.show.json)
+        }
+        if plan.results != nil {
+            return usage(
+                UsageError("--results goes with ferry get"), command: "plan", json: options.show.json)
         }
         if plan.items.hasDirectories {
             let error = UsageError("ferry plan takes URLs and part files, no directories")

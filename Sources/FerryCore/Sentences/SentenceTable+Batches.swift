@@ -1,0 +1,44 @@
+extension SentenceTable {
+    /// The patterns of lists: results, shards, names by template.
+    static let batchPatterns: [String: String] = [
+        // Results
+        "--results {0}: {1}": "--results {0}：{1}",
+        "it is no results file of ferry; give the name of a new file": "它不是 ferry 的结果文件；请给出新文件的名称",
+        "another process writes to it; give each process a file of its own": "另一个进程正在写入；请给每个进程各自的文件",
+        "its last checkpoint cannot be used; give the name of a new file": "其最后一个检查点无法使用；请给出新文件的名称",
+        "{0}: goes on after line {1}; so far {2} complete, {3} failed": "{0}：从第 {1} 行之后继续；目前 {2} 个完成，{3} 个失败",
+        "{0}: its results are of another list; this list begins at its first line":
+            "{0}：其中是另一个列表的结果；此列表从第一行开始",
+        "{0}: no entry is left; {1} requests those that failed": "{0}：没有剩余的条目；{1} 会再次请求失败的条目",
+        "{0}: no entry is left": "{0}：没有剩余的条目",
+        "{0}: no failure in it to request again": "{0}：其中没有可再次请求的失败条目",
+        "{0}: the results cannot be written: {1}": "{0}：无法写入结果：{1}",
+        "--results - and {0} both need standard output": "--results - 和 {0} 都需要标准输出",
+        "--results and --retry-from name the same file; give another name for the new results":
+            "--results 和 --retry-from 指定了同一文件；请为新的结果给出其他名称",
+        "--results goes with ferry get": "--results 用于 ferry get",
+        "{0} of about {1} files": "约 {1} 个文件中的 {0} 个",
+        "{0} of about {1} files, {2} failed": "约 {1} 个文件中的 {0} 个，{2} 个失败",
+        // Results as a list
+        "--retry-from takes the place of URLs and lists; give no others": "--retry-from 代替网址和列表；请不要再给出其他的",
+        "--only goes with --retry-from": "--only 需与 --retry-from 一起使用",
+        "--only {0}: there are {1}, and HTTP statuses": "--only {0}：可用的有 {1} 以及 HTTP 状态码",
+        "this line is no result": "此行不是结果",
+        "the result has no URL; correct its line in the list": "该结果没有网址；请在列表中改正该行",
+        "its path {0} is not below {1}; name its directory with -d": "其路径 {0} 不在 {1} 之下；请用 -d 给出其目录",
+        // Shards
+        "--shard {0}: write K/N, numbers with 1 ≤ K ≤ N ≤ 1000000": "--shard {0}：请写 K/N，1 ≤ K ≤ N ≤ 1000000",
+        "--shard divides a list; give -i LIST": "--shard 用于划分列表；请给出 -i LIST",
+        // Names by template
+        "--name {0}: there is no field {1}; there are {2}": "--name {0}：没有字段 {1}；可用的有 {2}",
+        "--name {0}: {1} is known only after the download; {2} is that of the URL":
+            "--name {0}：{1} 下载后才能知道；{2} 是网址的摘要",
+        "--name {0}: a brace is not closed; {1} stands for a brace": "--name {0}：大括号没有闭合；{1} 表示大括号本身",
+        "--name {0}: {1} takes 1 to 64 digits": "--name {0}：{1} 可取 1 到 64 位",
+        "--name {0}: write a path below the directory, without .. and without / at its start or end":
+            "--name {0}：请写目录之下的路径，不含 ..，开头和结尾没有 /",
+        "--name and -o cannot be used together": "--name 和 -o 不能一起使用",
+        "--name gives a path of more than {0} bytes": "--name 得出的路径超过 {0} 字节",
+        "--name gives no file name": "--name 没有得出文件名",
+    ]
+}

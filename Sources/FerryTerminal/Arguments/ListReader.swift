@@ -1,0 +1,165 @@
+import Ferry
+import FerryCore
+
+/// Reads the entries of one list: URLs or results by line, of which one piece is in memory at a time, or a Metalink
+/// document.
+struct ListReader: Sendable {
+    private enum Content {
+        case lines(URLList)
+        case document(ArraySlice<URLList.Found>)
+        case results(TextLines, RetryFilter)
+    }
+
+    let list: ListFile
+    private var content: Content
+    private var offset: Int
+    private var isRead = false
+
+    /// The maximum size of a document, in bytes.
+    private static let mostDocumentBytes = PlainXML.Limits().bytes
+    /// The number of bytes from whose entries those of a longer list are estimated.
+    private static let sampleBytes = 1 << 20
+
+    /// - Parameter place: The entry to begin with; `nil` for the first, also of a document.
+    init(_ list: ListFile, startingAt place: URLList.Place? = nil) {
+        self.list = list
+        offset = place?.offset ?? 0
+        content =
+            if let filter = list.results {
+                .results(
+                    TextLines(
+                        mostBytes: ResultsFile.mostLineBytes, startingAt: offset, after: (place?.line ?? 1) - 1), filter
+                )
+            } else {
+                .lines(URLList(startingAt: place))
+            }
+    }
+
+    /// Whether the list is a document, as far as it can be read.
+    var isDocument: Bool {
+        list.results == nil && ((try? list.read(at: 0)).map(Metalink.isDocument)) ?? false
+    }
+
+    /// Returns the number of entries; counts unusable entries too. Reads the whole list.
+    ///
+    /// - Parameter shard: The part of the hosts whose entries count; `nil` for all.
+    func countEntries(in shard: HostShard? = nil) -> Int {
+        var (reader, count) = (self, 0)
+        if list.results == nil, shard == nil, !isDocument {
+            return reader.countLines(upTo: .max)
+        }
+        while let found = try? reader.next() {
+            if found.endsEntry, found.belongs(to: shard) { count += 1 }
+        }
+        return count
+    }
+
+    /// Returns the number of entries in a list of `size` bytes, estimated from its first ones.
+    func estimateEntries(size: Int, in shard: HostShard?) -> Int {
+        var reader = self
+        let count: Int
+        if list.results == nil {
+            count = reader.countLines(upTo: Self.sampleBytes)
+        } else {
+            var wanted = 0
+            while reader.offset < Self.sampleBytes, (try? reader.next()) != nil { wanted += 1 }
+            count = wanted
+        }
+        let share = Double(size) / Double(max(1, reader.offset)) / Double(shard?.count ?? 1)
+        return Int((Double(count) * share).rounded())
+    }
+
+    private mutating func countLines(upTo most: Int) -> Int {
+        guard case .lines(var lines) = content else { return 0 }
+        var count = 0
+        while offset < most, let bytes = try? list.read(at: offset), !bytes.isEmpty {
+            offset += bytes.count
+            lines.append(bytes)
+            count += lines.countEntries()
+        }
+        lines.finish()
+        return count + lines.countEntries()
+    }
+
+    /// Returns the next entry or problem; `nil` at the end.
+    ///
+    /// - Throws: Why no more can be read.
+    mutating func next() throws(UsageError) -> URLList.Found? {
+        while true {
+            if let found = nextFound() { return found }
+            if isRead { return nil }
+            let bytes = try read()
+            switch content {
+            case .lines(var lines):
+                if offset == bytes.count, Metalink.isDocument(bytes) {
+                    try readDocument(from: bytes)
+                } else {
+                    content = .document([])
+                    if isRead { lines.finish() } else { lines.append(bytes) }
+                    content = .lines(lines)
+                }
+            case .results(var lines, let filter):
+                content = .document([])
+                // A torn last line is none.
+                if !isRead { lines.append(bytes) }
+                content = .results(lines, filter)
+            case .document: return nil
+            }
+        }
+    }
+
+    private mutating func nextFound() -> URLList.Found? {
+        switch content {
+        case .document(var items):
+            defer { content = .document(items) }
+            if items.isEmpty { isRead = true }
+            return items.popFirst()
+        case .lines(var lines):
+            content = .document([])
+            defer { content = .lines(lines) }
+            return lines.nextFound()
+        case .results(var lines, let filter):
+            content = .document([])
+            defer { content = .results(lines, filter) }
+            while let line = lines.next() {
+                if let found = filter.item(line) { return found }
+            }
+            return nil
+        }
+    }
+
+    private mutating func read() throws(UsageError) -> [UInt8] {
+        do throws(UsageError) {
+            var bytes = try list.read(at: offset)
+            // What is appended to a results file meanwhile may be the results of this run.
+            if list.results != nil, let size = list.size { bytes = Array(bytes.prefix(max(0, size - offset))) }
+            offset += bytes.count
+            isRead = bytes.isEmpty
+            return bytes
+        } catch { throw UsageError("cannot be read to its end: \(error.reason)") }
+    }
+
+    private mutating func readDocument(from start: [UInt8]) throws(UsageError) {
+        var bytes = start
+        while !isRead, bytes.count <= Self.mostDocumentBytes { bytes += try read() }
+        isRead = false
+        do throws(TextError) {
+            let items = try Metalink(parsing: bytes).items.enumerated().map { index, item in
+                // Several files may be on one line.
+                URLList.Found(item, at: URLList.Place(line: index + 1, offset: 0), endsEntry: true)
+            }
+            content = .document(items[...])
+        } catch { throw UsageError(error.whole) }
+    }
+}
+
+extension URLList.Found {
+    /// Whether the entry is in a part of the hosts.
+    func belongs(to shard: HostShard?) -> Bool {
+        guard let shard else { return true }
+        return switch item {
+        case .entry(let entry): shard.contains(entry.urls.first?.host)
+        case .problem: shard.contains(url?.host)
+        }
+    }
+}

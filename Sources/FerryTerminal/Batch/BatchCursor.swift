@@ -1,0 +1,73 @@
+/// Which entries of the lists have ended, in memory that does not grow with the lists.
+///
+/// Invariants:
+/// - Every entry up to ``last`` has been taken; all of them but ``open`` have ended.
+/// - Of the entries after ``last`` only those in ``ended`` have been taken, by a run that was killed; they have ended.
+///
+/// Entries are taken in the order of the lists, at most a window of them at a time, so ``open`` is bounded by the window,
+/// and ``ended`` by the lines that are written between two checkpoints.
+package struct BatchCursor: Sendable, Hashable {
+    /// The last entry that has been taken; `nil` before the first.
+    package private(set) var last: ListPlace?
+    /// The entries that have been taken and have not ended.
+    package private(set) var open: [ListPlace.Key: ListPlace] = [:]
+    /// Entries after ``last`` that have ended.
+    package private(set) var ended: Set<ListPlace.Key> = []
+    package private(set) var counts = Counts()
+
+    /// The ended entries of all runs.
+    package struct Counts: Sendable, Hashable {
+        package var completed = 0
+        package var failed = 0
+        package var codes: Set<ExitCode> = []
+    }
+
+    package init() {}
+
+    /// The cursor of a checkpoint.
+    init(last: ListPlace?, open: [ListPlace], ended: [ListPlace.Key], counts: Counts) {
+        (self.last, self.ended, self.counts) = (last, Set(ended), counts)
+        for place in open { self.open[place.key] = place }
+    }
+
+    /// Records that an entry is taken. Returns whether no ended entry is left after ``last``.
+    ///
+    /// An entry up to ``last`` is one that was open when an earlier run was killed.
+    package mutating func take(_ place: ListPlace) -> Bool {
+        open[place.key] = place
+        guard last.map({ $0.key < place.key }) ?? true else { return false }
+        last = place
+        guard !ended.isEmpty else { return false }
+        ended = ended.filter { $0 > place.key }
+        return ended.isEmpty
+    }
+
+    /// How an entry ended.
+    package enum Outcome: Sendable, Hashable {
+        case completed
+        case failed(ExitCode)
+        /// The entry is no request.
+        case unusable
+        case duplicate
+    }
+
+    /// Records the end of an entry; `nil` is an argument, which no list has.
+    package mutating func end(_ key: ListPlace.Key?, _ outcome: Outcome) {
+        switch outcome {
+        case .completed: counts.completed += 1
+        case .failed(let code):
+            counts.failed += 1
+            counts.codes.insert(code)
+        case .unusable: counts.codes.insert(.usage)
+        case .duplicate: break
+        }
+        guard let key, open.removeValue(forKey: key) == nil, last.map({ $0.key < key }) ?? true else { return }
+        ended.insert(key)
+    }
+
+    /// Whether an entry that is read must be requested.
+    package func isWanted(_ key: ListPlace.Key) -> Bool {
+        guard let last, key <= last.key else { return !ended.contains(key) }
+        return open[key] != nil
+    }
+}

@@ -1,0 +1,155 @@
+import Ferry
+package import FerryCore
+
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Date
+#endif
+
+/// The end of one file of a run: a line of `--results`. A test compares its members with the table in docs/cli.md.
+package struct ResultLine: Sendable, Hashable, Codable {
+    /// How a file ended.
+    package enum Status: String, Sendable, Hashable, Codable {
+        case ok
+        case failed
+        case cancelled
+        /// The entry of the list is no request.
+        case unusable
+        /// The same file as another entry of the run, which has a line of its own.
+        case duplicate
+    }
+
+    /// The URL with its query, without user info; `nil` where no URL is usable, or for a part file.
+    package var url: String?
+    package var mirrors: [String]?
+    /// Absolute; of a failed file only if its name does not depend on the server.
+    package var path: String?
+    /// The directory of a failed file without a path.
+    package var directory: String?
+    package var bytes: ByteCount?
+    package var status: Status
+    /// See ``FailureReason/word``.
+    package var reason: String?
+    package var message: String?
+    package var httpStatus: Int?
+    /// The digest that the file was compared with and has.
+    package var digest: String?
+    /// The digest that a failed file must have.
+    package var checksum: String?
+    package var proof: Proof?
+    package var wasAlreadyComplete: Bool?
+    package var time: Date
+    /// Of this run.
+    package var attempts: Int?
+    /// The number of the list, from 1; `nil` if there is only one.
+    package var list: Int?
+    /// The line of the entry; `nil` for an argument.
+    package var line: Int?
+
+    /// The request of a file that has not ended.
+    package init(_ subject: ResultSubject, _ status: Status, _ date: Date) {
+        let request = subject.request
+        url = request.sources.first?.text
+        let others = request.sources.dropFirst().map(\.text)
+        mirrors = others.isEmpty ? nil : others
+        self.status = status
+        time = date
+        (list, line) = (subject.list, subject.place?.line)
+        switch request.destination {
+        case .file(let path), .part(let path): self.path = OwnProgram.plain(path)
+        case .directory(let directory, _): self.directory = OwnProgram.plain(directory)
+        case .stream: break
+        }
+    }
+
+    /// Returns the line of a completed file.
+    static func completed(_ file: FinishedDownload, _ subject: ResultSubject, attempts: Int, _ date: Date) -> ResultLine
+    {
+        var line = ResultLine(subject, .ok, date)
+        line.path = file.path.isEmpty ? nil : file.path
+        line.directory = nil
+        line.bytes = file.totalBytes
+        line.proof = file.proof
+        if file.proof == .digest { line.digest = subject.request.checksum?.description }
+        if file.wasAlreadyComplete { line.wasAlreadyComplete = true }
+        line.attempts = attempts
+        return line
+    }
+
+    /// Returns the line of a failed or cancelled file.
+    static func failed(_ error: DownloadError, _ subject: ResultSubject, attempts: Int?, _ date: Date) -> ResultLine {
+        let reason = FailureReason(error)
+        var line = ResultLine(subject, error.code == .cancelled ? .cancelled : .failed, date)
+        line.reason = reason.word
+        line.httpStatus = reason.httpStatus
+        line.message = error.message
+        line.checksum = subject.request.checksum?.description
+        line.attempts = attempts
+        return line
+    }
+
+    /// Returns the line of an entry that is no request.
+    static func unusable(_ entry: UnusableEntry, list: Int?, _ date: Date) -> ResultLine {
+        ResultLine(
+            url: entry.url?.text, status: .unusable, reason: DownloadError.Code.invalidRequest.rawValue,
+            message: entry.reason.description, time: date, list: list, line: entry.place.line)
+    }
+
+    private init(
+        url: String?, status: Status, reason: String, message: String, time: Date, list: Int?, line: Int
+    ) {
+        (self.url, self.status, self.reason, self.message) = (url, status, reason, message)
+        (self.time, self.list, self.line) = (time, list, line)
+    }
+
+    /// The line, without a line feed.
+    package var text: String { JSONLine.of(self).text }
+}
+
+/// What a result is about.
+package struct ResultSubject: Sendable {
+    package let request: DownloadRequest
+    /// The entry; `nil` of an argument.
+    package let place: ListPlace?
+    /// The number of its list; `nil` if there is only one.
+    let list: Int?
+
+    package init(request: DownloadRequest, place: ListPlace?, list: Int? = nil) {
+        (self.request, self.place, self.list) = (request, place, list)
+    }
+}
+
+/// An entry of a list that is no request.
+package struct UnusableEntry: Sendable, Hashable {
+    package let place: ListPlace
+    package let url: DownloadURL?
+    package let reason: Reason
+}
+
+/// The members of a result that a run that goes on needs.
+struct ResultOutcome: Codable {
+    let status: ResultLine.Status
+    let reason: String?
+    let list: Int?
+    let line: Int?
+
+    /// The entry; `nil` of an argument.
+    var key: ListPlace.Key? {
+        guard let line, line > 0, list ?? 1 > 0 else { return nil }
+        return ListPlace.Key(list: (list ?? 1) - 1, line: line)
+    }
+
+    /// How the file ended.
+    var outcome: BatchCursor.Outcome {
+        switch status {
+        case .ok: .completed
+        case .failed, .cancelled:
+            .failed(
+                reason == FailureReason.timeout
+                    ? .network : ExitCode.of(DownloadError(DownloadError.Code(rawValue: reason ?? ""), "")))
+        case .unusable: .unusable
+        case .duplicate: .duplicate
+        }
+    }
+}

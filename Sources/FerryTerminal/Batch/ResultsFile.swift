@@ -1,0 +1,207 @@
+import Ferry
+import FerryAPI
+import FerryCore
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// A results file, open for one process alone, to which whole lines are appended.
+///
+/// It is created for its user alone, as the queries of URLs may hold signatures.
+final class ResultsFile: Sendable {
+    private let descriptor: Int32
+
+    /// The maximum length of a line, in bytes: the URLs of an entry, or the open entries of a checkpoint.
+    static let mostLineBytes = 16 << 20
+    /// The maximum number of lines after a checkpoint.
+    private static let mostLines = 1 << 21
+
+    /// Opens or creates the file, and removes a torn last line.
+    ///
+    /// - Throws: For a file that is no results file, or that another process writes to.
+    init(_ path: String) throws(UsageError) {
+        descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o600)
+        guard descriptor >= 0 else { throw Self.failure }
+        do throws(UsageError) {
+            var status = stat()
+            guard fstat(descriptor, &status) == 0 else { throw Self.failure }
+            guard status.st_mode & S_IFMT == S_IFREG else {
+                throw UsageError("it is no results file of ferry; give the name of a new file")
+            }
+            // A file system without locks has none to respect.
+            guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
+                throw UsageError("another process writes to it; give each process a file of its own")
+            }
+            try removeTornLine()
+        } catch {
+            close(descriptor)
+            throw error
+        }
+    }
+
+    deinit {
+        _ = flock(descriptor, LOCK_UN)
+        close(descriptor)
+    }
+
+    private static var failure: UsageError { UsageError(.words(String(cString: strerror(errno)))) }
+
+    // MARK: Writing
+
+    /// Appends a line in one call. Returns why it cannot be written.
+    func append(_ line: [UInt8]) -> Reason? {
+        StandardStreams.write(line, to: descriptor) ? nil : .words(String(cString: strerror(errno)))
+    }
+
+    /// Syncs what has been written to the disk, as far as the file system can.
+    func sync() { _ = fsync(descriptor) }
+
+    // MARK: Reading
+
+    private var size: Int {
+        var status = stat()
+        return fstat(descriptor, &status) == 0 ? Int(status.st_size) : 0
+    }
+
+    private func read(from start: Int, to end: Int) throws(UsageError) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < end - start {
+            var count = 0
+            let offset = off_t(start + bytes.count)
+            let piece = [UInt8](unsafeUninitializedCapacity: end - start - bytes.count) { buffer, length in
+                count = pread(descriptor, buffer.baseAddress, buffer.count, offset)
+                length = max(0, count)
+            }
+            if count < 0, errno == EINTR { continue }
+            guard count >= 0 else { throw Self.failure }
+            if count == 0 { break }
+            bytes += piece
+        }
+        return bytes
+    }
+
+    /// Returns the offset of the last match before `end`, searched backwards; `nil` if there is none.
+    private func last(_ pattern: [UInt8], before end: Int) throws(UsageError) -> Int? {
+        var end = end
+        while end > 0 {
+            let start = max(0, end - (1 << 20))
+            let bytes = try read(from: start, to: min(size, end + pattern.count - 1))
+            var index = bytes.count - pattern.count
+            while index >= 0 {
+                if bytes[index] == pattern[0], bytes[index..<index + pattern.count].elementsEqual(pattern) {
+                    return start + index
+                }
+                index -= 1
+            }
+            end = start
+        }
+        return nil
+    }
+
+    /// Cuts the file after its last line feed. Changes no file that does not begin as a results file does.
+    private func removeTornLine() throws(UsageError) {
+        let size = size
+        let start = try read(from: 0, to: min(size, BatchCheckpoint.mark.count))
+        guard BatchCheckpoint.mark.starts(with: start) || start.first == UInt8(ascii: "{") && beginsWithResult() else {
+            throw UsageError("it is no results file of ferry; give the name of a new file")
+        }
+        let end = try last([0x0A], before: size).map { $0 + 1 } ?? 0
+        if end < size, ftruncate(descriptor, off_t(end)) != 0 { throw Self.failure }
+    }
+
+    /// Whether the first line is a result: of a file that was written as standard output.
+    private func beginsWithResult() -> Bool {
+        guard let bytes = try? read(from: 0, to: min(size, Self.mostLineBytes)),
+            let end = bytes.firstIndex(of: 0x0A)
+        else { return false }
+        return ResultsReader.outcome(bytes[..<end]) != nil
+    }
+
+    /// Returns the last checkpoint, with the offset of its line; `nil` if there is none.
+    func checkpoint() throws(UsageError) -> (checkpoint: BatchCheckpoint, offset: Int)? {
+        let mark = BatchCheckpoint.mark
+        var offset = try last([0x0A] + mark, before: size).map { $0 + 1 }
+        if offset == nil, try read(from: 0, to: min(size, mark.count)) == mark { offset = 0 }
+        guard let offset else { return nil }
+        var lines = lines(from: offset)
+        guard let line = try lines.next(), let checkpoint = ResultsReader.checkpoint(line) else {
+            throw UsageError("its last checkpoint cannot be used; give the name of a new file")
+        }
+        return (checkpoint, offset)
+    }
+
+    /// Returns the cursor of a checkpoint and the lines after it, and whether there are any.
+    func cursor(
+        after last: (checkpoint: BatchCheckpoint, offset: Int)
+    ) throws(UsageError) -> (cursor: BatchCursor, hasLines: Bool) {
+        let damaged = UsageError("its last checkpoint cannot be used; give the name of a new file")
+        guard var cursor = last.checkpoint.cursor else { throw damaged }
+        var lines = lines(from: last.offset)
+        _ = try lines.next()
+        var count = 0
+        while let line = try lines.next() {
+            count += 1
+            guard count <= Self.mostLines else { throw damaged }
+            // A power cut can leave bytes that are no line.
+            guard let outcome = ResultsReader.outcome(line) else { continue }
+            cursor.end(outcome.key, outcome.outcome)
+        }
+        return (cursor, count > 0)
+    }
+
+    private func lines(from offset: Int) -> ResultsReader {
+        ResultsReader(mostLineBytes: Self.mostLineBytes) { position throws(UsageError) in
+            try self.read(from: offset + position, to: min(self.size, offset + position + (1 << 16)))
+        }
+    }
+}
+
+/// Reads the lines of a results file, of which one is in memory at a time.
+struct ResultsReader {
+    private var lines: TextLines
+    private var position = 0
+    private var isRead = false
+    private let readBytes: (_ position: Int) throws(UsageError) -> [UInt8]
+
+    init(mostLineBytes: Int, _ readBytes: @escaping (_ position: Int) throws(UsageError) -> [UInt8]) {
+        // Not the start of a text, which could have a byte order mark.
+        lines = TextLines(mostBytes: mostLineBytes, startingAt: 1)
+        self.readBytes = readBytes
+    }
+
+    /// Returns the next line; empty if it is too long, `nil` at the end.
+    mutating func next() throws(UsageError) -> ArraySlice<UInt8>? {
+        while true {
+            if let line = lines.next() { return line.bytes }
+            if isRead { return nil }
+            let bytes = try readBytes(position)
+            position += bytes.count
+            isRead = bytes.isEmpty
+            if isRead { lines.finish() } else { lines.append(bytes) }
+        }
+    }
+
+    static func outcome(_ line: ArraySlice<UInt8>) -> ResultOutcome? { decode(ResultOutcome.self, line) }
+
+    static func checkpoint(_ line: ArraySlice<UInt8>) -> BatchCheckpoint? {
+        struct Line: Decodable { let checkpoint: BatchCheckpoint }
+        return decode(Line.self, line)?.checkpoint
+    }
+
+    /// Decodes an object; `nil` for a line that is none of this form.
+    static func decode<Value: Decodable>(_ type: Value.Type, _ line: ArraySlice<UInt8>) -> Value? {
+        guard APICoding.isShallow(line, depth: 8) else { return nil }
+        return try? APICoding.decode(type, from: Data(line))
+    }
+}

@@ -1,0 +1,270 @@
+import FerryCore
+import FerryEngine
+import FerryTesting
+import Foundation
+import Testing
+
+@Suite("The binary: results of lists", .serialized, .timeLimit(.minutes(30))) struct ResultsTests {
+    private static let small = Resource(size: 1000, seed: 5)
+
+    /// The results in a text, without checkpoints.
+    private static func results(_ text: String) throws -> [[String: Any]] {
+        try objects(text).filter { $0["checkpoint"] == nil }
+    }
+
+    private static func results(in place: Workplace) throws -> [[String: Any]] {
+        try results(String(decoding: place.data("r.jsonl"), as: UTF8.self))
+    }
+
+    /// The members in docs/cli.md, with their types.
+    private static func documented() throws -> [String: String] {
+        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
+        let text = try String(contentsOf: root.appending(path: "docs/cli.md"), encoding: .utf8)
+        let rows = text.split(separator: "\n").drop { !$0.hasPrefix("| member of a result |") }.dropFirst(2)
+            .prefix { $0.hasPrefix("|") }
+        var members: [String: String] = [:]
+        for row in rows {
+            let cells = row.split(separator: "|", omittingEmptySubsequences: false)
+                .map { $0.trimmingCharacters(in: .whitespaces).replacing("`", with: "") }
+            members[cells[1]] = cells[2]
+        }
+        return members
+    }
+
+    @Test("ferry get --results: each ended file and each unusable entry has a line with the documented members")
+    func lines() async throws {
+        try await OriginServer.with { server in
+            server.serve("/a.bin", Self.small)
+            server.serve("/b.bin", Self.small)
+            server.serve("/wrong", Self.small)
+            server.serve("/late", Self.small)
+            server.always("/late", .stall(after: 10))
+            let place = try Workplace()
+            let digest =
+                "sha-256=" + HexText.string(ByteDigest.of(Array(Self.small.bytes(0..<Self.small.size)), .sha256))
+            let authority = server.url("").dropFirst("http://".count)
+            try place.write(
+                """
+                \(server.url("/a.bin?sig=secret"))
+                  checksum=\(digest)
+                http://user:password@\(authority)/b.bin \(server.url("/mirror"))
+                  out=sub/own.bin
+                \(server.url("/gone"))
+                ftp://example.com/
+                \(server.url("/wrong"))
+                  checksum=md5=00000000000000000000000000000000
+                \(server.url("/late"))
+                \(server.url("/a.bin?sig=secret"))
+                  checksum=\(digest)
+                """, to: "list")
+            let outcome = try await FerryProcess.run(
+                ["get", "-i", "list", "--results", "r.jsonl", "--retries", "0", "--stall-timeout", "1", "-j", "1"],
+                in: place)
+            #expect(outcome.code == 7, "\(outcome.error)")
+            let documented = try Self.documented()
+            var lines: [Int: [String: Any]] = [:]
+            for result in try Self.results(in: place) {
+                for (member, value) in result {
+                    let type =
+                        value is String
+                        ? "string" : value is [Any] ? "array" : member == "wasAlreadyComplete" ? "boolean" : "integer"
+                    #expect(documented[member] == type, "\(member)")
+                }
+                lines[try #require(result["line"] as? Int)] = result
+            }
+            #expect(lines.keys.sorted() == [1, 3, 5, 6, 7, 9, 10])
+            func texts(_ line: Int, _ members: String...) -> [String?] { members.map { lines[line]?[$0] as? String } }
+            #expect(
+                texts(1, "status", "url", "path", "proof", "digest") == [
+                    "ok", server.url("/a.bin?sig=secret"), place.path("a.bin"), "digest", digest,
+                ])
+            #expect(lines[1]?["bytes"] as? Int == 1000)
+            #expect(lines[1]?["attempts"] as? Int == 1)
+            #expect(texts(3, "status", "url", "path") == ["ok", server.url("/b.bin"), place.path("sub/own.bin")])
+            #expect(lines[3]?["mirrors"] as? [String] == [server.url("/mirror")])
+            #expect(
+                texts(5, "status", "reason", "directory", "message") == [
+                    "failed", "refused", place.url.path, "the server answered 404",
+                ])
+            #expect(lines[5]?["httpStatus"] as? Int == 404)
+            #expect(texts(6, "status", "reason", "url") == ["unusable", "invalidRequest", nil])
+            #expect(
+                texts(7, "status", "reason", "checksum") == [
+                    "failed", "checksum", "md5=00000000000000000000000000000000",
+                ])
+            #expect(texts(9, "status", "reason") == ["failed", "timeout"])
+            #expect(["ok", "duplicate"].contains(lines[10]?["status"] as? String))
+            #expect(try !String(decoding: place.data("r.jsonl"), as: UTF8.self).contains("password"))
+            #expect(outcome.lines.contains(place.path("a.bin")))
+        }
+    }
+
+    @Test(
+        "ferry get --results: the same command goes on, appended lines of the list are fetched, another list begins anew"
+    )
+    func goesOn() async throws {
+        try await OriginServer.with { server in
+            for name in ["a", "b", "c"] { server.serve("/\(name)", Self.small) }
+            let place = try Workplace()
+            try place.write("\(server.url("/a"))\n\(server.url("/gone"))\n\(server.url("/b"))\n", to: "list")
+            let words = ["get", "-i", "list", "--results", "r.jsonl", "--no-progress"]
+            let first = try await FerryProcess.run(words, in: place)
+            #expect(first.code == 4, "\(first.error)")
+            let requests = server.requests.count
+            let second = try await FerryProcess.run(words, in: place)
+            #expect(second.code == 4)
+            #expect(second.text.isEmpty)
+            #expect(
+                second.error == """
+                    ferry: r.jsonl: goes on after line 3; so far 2 complete, 1 failed
+                    ferry: r.jsonl: no entry is left; --retry-from r.jsonl requests those that failed
+                    2 of 3 files, 1 failed, 0 B in 0s
+
+                    """)
+            #expect(server.requests.count == requests)
+            try place.write(
+                "\(server.url("/a"))\n\(server.url("/gone"))\n\(server.url("/b"))\n\(server.url("/c"))\n", to: "list")
+            let third = try await FerryProcess.run(words, in: place)
+            #expect(third.lines == [place.path("c")], "\(third.error)")
+            #expect(server.requests.count == requests + 1)
+            // Another list.
+            try place.write("\(server.url("/c"))\n", to: "list")
+            let fourth = try await FerryProcess.run(words, in: place)
+            #expect(fourth.code == 0)
+            #expect(
+                fourth.error.hasPrefix(
+                    "ferry: r.jsonl: its results are of another list; this list begins at its first line\n"),
+                "\(fourth.error)")
+            #expect(try Self.results(in: place).compactMap { $0["line"] as? Int }.count == 5)
+        }
+    }
+
+    @Test("ferry get --retry-from: only the failures that are asked for are requested, as they were at first")
+    func retries() async throws {
+        try await OriginServer.with { server in
+            for name in ["a", "b", "c"] { server.serve("/\(name)", Self.small) }
+            server.script("/b", [.status(403)])
+            server.script("/c", [.status(503)])
+            let place = try Workplace()
+            try place.write(
+                "\(server.url("/a"))\n\(server.url("/b"))\n  out=./sub/own\n\(server.url("/c"))\n", to: "list")
+            let first = try await FerryProcess.run(
+                ["get", "-i", "list", "--results", "r.jsonl", "--retries", "0"], in: place)
+            #expect(first.code == 4, "\(first.error)")
+            let second = try await FerryProcess.run(
+                ["get", "--retry-from", "r.jsonl", "--only", "403", "--results", "-"], in: place)
+            #expect(second.code == 0, "\(second.error)")
+            let results = try Self.results(second.text)
+            #expect(results.map { $0["path"] as? String } == [place.path("sub/own")])
+            let third = try await FerryProcess.run(
+                ["get", "--retry-from", "r.jsonl", "--only", "refused", "--results", "r2.jsonl"], in: place)
+            #expect(third.code == 0, "\(third.error)")
+            #expect(Set(third.lines) == [place.path("sub/own"), place.path("c")])
+            let none = try await FerryProcess.run(["get", "--retry-from", "r2.jsonl"], in: place)
+            #expect(none.code == 0)
+            #expect(none.error == "ferry: r2.jsonl: no failure in it to request again\n")
+        }
+    }
+
+    @Test("ferry get -i - --results -: a worker requests each entry when it is there, and writes lines alone")
+    func worker() async throws {
+        try await OriginServer.with { server in
+            for name in ["a", "b"] { server.serve("/\(name)", Self.small) }
+            let place = try Workplace()
+            try place.write("\(server.url("/a"))\n\(server.url("/b"))\n", to: "list")
+            // The writer waits for the first result before it ends the list.
+            let shell = #"""
+                { cat list; while ! [ -s out ]; do sleep 0.05; done; } | "$@" > out; code=$?; cat out; exit $code
+                """#
+            let outcome = try await FerryProcess.run(
+                ["get", "-i", "-", "--results", "-", "-q"], in: place, shell: shell)
+            #expect(outcome.code == 0, "\(outcome.error)")
+            #expect(outcome.error.isEmpty)
+            let results = try Self.results(outcome.text)
+            #expect(results.map { $0["status"] as? String } == ["ok", "ok"])
+            #expect(results.map { $0["line"] as? Int } == [1, 2])
+        }
+    }
+
+    @Test("ferry get -i -: a signal ends a run that waits for its list")
+    func signalWhileWaiting() async throws {
+        try await OriginServer.with { server in
+            server.serve("/a", Self.small)
+            let place = try Workplace()
+            try place.write("\(server.url("/a"))\n\(server.url("/a"))\n", to: "list")
+            let shell = #"""
+                mkfifo pipe; { cat list; exec sleep 60; } > pipe & writer=$!
+                "$@" < pipe > out & run=$!
+                while ! [ -s out ]; do sleep 0.05; done
+                kill -INT $run; wait $run; code=$?; kill $writer; exit $code
+                """#
+            // A shell without job control lets its background jobs ignore SIGINT.
+            let outcome = try await FerryProcess.run(
+                ["get", "-i", "-", "--results", "-"], in: place, shell: shell.replacing("-INT", with: "-TERM"))
+            #expect(outcome.code == 143, "\(outcome.error)")
+        }
+    }
+
+    @Test(
+        "ferry get --results: a run that is killed at any moment leaves one line for each file, and little is fetched twice"
+    )
+    func killed() async throws {
+        try await OriginServer.with { server in
+            let count = 150
+            for index in 0..<count { server.serve("/\(index)", Self.small) }
+            let place = try Workplace()
+            try place.write((0..<count).map { "\(server.url("/\($0)"))\n" }.joined(), to: "list")
+            var random = SeededRandom(7)
+            var kills = 0
+            while true {
+                let process = try FerryProcess(
+                    ["get", "-i", "list", "-d", "out", "--results", "r.jsonl", "--no-fsync", "-q"], in: place)
+                if kills < 12 {
+                    try await Task.sleep(for: .milliseconds(Int.random(in: 100...900, using: &random)))
+                    process.signal(SIGKILL)
+                    kills += 1
+                }
+                let outcome = try await process.outcome()
+                if outcome.code == 0 { break }
+                #expect(outcome.code == 128 + SIGKILL, "\(outcome.error)")
+                if outcome.code != 128 + SIGKILL { break }
+            }
+            let results = try Self.results(in: place).filter { $0["status"] as? String == "ok" }
+            #expect(results.count == count)
+            #expect(Set(results.compactMap { $0["url"] as? String }).count == count)
+            // Three files are fetched at a time; others may be complete without a line.
+            let fetched = server.requests.count { $0.head.method == "GET" }
+            #expect(fetched <= count + kills * 12, "\(fetched) requests, \(kills) kills")
+            let names = try FileManager.default.contentsOfDirectory(atPath: place.path("out"))
+            #expect(names.count { !$0.hasSuffix(".part") && !$0.hasSuffix(".ferry") } == count)
+        }
+    }
+
+    @Test("ferry get --results: a full disk ends the run, as results that are not written would be fetched again")
+    func fullDisk() async throws {
+        try await OriginServer.with { server in
+            let names = (0..<40).map { "/file-\($0)" }
+            for name in names { server.serve(name, Self.small) }
+            let place = try Workplace()
+            try place.write(names.map { "\(server.url($0))\n" }.joined(), to: "list")
+            // The limit is that of the results: the files are smaller.
+            let outcome = try await FerryProcess.run(
+                ["get", "-i", "list", "--results", "r.jsonl", "--no-progress"], in: place,
+                shell: #"ulimit -f 4; exec "$@""#)
+            #expect(outcome.code == 8, "\(outcome.error)")
+            #expect(outcome.error.contains("ferry: r.jsonl: the results cannot be written: File too large\n"))
+            // The next run goes on after the torn line.
+            let rest = try await FerryProcess.run(["get", "-i", "list", "--results", "r.jsonl"], in: place)
+            #expect(rest.code == 0, "\(rest.error)")
+            #expect(try Self.results(in: place).count == names.count)
+        }
+    }
+
+    @Test("ferry plan --results is a usage error")
+    func plan() async throws {
+        let outcome = try await FerryProcess.run(["plan", "http://h/a", "--results", "r"], in: Workplace())
+        #expect(outcome.code == 2)
+        #expect(outcome.error == "ferry: --results goes with ferry get (see ferry plan --help)\n")
+    }
+}
