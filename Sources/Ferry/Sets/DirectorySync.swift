@@ -20,15 +20,14 @@ public struct SyncOptions: Sendable, Hashable {
     /// Whether files of the set that the source does not list any more are deleted here, if they are unchanged. Default
     /// false.
     public var deletesGone = false
-    /// What every file is requested with: header fields, credentials, limits, connection. Its conflict rule is that for
-    /// files that are there and were not downloaded by this set; ``ConflictRule/fail`` unless it is set. Secrets are sent
-    /// to the server of the source alone.
-    public var request: DownloadRequest
+    /// Whether files are replaced that are there and were not downloaded by this set, or were changed since. Default
+    /// false: such a file is left, and is incomplete.
+    public var replacesOthers = false
+    /// What every file is requested with: header fields, credentials, limits, connection; not its sources, destination
+    /// and conflict rule. Secrets are sent to the server of the source alone.
+    public var request = DownloadRequest(sources: [], destination: .directory(""))
 
-    public init() {
-        request = DownloadRequest(sources: [], destination: .directory(""))
-        request.onConflict = .fail
-    }
+    public init() {}
 }
 
 /// The outcome of a sync.
@@ -43,6 +42,8 @@ public struct SyncReport: Sendable, Hashable, Codable {
     public var receivedBytes: ByteCount = 0
     /// The paths of files that are missing or not current, sorted.
     public var incomplete: [String] = []
+    /// Why each of them is, by path.
+    public var reasons: [String: String] = [:]
     /// The paths of files that the source does not list any more and that are still here, sorted.
     public var gone: [String] = []
     /// The paths of files that were deleted here, sorted.
@@ -74,6 +75,14 @@ public final class DirectorySync: Sendable {
         /// The records of this run, by path.
         var records: [String: FileRecord] = [:]
         var report = SyncReport()
+
+        /// Notes why a file is not complete; what is known of an earlier version stays.
+        mutating func fail(_ entry: SetEntry, _ error: DownloadError) {
+            var record = manifest?.records[entry.path] ?? FileRecord(path: entry.path)
+            record.urls = entry.sources.map { $0.with(nil).text }
+            record.problem = error.message
+            records[entry.path] = record
+        }
     }
     /// The manifest is used by one file thread at a time.
     private let state: Mutex<State>
@@ -91,14 +100,16 @@ public final class DirectorySync: Sendable {
         var options = options
         let home: Origin?
         switch source {
-        case .url(let url): (home, options.request.sources) = (url.origin, [url])
+        case .url(let url):
+            (home, options.request.sources) = (url.origin, [url])
+            options.request.credentials = options.request.credentials ?? url.credentials
         case .file(_, let base): home = (base ?? options.base)?.origin
         case .entries: home = options.base?.origin
         }
         let listing = try await SetReader(manager: manager, options: options).read(source)
         (self.listing, self.options) = (listing, options)
         let opened = try await EngineProvider.files.run { disk throws(DownloadError) in
-            try Self.open(FilePath(root), listing, disk)
+            try Self.open(FilePath(root), listing, options, disk)
         }
         plan = opened.plan
         var state = State(manifest: opened.manifest)
@@ -110,7 +121,14 @@ public final class DirectorySync: Sendable {
             case .keep(let record):
                 state.records[record.path] = record
                 state.report.unchangedCount += 1
+            case .conflict(let entry):
+                let path = Paths.join(root, entry.path)
+                state.fail(entry, DownloadError(.conflict, ErrorPhrase(.thereAlready, path), recovery: .needsUser))
             case .request(let entry, let replaces):
+                if let error = opened.failures[Paths.parent(of: entry.path)] {
+                    state.fail(entry, error)
+                    continue
+                }
                 let request = Self.request(entry, replaces, in: root, options.request, home: home)
                 if case .file(let path) = request.destination { entries[path] = entry }
                 requests.append(request)
@@ -128,33 +146,57 @@ public final class DirectorySync: Sendable {
         request.sources = entry.sources
         request.destination = .file(Paths.join(root, entry.path))
         request.root = root
-        if replaces { request.onConflict = .overwrite }
+        request.onConflict = replaces ? .overwrite : .fail
         (request.checksum, request.expectedBytes, request.pieces) = (entry.checksum, entry.totalBytes, entry.pieces)
         request.recordsDigests = true
         return request
     }
 
     private static func open(
-        _ root: FilePath, _ listing: SetListing, _ disk: Disk
-    ) throws(DownloadError) -> (plan: SyncPlan, manifest: Manifest) {
+        _ root: FilePath, _ listing: SetListing, _ options: SyncOptions, _ disk: Disk
+    ) throws(DownloadError) -> (plan: SyncPlan, manifest: Manifest, failures: [String: DownloadError]) {
         do throws(FileError) { try disk.fileSystem.makeDirectories(root, syncs: true) } catch {
             throw DownloadError(error)
         }
         let manifest = try Manifest(in: root, fileSystem: disk.fileSystem)
         let confined = disk.fileSystem(within: root.string)
-        let plan = SyncPlan(listing.entries, manifest: manifest.records) { path in
-            LocalFile.read(root.appending(path), confined)
-        }
+        let plan = SyncPlan(
+            listing, options,
+            SyncPlan.Directory(
+                manifest: manifest.records, file: { LocalFile.read(root.appending($0), confined) },
+                isSame: { isSame(root.appending($0.path), $0, confined) },
+                isDownloaded: { isDownloaded(root.appending($0.path), from: $0.sources[0], confined) }))
+        // Directories that cannot be made, as a file or link has the name: their files are incomplete, and no others.
+        var failures: [String: DownloadError] = [:]
         var made: Set<String> = []
         for case .request(let entry, _) in plan.steps {
             let parent = Paths.parent(of: entry.path)
             guard entry.path.utf8.contains(UInt8(ascii: "/")), made.insert(parent).inserted else { continue }
             do throws(FileError) { try confined.makeDirectories(root.appending(parent), syncs: true) } catch {
-                manifest.close()
-                throw DownloadError(error)
+                failures[parent] = DownloadError(.conflict, error.phrase, recovery: .needsUser)
             }
         }
-        return (plan, manifest)
+        return (plan, manifest, failures)
+    }
+
+    /// Whether a file has the bytes of its record. If it has, it gets its recorded time again, by which it is known.
+    private static func isSame(_ path: FilePath, _ record: FileRecord, _ fileSystem: any FileSystem) -> Bool {
+        guard let checksum = record.checksum, let total = record.totalBytes,
+            let file = try? fileSystem.openOurs(path, .readOnly, for: .content)
+        else { return false }
+        defer { file.close() }
+        guard let digest = try? ByteDigest.of(file, length: total, checksum.algorithm), digest == checksum.bytes else {
+            return false
+        }
+        if let time = record.modified.flatMap(FileTime.init(text:)) { try? file.setModificationTime(time) }
+        return LocalFile.read(path, fileSystem)?.modified == record.modified
+    }
+
+    private static func isDownloaded(_ path: FilePath, from url: DownloadURL, _ fileSystem: any FileSystem) -> Bool {
+        guard let file = try? fileSystem.openOurs(path, .readOnly, for: .content) else { return false }
+        defer { file.close() }
+        guard let status = try? file.status() else { return false }
+        return SourceAttribute.read(file)?.matches(url: url.text, status) ?? false
     }
 
     // MARK: Ends of downloads
@@ -208,12 +250,7 @@ public final class DirectorySync: Sendable {
     /// Notes a download of ``requests`` that ended without its file.
     public func failed(_ error: DownloadError, path: String) {
         guard let entry = entries[path] else { return }
-        state.withLock { state in
-            var record = state.manifest?.records[entry.path] ?? FileRecord(path: entry.path)
-            record.urls = entry.sources.map { $0.with(nil).text }
-            record.problem = error.message
-            state.records[entry.path] = record
-        }
+        state.withLock { $0.fail(entry, error) }
     }
 
     private func note(_ problem: String) { state.withLock { $0.report.problems.append(problem) } }
@@ -234,11 +271,14 @@ public final class DirectorySync: Sendable {
                 var records: [FileRecord] = []
                 for entry in listing.entries {
                     let record = state.records[entry.path] ?? missing(entry, manifest.records[entry.path])
-                    if record.problem != nil || record.proof == nil { state.report.incomplete.append(entry.path) }
+                    if record.problem != nil || record.proof == nil {
+                        state.report.incomplete.append(entry.path)
+                        state.report.reasons[entry.path] = record.problem
+                    }
                     records.append(record)
                 }
                 state.report.incomplete.sort()
-                try manifest.replace(by: records + kept)
+                try manifest.replace(by: records + kept + plan.others)
                 return state.report
             }
         }

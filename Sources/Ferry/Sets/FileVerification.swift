@@ -31,6 +31,9 @@ public struct VerifiedFile: Sendable, Hashable {
     public var state: State
     /// What is known of the file; `nil` if there is no record.
     public var record: FileRecord?
+    /// The directory of the manifest that names the file, below which no link is followed; `nil` for a file that was
+    /// named itself.
+    public var directory: String?
 
     /// Whether the file is whole.
     public var isIntact: Bool { state == .intact }
@@ -84,27 +87,49 @@ struct FileVerifier {
     /// Called before each piece; `false` stops.
     let continues: () -> Bool
 
+    /// What a path names.
+    struct Targets: Sendable {
+        var files: [(path: FilePath, record: FileRecord?)] = []
+        /// The directory of the manifest.
+        var directory: String?
+        /// Why there may be more.
+        var problem: ErrorPhrase?
+    }
+
     /// The files that a path names, with their records.
-    func targets(_ path: String) throws(DownloadError) -> [(path: FilePath, record: FileRecord?)] {
+    func targets(_ path: String) throws(DownloadError) -> Targets {
         let place = FilePath(path)
         let status: FileStatus?
         do throws(FileError) { status = try disk.fileSystem.statusIfPresent(place) } catch {
             throw DownloadError(error)
         }
         if let status, status.kind == .directory {
-            guard let records = try Manifest.records(in: place, fileSystem: disk.fileSystem) else {
+            guard let content = try Manifest.content(of: place, fileSystem: disk.fileSystem) else {
                 throw DownloadError(.invalidRequest, ErrorPhrase(.noManifest, path), recovery: .needsUser)
             }
-            return records.map { (place.appending($0.path), $0) }
+            return Targets(
+                files: content.records.map { (place.appending($0.path), $0) }, directory: path,
+                problem: content.problem)
         }
-        if let record = DigestFile.read(of: place, fileSystem: disk.fileSystem) { return [(place, record)] }
-        return [(place, try record(inManifestAbove: place) ?? attribute(of: place))]
+        if let record = digests(beside: place, disk.fileSystem) { return Targets(files: [(place, record)]) }
+        return Targets(files: [(place, try record(inManifestAbove: place) ?? attribute(of: place))])
+    }
+
+    /// The digests beside a file, unless the file is a newer download without any.
+    private func digests(beside path: FilePath, _ fileSystem: any FileSystem) -> FileRecord? {
+        guard let record = DigestFile.read(of: path, fileSystem: fileSystem) else { return nil }
+        guard let file = try? fileSystem.openOurs(path, .readOnly, for: .content) else { return record }
+        defer { file.close() }
+        guard let status = try? file.status(), status.modified.text != record.modified,
+            let attribute = SourceAttribute.read(file), attribute.isOf(status), attribute.checksum != record.checksum
+        else { return record }
+        return nil
     }
 
     private func record(inManifestAbove file: FilePath) throws(DownloadError) -> FileRecord? {
         var directory = file.parent
         while true {
-            if let records = try Manifest.records(in: directory, fileSystem: disk.fileSystem),
+            if let records = try Manifest.content(of: directory, fileSystem: disk.fileSystem)?.records,
                 let rest = file.string.dropping(prefix: directory.string)
             {
                 let path = rest.split(at: "/").joined(separator: "/")
@@ -127,29 +152,27 @@ struct FileVerifier {
     }
 
     /// Compares one file. Returns `nil` if it was stopped.
-    func verify(_ path: FilePath, _ given: FileRecord?) -> VerifiedFile? {
-        var result = VerifiedFile(path: path.string, state: .unknown, record: given)
-        guard var record = given else {
-            if (try? disk.fileSystem.exists(path)) == false { result.state = .missing }
+    ///
+    /// - Parameter directory: The directory that confines the file; `nil` for none.
+    func verify(_ path: FilePath, _ given: FileRecord?, in directory: String?) -> VerifiedFile? {
+        let fileSystem = disk.fileSystem(within: directory)
+        var result = VerifiedFile(path: path.string, state: .unknown, record: given, directory: directory)
+        guard var record = given, let total = record.totalBytes, let checksum = record.checksum else {
+            if (try? fileSystem.exists(path)) == false { result.state = .missing }
             return result
         }
-        guard record.proof != nil, let total = record.totalBytes, let checksum = record.checksum else {
-            if record.proof == nil { result.state = .missing }
-            return result
-        }
-        // The digests of its pieces, unless they are of another version of the file.
-        if record.pieces == nil, let beside = DigestFile.read(of: path, fileSystem: disk.fileSystem),
-            beside.checksum == checksum, beside.totalBytes == total
+        if record.pieces == nil, let beside = digests(beside: path, fileSystem), beside.checksum == checksum,
+            beside.totalBytes == total
         {
             record.pieces = beside.pieces
             result.record = record
         }
         do throws(FileError) {
-            guard try disk.fileSystem.exists(path) else {
+            guard try fileSystem.exists(path) else {
                 result.state = .missing
                 return result
             }
-            let file = try disk.fileSystem.openOurs(path, .readOnly, for: .content)
+            let file = try fileSystem.openOurs(path, .readOnly, for: .content)
             defer { file.close() }
             let status = try file.status()
             guard let damaged = try damage(file, status.length, record, total, checksum) else { return nil }
@@ -203,8 +226,8 @@ extension DownloadManager {
     ///   - path: A directory with a manifest of ``sync(_:into:options:)``, or a file of one, or one that was downloaded with
     ///     ``DownloadRequest/recordsDigests``.
     ///   - body: Called with each file in order.
-    /// - Throws: `invalidRequest` for a directory without a manifest; `cancelled` after the task is cancelled. What is wrong
-    ///   with a file is its state.
+    /// - Throws: `invalidRequest` for a directory without a manifest, and after all files for one whose manifest is not
+    ///   whole; `cancelled` after the task is cancelled. What is wrong with a file is its state.
     public static func verify(
         _ path: String, _ body: @Sendable (VerifiedFile) async -> Void
     ) async throws(DownloadError) {
@@ -212,14 +235,17 @@ extension DownloadManager {
         let targets = try await EngineProvider.files.run { disk throws(DownloadError) in
             try FileVerifier(disk: disk) { true }.targets(path)
         }
-        for target in targets {
+        for target in targets.files {
             let file = await EngineProvider.files.run { disk in
-                FileVerifier(disk: disk) { true }.verify(target.path, target.record)
+                FileVerifier(disk: disk) { true }.verify(target.path, target.record, in: targets.directory)
             }
             guard let file, !Task.isCancelled else {
                 throw DownloadError(.cancelled, ErrorPhrase(.itWasCancelled))
             }
             await body(file)
+        }
+        if let problem = targets.problem {
+            throw DownloadError(.invalidRequest, problem, recovery: .needsUser)
         }
     }
 
@@ -235,7 +261,7 @@ extension DownloadManager {
     public static func repair(
         _ file: VerifiedFile, with template: DownloadRequest
     ) async throws(DownloadError) -> DownloadRequest {
-        guard var record = file.record, let checksum = record.checksum else {
+        guard var record = file.record, record.checksum != nil || file.state == .missing else {
             throw DownloadError(.notResumable, ErrorPhrase(.notRepairable, file.path), recovery: .needsUser)
         }
         var request = template
@@ -248,18 +274,20 @@ extension DownloadManager {
             (record.etag, record.lastModified) = (nil, nil)
         }
         record.urls = request.sources.map { $0.with(nil).text }
-        (request.checksum, request.expectedBytes) = (checksum, record.totalBytes)
+        (request.checksum, request.expectedBytes) = (record.checksum, record.totalBytes)
         request.pieces = record.pieces
         request.recordsDigests = true
-        request.onConflict = .overwrite
+        request.onConflict = file.state == .missing ? .fail : .overwrite
         request.trust.failsOnChange = true
+        request.root = file.directory
         switch file.state {
         case .damaged(let pairs) where record.pieces != nil, .changed(let pairs) where record.pieces != nil:
             let damaged = RangeSet<ByteCount>(pairs: pairs) ?? RangeSet(0..<(record.totalBytes ?? 0))
-            let (path, now, whole) = (FilePath(file.path), Date(), record)
+            let (path, now, whole, root) = (FilePath(file.path), Date(), record, file.directory)
             let paths = try await EngineProvider.files.run { disk throws(DownloadError) in
                 try RepairPart.make(
-                    of: path, whole, damaged: damaged, id: .make(), now: now, fileSystem: disk.fileSystem
+                    of: path, whole, damaged: damaged, id: .make(), now: now,
+                    fileSystem: disk.fileSystem(within: root)
                 ) { true }
             }
             guard let paths else { throw DownloadError(.cancelled, ErrorPhrase(.itWasCancelled)) }

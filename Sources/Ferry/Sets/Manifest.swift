@@ -12,7 +12,8 @@ import SystemPackage
 /// The manifest of a set, `DIR/ferry-manifest.jsonl`: a ``FileRecord`` per line, of which the last one for a path counts.
 ///
 /// A sync appends each file when it has been published, so a killed one leaves what it has; at its end the manifest is
-/// replaced in one step, in the order of the list. The lock of the file keeps two syncs of one directory apart.
+/// replaced in one step, in the order of the list, with the number of its files as its last line. The lock of the file
+/// keeps two syncs of one directory apart.
 struct Manifest: Sendable {
     /// The records, by path.
     private(set) var records: [String: FileRecord] = [:]
@@ -51,15 +52,37 @@ struct Manifest: Sendable {
         }
     }
 
+    /// What a manifest holds.
+    struct Content: Sendable {
+        /// The records in the order of their paths' first lines.
+        var records: [FileRecord] = []
+        /// Why the manifest is not whole; `nil` if it is.
+        var problem: ErrorPhrase?
+    }
+
+    /// The last line of a whole manifest.
+    private struct Count: Codable { var files: Int }
+
     /// Reads the records of a directory without changing anything; `nil` if it has no manifest. Blocks.
-    static func records(in directory: FilePath, fileSystem: any FileSystem) throws(DownloadError) -> [FileRecord]? {
+    static func content(of directory: FilePath, fileSystem: any FileSystem) throws(DownloadError) -> Content? {
         let path = directory.appending(SetPath.manifest)
         guard (try? fileSystem.exists(path)) == true else { return nil }
         do throws(FileError) {
             let file = try fileSystem.openOurs(path, .readOnly)
             defer { file.close() }
             let found = try read(file, length: file.status().length, path)
-            return found.order.compactMap { found.records[$0] }
+            var content = Content(records: found.order.compactMap { found.records[$0] })
+            if found.unusable > 0 {
+                content.problem = ErrorPhrase(.manifestDamaged, "\(directory)", "\(found.unusable)")
+            } else if let count = found.count {
+                if count > found.records.count {
+                    content.problem = ErrorPhrase(
+                        .manifestShort, "\(directory)", "\(found.records.count)", "\(count)")
+                }
+            } else {
+                content.problem = ErrorPhrase(.syncNotEnded, "\(directory)")
+            }
+            return content
         } catch { throw DownloadError(error) }
     }
 
@@ -72,12 +95,39 @@ struct Manifest: Sendable {
         } catch { throw DownloadError(error) }
     }
 
-    /// Returns the records and the paths in the order of their first lines, up to the last complete line. Lines that
-    /// cannot be read are left out: their files are requested again.
-    private static func read(
-        _ file: any File, length: ByteCount, _ path: FilePath
-    ) throws(FileError) -> (records: [String: FileRecord], order: [String], end: ByteCount) {
-        var (records, order, end): ([String: FileRecord], [String], ByteCount) = ([:], [], 0)
+    /// The lines of a manifest.
+    private struct Lines {
+        var records: [String: FileRecord] = [:]
+        /// The paths in the order of their first lines.
+        var order: [String] = []
+        /// The number of files that the last sync which ended has noted.
+        var count: Int?
+        /// The number of lines that cannot be read: their files are requested again.
+        var unusable = 0
+        /// The end of the last complete line.
+        var end: ByteCount = 0
+
+        mutating func add(_ line: ArraySlice<UInt8>) {
+            end += ByteCount(line.count + 1)
+            let data = Data(line)
+            if line.count <= mostLineBytes, APICoding.isShallow(line, depth: 8) {
+                if let record = try? APICoding.decode(FileRecord.self, from: data),
+                    SetPath.make(record.path) == record.path
+                {
+                    if records.updateValue(record, forKey: record.path) == nil { order.append(record.path) }
+                    return
+                }
+                if let count = try? APICoding.decode(Count.self, from: data) {
+                    self.count = count.files
+                    return
+                }
+            }
+            unusable += 1
+        }
+    }
+
+    private static func read(_ file: any File, length: ByteCount, _ path: FilePath) throws(FileError) -> Lines {
+        var lines = Lines()
         var (buffer, offset): ([UInt8], ByteCount) = ([], 0)
         while offset < length {
             let piece = try file.read(offset..<min(length, offset + pieceBytes))
@@ -85,19 +135,13 @@ struct Manifest: Sendable {
             buffer += piece
             var start = 0
             while let feed = buffer[start...].firstIndex(of: 0x0A) {
-                if feed - start <= mostLineBytes, APICoding.isShallow(buffer[start..<feed], depth: 8),
-                    let record = try? APICoding.decode(FileRecord.self, from: Data(buffer[start..<feed])),
-                    SetPath.make(record.path) == record.path
-                {
-                    if records.updateValue(record, forKey: record.path) == nil { order.append(record.path) }
-                }
-                end += ByteCount(feed + 1 - start)
+                lines.add(buffer[start..<feed])
                 start = feed + 1
             }
             buffer.removeFirst(start)
             if buffer.count > mostLineBytes { throw FileError(.read, path, kind: .endedEarly) }
         }
-        return (records, order, end)
+        return lines
     }
 
     /// Appends a record. Not synced: a lost line costs a request. Blocks.
@@ -126,6 +170,7 @@ struct Manifest: Sendable {
                 offset += ByteCount(buffer.count)
                 buffer = []
             }
+            buffer += "{\"files\":\(records.count)}\n".utf8
             try created.write(buffer, at: offset)
             try created.setMode(mode)
             try created.dataSync()

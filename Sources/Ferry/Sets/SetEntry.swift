@@ -1,9 +1,12 @@
 public import FerryCore
+import FerryEngine
 
 /// One file of a set, as the source of the set lists it.
 public struct SetEntry: Sendable, Hashable {
     /// The path below the directory of the set, made safe; see ``SetPath``.
     public let path: String
+    /// Whether the path is the one that the source gives, and not made safe.
+    let isExact: Bool
     /// The URLs of the file: the source, then mirrors; never empty.
     public var sources: [DownloadURL]
     /// The size of the file in bytes; `nil` if the source does not state it.
@@ -26,6 +29,7 @@ public struct SetEntry: Sendable, Hashable {
         }
         guard !sources.isEmpty else { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
         (self.path, self.sources, self.totalBytes, self.checksum) = (safe, sources, totalBytes, checksum)
+        isExact = safe.hasSameBytes(as: path)
     }
 }
 
@@ -43,9 +47,15 @@ enum SetPath {
         guard parts.count <= mostDirectories + 1, text.utf8.count <= mostBytes,
             parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." })
         else { return nil }
-        let names = parts.compactMap { SafeName.sanitize(String($0)) }
+        // A backslash is no separator here.
+        let names = parts.compactMap { SafeName.sanitize($0.replacing("\\", with: "_")) }
         guard names.count == parts.count, names != [manifest] else { return nil }
         return names.joined(separator: "/")
+    }
+
+    /// Whether the file is one that Ferry keeps beside the files of a set.
+    static func isOwn(_ path: String) -> Bool {
+        path == manifest || Paths.name(of: path).utf8.hasSuffix(DigestFile.suffix)
     }
 
     /// Returns the path of a URL below that of a directory; `nil` if it is not below it, or has a query.

@@ -13,7 +13,7 @@ struct SetList: Sendable {
     /// The maximum number of files.
     static let mostFiles = 10_000_000
     /// The maximum size of a list in bytes.
-    static let mostBytes = 1 << 30
+    static let mostBytes = 1 << 28
 
     private(set) var entries: [SetEntry] = []
     /// The lines that cannot be used, each `line 3: reason`.
@@ -153,10 +153,13 @@ struct SetList: Sendable {
                 throw DownloadError(.invalidRequest, ErrorPhrase(.noSetBase), recovery: .needsUser)
             }
             let digest = try checksum(first)
+            let size = first(["totalBytes", "size", "bytes", "length"])
+            let bytes = size.flatMap { ASCII.size(Array($0.utf8)) }
+            if let size, bytes == nil {
+                throw DownloadError(.invalidRequest, "a size that cannot be: \(TextError.quote(size))" as Reason)
+            }
             add(path ?? SafeName.make(nil, url: url, finalURL: nil), [url], line: line) { file in
-                file.totalBytes = first(["totalBytes", "size", "bytes", "length"])
-                    .flatMap { ASCII.size(Array($0.utf8)) }
-                file.checksum = digest
+                (file.totalBytes, file.checksum) = (bytes, digest)
                 (file.etag, file.lastModified) = (value("etag"), value("lastModified"))
             }
         } catch { problems.append("line \(line): \(error.reason)") }

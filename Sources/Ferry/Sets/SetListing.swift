@@ -10,14 +10,28 @@ struct SetListing: Sendable {
     /// What of the source cannot be used. Without any, a file that is not listed is gone from the source.
     var problems: [Reason] = []
 
-    /// Adds entries; a path that is there already is a problem, as one file would replace the other.
-    mutating func add(_ new: [SetEntry], _ paths: inout Set<String>) {
+    /// The paths of all listed files, also of those that are not wanted.
+    var paths: Set<String> = []
+    /// The place of each wanted file in ``entries``.
+    private var places: [String: Int] = [:]
+
+    /// Adds entries. Of two with one path the one that has it by itself counts, else the first: one file would replace
+    /// the other.
+    mutating func add(_ new: [SetEntry], _ filter: SetFilter) {
         for entry in new {
-            if paths.insert(entry.path).inserted {
+            paths.insert(entry.path)
+            guard filter.accepts(entry.path) else { continue }
+            guard let place = places[entry.path] else {
+                places[entry.path] = entries.count
                 entries.append(entry)
-            } else {
-                problems.append(.phrase(ErrorPhrase(.sameSetPath, entry.path)))
+                continue
             }
+            let other = entries[place]
+            if other.sources == entry.sources { continue }
+            let isBetter = entry.isExact && !other.isExact
+            if isBetter { entries[place] = entry }
+            let left = isBetter ? other : entry
+            problems.append(.phrase(ErrorPhrase(.sameSetPath, "\(left.sources[0])", left.path)))
         }
     }
 }
@@ -29,26 +43,30 @@ struct SetReader: Sendable {
 
     /// The maximum size of an index page in bytes, and the number of pages and of links in one.
     private static let mostPageBytes = 16 << 20
-    private static let mostPages = 100_000
+    private static let mostPages = 10_000
+    private static let mostDepth = 64
     private static let mostLinks = 1_000_000
     /// Pages that are requested at the same time.
     private static let parallel = 6
 
     /// Throws if there is no list at all; parts of it that cannot be used are ``SetListing/problems``.
     func read(_ source: SetSource) async throws(DownloadError) -> SetListing {
-        var (listing, paths): (SetListing, Set<String>) = (SetListing(), [])
+        var listing = SetListing()
         switch source {
-        case .entries(let entries): listing.add(entries, &paths)
+        case .entries(let entries): listing.add(entries, options.filter)
         case .file(let path, let base):
             let bytes = try await read(path)
             let list = try SetList(bytes, base: base)
             listing.problems = list.problems.map { "\(path): \($0)" }
-            listing.add(list.entries, &paths)
-        case .url(let url): try await read(url, &listing, &paths)
+            listing.add(list.entries, options.filter)
+        case .url(let url): try await read(url, &listing)
         }
-        listing.entries.removeAll { !options.filter.accepts($0.path) }
         guard !listing.entries.isEmpty else {
             let name = source.name
+            if !listing.paths.isEmpty {
+                throw DownloadError(
+                    .invalidRequest, ErrorPhrase(.noneWanted, name, "\(listing.paths.count)"), recovery: .needsUser)
+            }
             throw listing.problems.first.map { DownloadError(.invalidRequest, "\(name): \($0)") }
                 ?? DownloadError(.invalidRequest, ErrorPhrase(.emptySet, name), recovery: .needsUser)
         }
@@ -87,61 +105,73 @@ struct SetReader: Sendable {
                 code, ErrorPhrase(.setAnswered, "\(url)", "\(response.head.status)"),
                 recovery: .needsUser)
         }
-        let bytes = Array(buffer: try await response.body.collect(upTo: most))
         let type = response.head.values(.contentType).first
+        let isPage = type.flatMap { MediaType($0) }?.isHTML == true
+        let bytes = Array(
+            buffer: try await response.body.collect(upTo: isPage ? min(most, Self.mostPageBytes) : most))
         let start = String(decoding: bytes.prefix(256), as: UTF8.self).trimmedText.asciiLowercased
         let isHTML =
-            start.utf8.hasPrefix("<!doctype html") || start.utf8.hasPrefix("<html")
-            || type.flatMap { MediaType($0) }?.isHTML == true
+            isPage || start.utf8.hasPrefix("<!doctype html") || start.utf8.hasPrefix("<html")
         return Page(url: response.url, bytes: bytes, isHTML: isHTML)
     }
 
-    private func read(
-        _ url: DownloadURL, _ listing: inout SetListing, _ paths: inout Set<String>
-    ) async throws(DownloadError) {
+    private func read(_ url: DownloadURL, _ listing: inout SetListing) async throws(DownloadError) {
         let first = try await page(url, most: SetList.mostBytes)
         guard first.isHTML else {
             let list = try SetList(first.bytes, base: options.base ?? first.url)
             listing.problems = list.problems.map { "\(url): \($0)" }
-            listing.add(list.entries, &paths)
+            listing.add(list.entries, options.filter)
             return
         }
         guard first.url.path.utf8.hasSuffix("/") else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.notAnIndex, "\(url)"), recovery: .needsUser)
         }
-        await crawl(from: first, &listing, &paths)
+        await crawl(from: first, &listing)
     }
 
     /// Reads the pages below the first one, level by level.
-    private func crawl(from first: Page, _ listing: inout SetListing, _ paths: inout Set<String>) async {
+    private func crawl(from first: Page, _ listing: inout SetListing) async {
         let root = first.url
         var seen: Set<String> = [root.text]
         var level: [Page] = [first]
+        var (pageCount, queryCount) = (1, 0)
         for depth in 0... {
             var directories: [DownloadURL] = []
             for page in level {
                 let links = HTMLTag.links(in: page.bytes, at: page.url, most: Self.mostLinks)
                 for link in links where seen.insert(link.text).inserted {
-                    // Not below the page: its parent, other servers, orders of the page.
+                    // Orders of the page itself have its path; other links with a query may be files.
+                    if link.query != nil, link.path != page.url.path, link.path.utf8.hasPrefix(root.path) {
+                        queryCount += 1
+                    }
+                    // Not below the page: its parent, other servers.
                     guard SetPath.path(of: link, below: page.url) != nil,
-                        let path = SetPath.path(of: link, below: root)
+                        let path = SetPath.path(of: link, below: root), !SetPath.isOwn(path)
                     else { continue }
                     if link.path.utf8.hasSuffix("/") {
                         directories.append(link)
                         continue
                     }
                     do throws(DownloadError) {
-                        listing.add([try SetEntry(path: path, sources: [link])], &paths)
+                        listing.add([try SetEntry(path: path, sources: [link])], options.filter)
                     } catch { listing.problems.append(error.reason) }
                 }
             }
-            if directories.isEmpty { return }
-            if let most = options.maxDepth, depth >= most { return }
-            guard seen.count < Self.mostPages * 100, depth < 64 else {
+            if directories.isEmpty { break }
+            if let most = options.maxDepth, depth >= most { break }
+            guard depth < Self.mostDepth else {
+                listing.problems.append(.phrase(ErrorPhrase(.deepSet, "\(root)", "\(Self.mostDepth)")))
+                break
+            }
+            pageCount += directories.count
+            guard pageCount <= Self.mostPages else {
                 listing.problems.append(.phrase(ErrorPhrase(.largeSet, "\(root)", "\(Self.mostPages)")))
-                return
+                break
             }
             level = await pages(directories, below: root, &listing)
+        }
+        if queryCount > 0 {
+            listing.problems.append(.phrase(ErrorPhrase(.linksWithQuery, "\(root)", "\(queryCount)")))
         }
     }
 
@@ -174,7 +204,9 @@ struct SetReader: Sendable {
                     } else {
                         problems[index] = .phrase(ErrorPhrase(.notAnIndex, "\(urls[index])"))
                     }
-                case .failure(let error): problems[index] = "\(urls[index]): \(error.reason)"
+                case .failure(let error):
+                    let isNamed = error.message.utf8.contains(urls[index].redacted)
+                    problems[index] = isNamed ? error.reason : "\(urls[index]): \(error.reason)"
                 }
                 start()
             }

@@ -12,33 +12,60 @@ struct SyncPlan: Sendable, Hashable {
     enum Step: Sendable, Hashable {
         /// The file is complete and current.
         case keep(FileRecord)
-        /// The file is requested; `replaces`: the one that is there is of this set, and unchanged since.
+        /// The file is requested; `replaces`: the one that is there may be replaced.
         case request(SetEntry, replaces: Bool)
+        /// A file that this set has not downloaded is there.
+        case conflict(SetEntry)
+    }
+
+    /// What a sync knows of the directory.
+    struct Directory {
+        /// The records of the last sync, by path.
+        var manifest: [String: FileRecord]
+        /// Returns the file that is at a path.
+        var file: (_ path: String) -> LocalFile?
+        /// Whether the file at a path has the bytes of its record, whose time it has not.
+        var isSame: (FileRecord) -> Bool
+        /// Whether the file at a path was downloaded from this URL and is unchanged since, by its attribute.
+        var isDownloaded: (SetEntry) -> Bool
     }
 
     /// In the order of the list.
     private(set) var steps: [Step] = []
     /// Files of the manifest that the source does not list any more, and that are still there.
     private(set) var gone: [FileRecord] = []
+    /// Files of the manifest that are not looked at: the filter or the depth leaves them out.
+    private(set) var others: [FileRecord] = []
 
-    /// - Parameters:
-    ///   - entries: The files of the list; no two have the same path.
-    ///   - manifest: The records of the last sync, by path.
-    ///   - local: Returns the file that is at a path.
-    init(_ entries: [SetEntry], manifest: [String: FileRecord], local: (String) -> LocalFile?) {
-        var listed: Set<String> = []
-        for entry in entries {
-            listed.insert(entry.path)
-            guard let file = local(entry.path), let record = manifest[entry.path], record.isOf(file) else {
-                steps.append(.request(entry, replaces: false))
-                continue
+    init(_ listing: SetListing, _ options: SyncOptions, _ directory: Directory) {
+        var wanted: Set<String> = []
+        for entry in listing.entries {
+            wanted.insert(entry.path)
+            steps.append(Self.step(entry, options, directory))
+        }
+        for record in directory.manifest.values.sorted(by: { $0.path < $1.path }) where !wanted.contains(record.path) {
+            let depth = record.path.utf8.count { $0 == UInt8(ascii: "/") }
+            let isWanted = options.filter.accepts(record.path) && options.maxDepth.map { depth <= $0 } != false
+            if !isWanted || listing.paths.contains(record.path) {
+                others.append(record)
+            } else if directory.file(record.path) != nil {
+                gone.append(record)
             }
-            steps.append(
-                Self.isCurrent(record, entry) ? .keep(record) : .request(entry, replaces: true))
         }
-        gone = manifest.values.filter { !listed.contains($0.path) && local($0.path) != nil }.sorted {
-            $0.path < $1.path
+    }
+
+    private static func step(_ entry: SetEntry, _ options: SyncOptions, _ directory: Directory) -> Step {
+        guard let file = directory.file(entry.path) else { return .request(entry, replaces: false) }
+        if var record = directory.manifest[entry.path], record.proof != nil, record.totalBytes == file.totalBytes,
+            record.modified == file.modified || directory.isSame(record)
+        {
+            record.problem = nil
+            return isCurrent(record, entry) ? .keep(record) : .request(entry, replaces: true)
         }
+        if options.replacesOthers { return .request(entry, replaces: true) }
+        // With a digest the file is compared; its attribute tells one of a sync that was killed.
+        return entry.checksum != nil || directory.isDownloaded(entry)
+            ? .request(entry, replaces: false) : .conflict(entry)
     }
 
     /// Whether the list itself proves that the file has not changed: by its digest, else by its validators. Without

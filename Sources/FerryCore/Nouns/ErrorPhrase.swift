@@ -95,7 +95,8 @@ extension ErrorPhrase {
         case noSpaceBesideReserve
         // Sets of files, and files that are verified and repaired
         case notASetPath, sameSetPath, emptySet, setAnswered, setLeavesServer, notAnIndex, largeSet, noSetBase, setInUse
-        case noManifest, notRepairable, repairWithoutURL, repairInTheWay
+        case noManifest, manifestDamaged, manifestShort, syncNotEnded, linksWithQuery, deepSet, noneWanted
+        case notRepairable, repairWithoutURL, repairInTheWay
         // Missing features of a file system
         case open, create, read, write, sync, truncate, lock, link, rename, remove, list, allocate, inspect
         case makeDirectory, syncDirectory, measureSpace, setMode, setTime, setAttribute, getAttribute

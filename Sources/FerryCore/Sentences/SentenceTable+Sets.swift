@@ -2,7 +2,9 @@ extension SentenceTable {
     /// Sets of files, and files that are verified and repaired.
     static let sets: Rows = [
         .notASetPath: ("{0} is not the path of a file below the directory", "{0} 不是该目录下的文件路径"),
-        .sameSetPath: ("two files have the path {0}: the first one is used", "有两个文件的路径都是 {0}：使用第一个"),
+        .sameSetPath: (
+            "{0} is left out: its path {1} is that of another file of the set", "{0} 被略去：其路径 {1} 是集合中另一文件的路径"
+        ),
         .emptySet: ("{0} lists no file", "{0} 没有列出任何文件"),
         .setAnswered: ("{0}: the server answered {1}", "{0}：服务器回应 {1}"),
         .setLeavesServer: ("{0} leads to {1}, which is not below the first page", "{0} 指向 {1}，它不在首页之下"),
@@ -11,6 +13,27 @@ extension SentenceTable {
             "{0} 是网页而不是列表；目录索引页的地址以 / 结尾"
         ),
         .largeSet: ("{0} has more than {1} pages: the rest is left out", "{0} 超过 {1} 页：其余部分被略去"),
+        .manifestDamaged: (
+            "{1} lines of the manifest in {0} cannot be read: ferry sync requests their files again",
+            "{0} 的清单中有 {1} 行无法读取：ferry sync 会重新请求这些文件"
+        ),
+        .manifestShort: (
+            "the manifest in {0} has {1} of {2} files: its other lines were lost; ferry sync restores them",
+            "{0} 的清单只有 {2} 个文件中的 {1} 个：其余的行丢失了；ferry sync 会恢复它们"
+        ),
+        .syncNotEnded: (
+            "the sync of {0} has not ended: run it again", "{0} 的同步尚未完成：请再次运行"
+        ),
+        .linksWithQuery: (
+            "{1} links of {0} are left out, as they have a query", "{0} 的 {1} 个链接带有查询部分，已略去"
+        ),
+        .deepSet: (
+            "{0} has directories that are deeper than {1}: they are left out", "{0} 的目录深度超过 {1}：更深的被略去"
+        ),
+        .noneWanted: (
+            "none of the {1} files that {0} lists matches --include and --exclude",
+            "{0} 列出的 {1} 个文件中没有一个符合 --include 和 --exclude"
+        ),
         .noSetBase: (
             "the list names files without their URLs: give the address that they are below (--base URL)",
             "列表只有文件名而没有 URL：请给出文件所在的地址（--base URL）"
@@ -36,8 +59,11 @@ extension SentenceTable {
         "--user is for the server of the source: give its URL, or --base URL":
             "--user 用于来源的服务器：请给出其网址，或 --base URL",
         "--url is for one file": "--url 用于单个文件",
-        "--user and --header need --url: they are sent to its server alone":
-            "--user 和 --header 需要 --url：它们只发送给其服务器",
+        "--user and --header are sent to one server alone: write --user NAME@HOST, or give --url":
+            "--user 和 --header 只发送给一台服务器：请写 --user NAME@HOST，或给出 --url",
+        "--on-conflict of ferry sync is fail (the default) or overwrite, not {0}":
+            "ferry sync 的 --on-conflict 为 fail（默认）或 overwrite，而不是 {0}",
+        "incomplete: {0}: {1}": "不完整：{0}：{1}",
         "{0} was written here after it was downloaded: give --changed to replace it":
             "{0} 在下载后被写入：要替换它请使用 --changed",
         "nothing is damaged": "没有损坏",

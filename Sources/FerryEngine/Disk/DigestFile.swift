@@ -12,7 +12,7 @@ package import SystemPackage
 /// It contains the digest of each piece of 1 MiB, so that damage is found and only damaged pieces are fetched again.
 /// Files of a single piece have none; their digest is in ``SourceAttribute``.
 package enum DigestFile {
-    static let suffix = ".ferry-digests"
+    package static let suffix = ".ferry-digests"
     /// The maximum size in bytes: the digests of ``PieceDigests/mostPieces`` pieces, and the URLs.
     static let mostBytes: ByteCount = 8 << 20
 

@@ -114,9 +114,12 @@ extension DownloadDriver {
         if let found { state.withLock { $0.digest.recorded = RecordedDigests(checksum: found) } }
     }
 
-    /// Writes the file of digests beside a published file, if its pieces are to be recorded.
+    /// Writes the file of digests beside a published file, if its pieces are to be recorded; removes an older one.
     func keepPieces(of finished: FinishedDownload) async {
-        guard request.recordsDigests, let pieces = state.withLock({ $0.digest.recorded?.pieces }) else { return }
+        guard request.recordsDigests else { return }
+        guard let pieces = state.withLock({ $0.digest.recorded?.pieces }) else {
+            return await files.run { DigestFile.remove(of: FilePath(finished.path), fileSystem: $0.fileSystem) }
+        }
         var record = FileRecord(
             path: Paths.name(of: finished.path), urls: state.withLock { $0.links.given.map { $0.with(nil).text } })
         (record.totalBytes, record.checksum, record.pieces) = (finished.totalBytes, finished.checksum, pieces)

@@ -59,6 +59,7 @@ extension DownloadDriver {
             }
             if let path = try await publishSmall(small) {
                 let finished = finished(path: path, total: total, proof: finalProof)
+                await keepPieces(of: finished)
                 try await tellPublished(finished)
                 return finished
             }

@@ -73,6 +73,15 @@ package struct FileTime: Sendable, Hashable, Codable, Comparable {
         return "\(seconds)." + String(repeating: "0", count: 9 - digits.utf8.count) + digits
     }
 
+    /// Reads ``text``; `nil` for anything else.
+    package init?(text: String) {
+        let parts = text.split(at: ".", omittingEmptySubsequences: false)
+        guard parts.count == 2, parts[1].utf8.count == 9, let seconds = Int64(parts[0]),
+            let nanoseconds = Int32(parts[1]), nanoseconds >= 0
+        else { return nil }
+        self.init(seconds: seconds, nanoseconds: nanoseconds)
+    }
+
     package var secondsSince1970: Double { Double(seconds) + Double(nanoseconds) / 1_000_000_000 }
 
     package static func < (lhs: FileTime, rhs: FileTime) -> Bool {

@@ -273,9 +273,12 @@ extension GetRun {
             await record(file, entry, date: event.date)
             // Entries of ended files are removed, as a list may be long.
             try? await entry.download.remove()
-            reporter.completed(
-                file, event: event, name: file.path.isEmpty ? entry.shownName : Paths.name(of: file.path),
-                elapsed: elapsed - entry.startedAt, isOneOfFew: isOneOfFew)
+            // Of a set, only what is new is told.
+            if sync == nil || !file.wasAlreadyComplete || plan.output.result == .json {
+                reporter.completed(
+                    file, event: event, name: file.path.isEmpty ? entry.shownName : Paths.name(of: file.path),
+                    elapsed: elapsed - entry.startedAt, isOneOfFew: isOneOfFew)
+            }
             placeIsFree()
         case .failed(let error):
             await ended(entry, event, error)

@@ -28,8 +28,9 @@ extension Program {
             let code = try await run(sync.requests, planner, manager, console, world, sync: sync)
             let report = try await sync.finish()
             show(report, of: sync, console, arguments.show)
-            let isIncomplete = !report.problems.isEmpty && code == .done
-            return await console.finished(isIncomplete ? .usage : code)
+            if code != .done { return await console.finished(code) }
+            let rest: ExitCode = report.problems.isEmpty ? .done : .usage
+            return await console.finished(report.incomplete.isEmpty ? rest : .conflict)
         } catch {
             await manager.shutdown()
             return await console.finished(fail(error, console, json: json))
@@ -64,6 +65,9 @@ extension Program {
 
     private static func show(_ report: SyncReport, of sync: DirectorySync, _ console: Console, _ flags: OutputFlags) {
         if flags.json { return console.result(JSONLine.synced(report, date: Date()).text + "\n") }
+        for path in report.incomplete.prefix(flags.verbose ? .max : 20) {
+            console.message(("incomplete: \(path): \(report.reasons[path] ?? "")" as Reason).shown)
+        }
         for problem in report.problems { console.message("ferry: " + PrintableText.escape(problem)) }
         guard !flags.quiet else { return }
         for line in SyncText.lines(report, isVerbose: flags.verbose) { console.message("ferry: " + line) }
@@ -100,15 +104,16 @@ extension Program {
             standard, arguments.request, arguments.trust, arguments.run, arguments.show, world: world)
         var (template, plan): (DownloadRequest, GetPlan)
         do throws(UsageError) {
-            template = try planner.template()
+            template = try planner.template(namesServer: arguments.url == nil)
             plan = try planner.plan()
             if let url = arguments.url {
                 guard arguments.paths.count == 1, world.kind(arguments.paths[0]) != .directory else {
                     throw UsageError("--url is for one file")
                 }
                 template.sources = [try SyncPlanner.url(url)]
-            } else if template.hasSecrets || template.credentials != nil {
-                throw UsageError("--user and --header need --url: they are sent to its server alone")
+            } else if template.hasSecrets || template.credentials != nil, template.secretsOrigin == nil {
+                throw UsageError(
+                    "--user and --header are sent to one server alone: write --user NAME@HOST, or give --url")
             }
         } catch { return usage(error, command: "repair", json: json) }
         let console = Console(StandardWriter())

@@ -25,12 +25,16 @@ struct SyncPlanner: Sendable {
     }
 
     /// What every file is requested with; credentials are asked for last.
-    func template() throws(UsageError) -> DownloadRequest {
+    ///
+    /// - Parameter namesServer: Whether `--user` must name the server that gets the password.
+    func template(namesServer: Bool = false) throws(UsageError) -> DownloadRequest {
         let planner = RequestPlanner(
             files: options.files, options: options.request, trust: options.trust, world: world)
         var request = try planner.template()
         if let text = options.request.user {
-            request.credentials = try world.credentials(of: try UserWord(text))
+            let word = namesServer ? try UserWord(namingServer: text) : try UserWord(text)
+            request.secretsOrigin = word.server
+            request.credentials = try world.credentials(of: word)
         }
         return request
     }
@@ -58,7 +62,13 @@ struct SyncPlanner: Sendable {
             throw UsageError("--user is for the server of the source: give its URL, or --base URL")
         }
         sync.request = try template()
-        sync.request.onConflict = options.trust.onConflict == nil ? .fail : sync.request.onConflict
+        switch options.trust.onConflict {
+        case nil, "fail": sync.replacesOthers = false
+        case "overwrite": sync.replacesOthers = true
+        case let word?:
+            throw UsageError(
+                "--on-conflict of ferry sync is fail (the default) or overwrite, not \(TextError.quote(word))")
+        }
         return (source, sync)
     }
 

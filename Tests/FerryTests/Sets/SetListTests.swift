@@ -82,6 +82,18 @@ struct SetListTests {
         #expect(SetPath.make(String(repeating: "a/", count: 100) + "b") == nil)
     }
 
+    @Test("Two files with one path: the one that has it by itself counts, and the other one is named")
+    func collisions() throws {
+        func entry(_ path: String) throws -> SetEntry {
+            try SetEntry(path: path, sources: [try DownloadURL("http://h/" + PercentEncoding.encodeAll(path))])
+        }
+        var listing = SetListing()
+        listing.add([try entry("a:.txt"), try entry("a_.txt"), try entry("a?.txt")], SetFilter())
+        #expect(listing.entries.map(\.sources[0].text) == ["http://h/a%5F%2Etxt"])
+        #expect(listing.problems.count == 2)
+        #expect(try entry("x\\y.txt").path == "x_y.txt")
+    }
+
     @Test("Filter: stars within names, double stars over directories, names without a slash")
     func filter() {
         func accepts(_ path: String, include: [String] = [], exclude: [String] = []) -> Bool {
@@ -120,33 +132,54 @@ struct SetListTests {
             (record.etag, record.modified) = ("\"e\"", "1.000000000")
             return record
         }
-        let names = ["same", "otherDigest", "etag", "weak", "size", "asked", "touched", "absent", "gone", "goneToo"]
+        let names = [
+            "same", "otherDigest", "etag", "weak", "size", "asked", "touched", "edited", "editedListed", "absent",
+            "gone",
+            "goneToo", "no/excluded", "no/other", "a/b/deep",
+        ]
         let manifest = Dictionary(uniqueKeysWithValues: names.map { ($0, record($0)) })
-        let plan = SyncPlan(
+        var listing = SetListing()
+        listing.add(
             [
                 try entry("same") { $0.checksum = digest },
                 try entry("otherDigest") { $0.checksum = try? Checksum(parsing: String(repeating: "00", count: 32)) },
                 try entry("etag") { $0.etag = "\"e\"" }, try entry("weak") { $0.etag = "W/\"e\"" },
                 try entry("size") { ($0.totalBytes, $0.checksum) = (6, digest) }, try entry("asked"),
-                try entry("touched") { $0.checksum = digest }, try entry("absent"), try entry("new"),
-            ], manifest: manifest
-        ) { path in
+                try entry("touched"), try entry("edited"), try entry("editedListed") { $0.checksum = digest },
+                try entry("killed"), try entry("absent"), try entry("new"), try entry("no/excluded"),
+            ], SetFilter(exclude: ["no/*"]))
+        var options = SyncOptions()
+        options.filter = SetFilter(exclude: ["no/*"])
+        options.maxDepth = 1
+        let directory = SyncPlan.Directory(manifest: manifest) { path in
             switch path {
-            case "absent", "goneToo": nil
-            case "touched": SyncPlan.LocalFile(totalBytes: 5, modified: "2.000000000")
+            case "absent", "goneToo", "new": nil
+            case "touched", "edited", "editedListed", "killed":
+                SyncPlan.LocalFile(totalBytes: 5, modified: "2.000000000")
             default: SyncPlan.LocalFile(totalBytes: 5, modified: "1.000000000")
             }
+        } isSame: {
+            $0.path == "touched"
+        } isDownloaded: {
+            $0.path == "killed"
         }
+        let plan = SyncPlan(listing, options, directory)
         let steps = plan.steps.map { step in
             switch step {
             case .keep: "keep"
             case .request(_, let replaces): replaces ? "replace" : "request"
+            case .conflict: "conflict"
             }
         }
         #expect(
             steps == [
-                "keep", "replace", "keep", "replace", "replace", "replace", "request", "request", "request",
+                "keep", "replace", "keep", "replace", "replace", "replace", "replace", "conflict", "request", "request",
+                "request", "request",
             ])
+        // What the filter or the depth leaves out is neither gone nor forgotten.
+        #expect(plan.others.map(\.path) == ["a/b/deep", "no/excluded", "no/other"])
+        options.replacesOthers = true
+        #expect(SyncPlan(listing, options, directory).steps[7] == .request(listing.entries[7], replaces: true))
         #expect(plan.gone.map(\.path) == ["gone"])
     }
 }

@@ -107,7 +107,7 @@ struct SyncTests {
             #expect(FileManager.default.contents(atPath: shop.directory + "/a.bin") == Data("mine".utf8))
             #expect(shop.server.bodyBytes("/r/b.bin") == 0)
             #expect(try Self.records(shop).first?.problem != nil)
-            let second = try await Self.sync(shop, "/r/SUMS") { $0.request.onConflict = .overwrite }
+            let second = try await Self.sync(shop, "/r/SUMS") { $0.replacesOthers = true }
             #expect(second.isComplete && second.fetchedCount == 1 && second.unchangedCount == 1, "\(second)")
             // By the digests of the list alone: no request.
             let count = shop.server.requests.count
@@ -209,6 +209,95 @@ struct SyncTests {
                 #expect(shop.server.requests.allSatisfy { $0.head["X-Key"] == "secret" })
                 #expect(other.requests.allSatisfy { $0.head["X-Key"] == nil && $0.head["Authorization"] == nil })
             }
+        }
+    }
+
+    @Test("Touched and copied files are known by their bytes, without traffic; edited ones stay, without a request")
+    func touched() async throws {
+        try await Workshop.run { shop in
+            Self.serveTree(shop)
+            _ = try await Self.sync(shop)
+            let (a, big) = (shop.directory + "/a.bin", shop.directory + "/big.bin")
+            try FileManager.default.setAttributes([.modificationDate: Date()], ofItemAtPath: big)
+            try Data(repeating: 7, count: 1000).write(to: URL(fileURLWithPath: a))
+            let before = (shop.server.bodyBytes("/pub/a.bin"), shop.server.bodyBytes("/pub/big.bin"))
+            let report = try await Self.sync(shop)
+            #expect(report.incomplete == ["a.bin"] && report.unchangedCount == 3, "\(report)")
+            #expect((shop.server.bodyBytes("/pub/a.bin"), shop.server.bodyBytes("/pub/big.bin")) == before)
+            #expect(FileManager.default.contents(atPath: a) == Data(repeating: 7, count: 1000))
+        }
+    }
+
+    @Test("A file in the place of a directory: its files are incomplete, all others are synced")
+    func fileInTheWay() async throws {
+        try await Workshop.run { shop in
+            Self.serveTree(shop)
+            try Data("mine".utf8).write(to: URL(fileURLWithPath: shop.directory + "/sub"))
+            let report = try await Self.sync(shop)
+            #expect(report.incomplete == ["sub/c d.bin", "sub/deep/e.bin"] && report.fetchedCount == 2, "\(report)")
+            #expect(FileManager.default.contents(atPath: shop.directory + "/sub") == Data("mine".utf8))
+        }
+    }
+
+    @Test("Verify: a manifest that lost lines, has damaged ones, or is of a sync that has not ended is not whole")
+    func shortManifest() async throws {
+        try await Workshop.run { shop in
+            Self.serveTree(shop)
+            _ = try await Self.sync(shop)
+            let path = shop.directory + "/ferry-manifest.jsonl"
+            let whole = try String(contentsOfFile: path, encoding: .utf8)
+            let lines = whole.split(separator: "\n").map(String.init)
+            try await DownloadManager.verify(shop.directory) { #expect($0.isIntact) }
+            for text in [
+                "", lines.dropLast().joined(separator: "\n") + "\n", lines.dropFirst().joined(separator: "\n") + "\n",
+                "x" + whole,
+            ] {
+                try Data(text.utf8).write(to: URL(fileURLWithPath: path))
+                await #expect(throws: DownloadError.self, "\(text)") {
+                    try await DownloadManager.verify(shop.directory) { #expect($0.isIntact) }
+                }
+            }
+            // A sync restores it.
+            #expect(try await Self.sync(shop).isComplete)
+            try await DownloadManager.verify(shop.directory) { #expect($0.isIntact) }
+        }
+    }
+
+    @Test("Repair of a directory: no link below it is followed, and a file without a proof is not replaced as missing")
+    func confinedRepair() async throws {
+        try await Workshop.run { shop in
+            Self.serveTree(shop)
+            _ = try await Self.sync(shop)
+            let outside = shop.directory + "-outside"
+            try FileManager.default.moveItem(atPath: shop.directory + "/sub", toPath: outside)
+            defer { try? FileManager.default.removeItem(atPath: outside) }
+            try FileManager.default.createSymbolicLink(atPath: shop.directory + "/sub", withDestinationPath: outside)
+            try Data("mine".utf8).write(to: URL(fileURLWithPath: outside + "/c d.bin"))
+            let found = Collected<VerifiedFile>()
+            try await DownloadManager.verify(shop.directory) { found.append($0) }
+            let file = try #require(found.all.first { $0.path.hasSuffix("c d.bin") })
+            guard case .unreadable = file.state else { throw DownloadError(.internal, "\(file)") }
+            var forged = try #require(file.record)
+            forged.proof = nil
+            let planted = VerifiedFile(path: file.path, state: .missing, record: forged, directory: shop.directory)
+            let template = DownloadRequest(sources: [], destination: .directory(shop.directory))
+            let request = try await DownloadManager.repair(planted, with: template)
+            let result = try? await shop.outcome(of: shop.manager(), request).result.get()
+            #expect(result == nil)
+            #expect(FileManager.default.contents(atPath: outside + "/c d.bin") == Data("mine".utf8))
+        }
+    }
+
+    @Test("User info in the address of the source is for all files of its server")
+    func userInfo() async throws {
+        try await Workshop.run { shop in
+            Self.serveTree(shop)
+            let manager = shop.manager()
+            let url = shop.server.url("/pub/").replacing("http://", with: "http://u:p@")
+            shop.server.always("/pub/a.bin", .basicAuth("u", "p"))
+            let report = try await manager.sync(.url(try DownloadURL(url)), into: shop.directory)
+            await manager.shutdown()
+            #expect(report.isComplete, "\(report)")
         }
     }
 }
