@@ -108,7 +108,7 @@ public final class DirectorySync: Sendable {
         }
         let listing = try await SetReader(manager: manager, options: options).read(source)
         (self.listing, self.options) = (listing, options)
-        let opened = try await EngineProvider.files.run { disk throws(DownloadError) in
+        let opened = try await EngineProvider.files.run { [options] disk throws(DownloadError) in
             try Self.open(FilePath(root), listing, options, disk)
         }
         plan = opened.plan
