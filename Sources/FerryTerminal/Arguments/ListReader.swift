@@ -18,7 +18,7 @@ struct ListReader: Sendable {
     /// The maximum size of a document, in bytes.
     private static let mostDocumentBytes = PlainXML.Limits().bytes
     /// The number of bytes from whose entries those of a longer list are estimated.
-    private static let sampleBytes = 1 << 20
+    private static let sampleBytes = 1 << 17
 
     /// - Parameter place: The entry to begin with; `nil` for the first, also of a document.
     init(_ list: ListFile, startingAt place: URLList.Place? = nil) {

@@ -41,7 +41,7 @@ package struct PlannedItems: Sequence, Sendable {
     }
 
     /// The size of a list beyond which its entries are estimated, in bytes.
-    private static let mostCountedBytes = 4 << 20
+    private static let mostCountedBytes = 1 << 20
 
     private var requestCount: Int { arguments.count { if case .request = $0 { true } else { false } } }
 

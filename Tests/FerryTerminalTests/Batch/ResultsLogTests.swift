@@ -55,9 +55,9 @@ import Testing
     }
 
     @Test(
-        "ResultsLog: whenever a run is killed, the next one takes what has no line, and nothing else", arguments: 0..<6)
+        "ResultsLog: whenever a run is killed, the next one takes what has no line, and nothing else", arguments: 0..<4)
     func killed(seed: UInt64) throws {
-        let (place, count) = (Place(), 5000)
+        let (place, count) = (Place(), 2500)
         let list = Self.list(count)
         var random = LinearGenerator(seed: seed)
         var runs = 0
@@ -110,15 +110,15 @@ import Testing
     @Test("ResultsLog: the last checkpoint goes on without the start of the list")
     func seeks() throws {
         let place = Place()
-        let (plan, log) = try Self.open(place, Self.list(5000))
+        let (plan, log) = try Self.open(place, Self.list(2500))
         #expect(log.begin() == nil)
-        for item in sequence(state: plan.items.makeIterator(), next: { $0.nextPlaced() }).prefix(4000) {
+        for item in sequence(state: plan.items.makeIterator(), next: { $0.nextPlaced() }).prefix(2000) {
             #expect(log.take(try #require(item.place)) == nil)
             try Self.end(log, item)
         }
-        let resumed = try #require(try Self.resumed(place, Self.list(5000)))
-        #expect(resumed.last?.number == 4000 - 4000 % 1024)
-        #expect(resumed.ended.count == 4000 % 1024)
+        let resumed = try #require(try Self.resumed(place, Self.list(2500)))
+        #expect(resumed.last?.number == 2000 - 2000 % 1024)
+        #expect(resumed.ended.count == 2000 % 1024)
     }
 
     private static func resumed(_ place: Place, _ list: String, shard: String? = nil) throws -> BatchCursor? {
@@ -131,25 +131,25 @@ import Testing
     @Test("ResultsLog: another list, another shard begins anew; lines that are appended to the list are read")
     func identity() throws {
         let place = Place()
-        let list = Self.list(2999) + "http://h/last"
+        let list = Self.list(1499) + "http://h/last"
         let (plan, log) = try Self.open(place, list)
         for item in sequence(state: plan.items.makeIterator(), next: { $0.nextPlaced() }) {
             #expect(log.take(try #require(item.place)) == nil)
             try Self.end(log, item)
         }
         #expect(log.finish() == nil)
-        #expect(try Self.resumed(place, list)?.last?.number == 3000)
+        #expect(try Self.resumed(place, list)?.last?.number == 1500)
         let longer = list + "\nhttp://h/more\n"
-        #expect(try Self.resumed(place, longer)?.last?.number == 3000)
+        #expect(try Self.resumed(place, longer)?.last?.number == 1500)
         let copy = Place()
         try copy.write(place.text)
         let (more, moreLog) = try Self.open(copy, longer)
         let rest = Array(sequence(state: more.items.makeIterator(resuming: moreLog.resumed), next: { $0.nextPlaced() }))
-        #expect(rest.compactMap(\.place?.number) == [3001])
+        #expect(rest.compactMap(\.place?.number) == [1501])
         // The last line was not complete when it was read.
         #expect(try Self.resumed(place, list + "ing\n") == nil)
         #expect(try Self.resumed(place, "http://other/\n" + list) == nil)
-        #expect(try Self.resumed(place, list.replacing("http://h/2990\n", with: "http://h/xxxxx\n")) == nil)
+        #expect(try Self.resumed(place, list.replacing("http://h/1490\n", with: "http://h/xxxxx\n")) == nil)
         #expect(try Self.resumed(place, list, shard: "1/1") == nil)
         let other = try Self.open(copy2(place), "http://other/\n").log
         #expect(other.resumed == nil)
