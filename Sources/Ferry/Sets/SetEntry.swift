@@ -3,7 +3,7 @@ import FerryEngine
 
 /// One file of a set, as the source of the set lists it.
 public struct SetEntry: Sendable, Hashable {
-    /// The path below the directory of the set, made safe; see ``SetPath``.
+    /// The path below the directory of the set: relative, each of its names made safe.
     public let path: String
     /// Whether the path is the one that the source gives, and not made safe.
     let isExact: Bool
