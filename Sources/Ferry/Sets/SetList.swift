@@ -156,7 +156,9 @@ struct SetList: Sendable {
             let size = first(["totalBytes", "size", "bytes", "length"])
             let bytes = size.flatMap { ASCII.size(Array($0.utf8)) }
             if let size, bytes == nil {
-                throw DownloadError(.invalidRequest, "a size that cannot be: \(TextError.quote(size))" as Reason)
+                throw DownloadError(
+                    .invalidRequest,
+                    ErrorPhrase(.notInRange, TextError.quote(size), "0", "\(ByteCount.bound - 1)"))
             }
             add(path ?? SafeName.make(nil, url: url, finalURL: nil), [url], line: line) { file in
                 (file.totalBytes, file.checksum) = (bytes, digest)

@@ -67,7 +67,7 @@ struct SetReader: Sendable {
                 throw DownloadError(
                     .invalidRequest, ErrorPhrase(.noneWanted, name, "\(listing.paths.count)"), recovery: .needsUser)
             }
-            throw listing.problems.first.map { DownloadError(.invalidRequest, "\(name): \($0)") }
+            throw listing.problems.first.map { DownloadError(.invalidRequest, ErrorPhrase(.failedWith, name, $0)) }
                 ?? DownloadError(.invalidRequest, ErrorPhrase(.emptySet, name), recovery: .needsUser)
         }
         return listing
