@@ -70,22 +70,15 @@ public final class DirectorySync: Sendable {
     private let listing: SetListing
     private let options: SyncOptions
     private struct State {
-        /// `nil` after the end.
-        var manifest: Manifest?
         /// The records of this run, by path.
         var records: [String: FileRecord] = [:]
         var report = SyncReport()
-
-        /// Notes why a file is not complete; what is known of an earlier version stays.
-        mutating func fail(_ entry: SetEntry, _ error: DownloadError) {
-            var record = manifest?.records[entry.path] ?? FileRecord(path: entry.path)
-            record.urls = entry.sources.map { $0.with(nil).text }
-            record.problem = error.message
-            records[entry.path] = record
-        }
     }
-    /// The manifest is used by one file thread at a time.
     private let state: Mutex<State>
+    /// Locked on file threads alone; `nil` after the end.
+    private let manifest: Mutex<Manifest?>
+    /// The records of the last sync, by path.
+    private let earlier: [String: FileRecord]
     /// Paths below the directory, by the absolute paths of files.
     private let entries: [String: SetEntry]
 
@@ -111,8 +104,9 @@ public final class DirectorySync: Sendable {
         let opened = try await EngineProvider.files.run { [options] disk throws(DownloadError) in
             try Self.open(FilePath(root), listing, options, disk)
         }
-        plan = opened.plan
-        var state = State(manifest: opened.manifest)
+        (plan, earlier) = (opened.plan, opened.manifest.records)
+        manifest = Mutex(opened.manifest)
+        var state = State()
         state.report.listedCount = listing.entries.count
         state.report.problems = listing.problems.map(\.description)
         var (requests, entries): ([DownloadRequest], [String: SetEntry]) = ([], [:])
@@ -123,10 +117,11 @@ public final class DirectorySync: Sendable {
                 state.report.unchangedCount += 1
             case .conflict(let entry):
                 let path = Paths.join(root, entry.path)
-                state.fail(entry, DownloadError(.conflict, ErrorPhrase(.thereAlready, path), recovery: .needsUser))
+                let error = DownloadError(.conflict, ErrorPhrase(.thereAlready, path), recovery: .needsUser)
+                state.records[entry.path] = Self.incomplete(entry, earlier, error.message)
             case .request(let entry, let replaces):
                 if let error = opened.failures[Paths.parent(of: entry.path)] {
-                    state.fail(entry, error)
+                    state.records[entry.path] = Self.incomplete(entry, earlier, error.message)
                     continue
                 }
                 let request = Self.request(entry, replaces, in: root, options.request, home: home)
@@ -207,19 +202,19 @@ public final class DirectorySync: Sendable {
         let problem = await EngineProvider.files.run { [self] disk -> DownloadError? in
             do throws(DownloadError) {
                 var record = try self.record(of: file, entry, disk)
-                try state.withLock { state throws(DownloadError) in
+                // A 304 proves no less than what was known before.
+                if file.wasAlreadyComplete, let old = earlier[record.path], old.checksum == record.checksum {
+                    record.proof = [record.proof, old.proof].compactMap(\.self).max()
+                }
+                try manifest.withLock { manifest throws(DownloadError) in try manifest?.append(record) }
+                state.withLock { [record] state in
                     if file.wasAlreadyComplete {
                         state.report.unchangedCount += 1
-                        // A 304 proves no less than what was known before.
-                        if let old = state.manifest?.records[record.path], old.checksum == record.checksum {
-                            record.proof = [record.proof, old.proof].compactMap(\.self).max()
-                        }
                     } else {
                         state.report.fetchedCount += 1
                     }
                     state.records[record.path] = record
                     state.report.receivedBytes = state.report.receivedBytes.adding(file.receivedBytes)
-                    try state.manifest?.append(record)
                 }
                 return nil
             } catch { return error }
@@ -250,7 +245,8 @@ public final class DirectorySync: Sendable {
     /// Notes a download of ``requests`` that ended without its file.
     public func failed(_ error: DownloadError, path: String) {
         guard let entry = entries[path] else { return }
-        state.withLock { $0.fail(entry, error) }
+        let record = Self.incomplete(entry, earlier, error.message)
+        state.withLock { $0.records[entry.path] = record }
     }
 
     private func note(_ problem: String) { state.withLock { $0.report.problems.append(problem) } }
@@ -260,34 +256,36 @@ public final class DirectorySync: Sendable {
     /// Deletes what is gone, if that is asked for and the list was read whole; replaces the manifest.
     public func finish() async throws(DownloadError) -> SyncReport {
         try await EngineProvider.files.run { [self] disk throws(DownloadError) in
-            try state.withLock { state throws(DownloadError) in
-                guard let manifest = state.manifest.take() else { return state.report }
-                var kept: [FileRecord] = []
-                for record in plan.gone {
-                    let isDeleted = options.deletesGone && listing.problems.isEmpty && delete(record, disk)
-                    if isDeleted { state.report.deleted.append(record.path) } else { kept.append(record) }
-                }
-                state.report.gone = kept.map(\.path)
-                var records: [FileRecord] = []
-                for entry in listing.entries {
-                    let record = state.records[entry.path] ?? missing(entry, manifest.records[entry.path])
-                    if record.problem != nil || record.proof == nil {
-                        state.report.incomplete.append(entry.path)
-                        state.report.reasons[entry.path] = record.problem
-                    }
-                    records.append(record)
-                }
-                state.report.incomplete.sort()
-                try manifest.replace(by: records + kept + plan.others)
-                return state.report
+            var (records, report) = state.withLock { ($0.records, $0.report) }
+            guard let manifest = manifest.withLock({ $0.take() }) else { return report }
+            var kept: [FileRecord] = []
+            for record in plan.gone {
+                let isDeleted = options.deletesGone && listing.problems.isEmpty && delete(record, disk)
+                if isDeleted { report.deleted.append(record.path) } else { kept.append(record) }
             }
+            report.gone = kept.map(\.path)
+            for entry in listing.entries {
+                let record = records[entry.path] ?? Self.incomplete(entry, earlier, "the sync was stopped before")
+                if record.problem != nil || record.proof == nil {
+                    report.incomplete.append(entry.path)
+                    report.reasons[entry.path] = record.problem
+                }
+                records[entry.path] = record
+            }
+            report.incomplete.sort()
+            try manifest.replace(by: listing.entries.compactMap { records[$0.path] } + kept + plan.others)
+            state.withLock { [report] in $0.report = report }
+            return report
         }
     }
 
-    private func missing(_ entry: SetEntry, _ earlier: FileRecord?) -> FileRecord {
-        var record = earlier ?? FileRecord(path: entry.path)
+    /// The record of a file that is not complete; what is known of an earlier version stays.
+    private static func incomplete(
+        _ entry: SetEntry, _ earlier: [String: FileRecord], _ problem: String
+    ) -> FileRecord {
+        var record = earlier[entry.path] ?? FileRecord(path: entry.path)
         record.urls = entry.sources.map { $0.with(nil).text }
-        record.problem = "the sync was stopped before"
+        record.problem = problem
         return record
     }
 

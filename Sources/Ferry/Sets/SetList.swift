@@ -10,8 +10,6 @@ import FerryCore
 /// The files that a list names. The format is recognized by the content: a Metalink document, JSON lines (also a
 /// manifest of Ferry), comma- or tab-separated values with a heading, checksums as of `sha256sum`, else one URL per line.
 struct SetList: Sendable {
-    /// The maximum number of files.
-    static let mostFiles = 10_000_000
     /// The maximum size of a list in bytes.
     static let mostBytes = 1 << 28
 

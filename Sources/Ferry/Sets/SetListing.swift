@@ -41,11 +41,12 @@ struct SetReader: Sendable {
     let manager: DownloadManager
     let options: SyncOptions
 
-    /// The maximum size of an index page in bytes, and the number of pages and of links in one.
+    /// The maximum size of an index page in bytes.
     private static let mostPageBytes = 16 << 20
     private static let mostPages = 10_000
     private static let mostDepth = 64
-    private static let mostLinks = 1_000_000
+    /// The maximum number of links of all pages.
+    private static let mostLinks = 2_000_000
     /// Pages that are requested at the same time.
     private static let parallel = 6
 
@@ -55,8 +56,7 @@ struct SetReader: Sendable {
         switch source {
         case .entries(let entries): listing.add(entries, options.filter)
         case .file(let path, let base):
-            let bytes = try await read(path)
-            let list = try SetList(bytes, base: base)
+            let list = try await read(path, base)
             listing.problems = list.problems.map { "\(path): \($0)" }
             listing.add(list.entries, options.filter)
         case .url(let url): try await read(url, &listing)
@@ -73,9 +73,11 @@ struct SetReader: Sendable {
         return listing
     }
 
-    private func read(_ path: String) async throws(DownloadError) -> [UInt8] {
+    /// Lists and pages are parsed on a file thread: the caller may be the main actor.
+    private func read(_ path: String, _ base: DownloadURL?) async throws(DownloadError) -> SetList {
         let path = FilePath(DownloadManager.absolute(path))
         return try await EngineProvider.files.run { disk throws(DownloadError) in
+            let bytes: [UInt8]
             do throws(FileError) {
                 let file = try disk.fileSystem.open(path, .readOnly)
                 defer { file.close() }
@@ -83,8 +85,9 @@ struct SetReader: Sendable {
                 guard length <= ByteCount(SetList.mostBytes) else {
                     throw FileError(.read, path, kind: .endedEarly)
                 }
-                return try file.read(0..<length)
+                bytes = try file.read(0..<length)
             } catch { throw DownloadError(error) }
+            return try SetList(bytes, base: base)
         }
     }
 
@@ -92,9 +95,13 @@ struct SetReader: Sendable {
 
     /// The response to a request for a list.
     private struct Page {
+        enum Content {
+            /// The links of an index page; its bytes are not kept, as a level may have thousands of pages.
+            case index([DownloadURL])
+            case list([UInt8])
+        }
         var url: DownloadURL
-        var bytes: [UInt8]
-        var isHTML: Bool
+        var content: Content
     }
 
     private func page(_ url: DownloadURL, most: Int) async throws(DownloadError) -> Page {
@@ -110,15 +117,20 @@ struct SetReader: Sendable {
         let bytes = Array(
             buffer: try await response.body.collect(upTo: isPage ? min(most, Self.mostPageBytes) : most))
         let start = String(decoding: bytes.prefix(256), as: UTF8.self).trimmedText.asciiLowercased
-        let isHTML =
-            isPage || start.utf8.hasPrefix("<!doctype html") || start.utf8.hasPrefix("<html")
-        return Page(url: response.url, bytes: bytes, isHTML: isHTML)
+        guard isPage || start.utf8.hasPrefix("<!doctype html") || start.utf8.hasPrefix("<html") else {
+            return Page(url: response.url, content: .list(bytes))
+        }
+        let links = await EngineProvider.files.run { _ in
+            HTMLTag.links(in: bytes, at: response.url, most: Self.mostLinks)
+        }
+        return Page(url: response.url, content: .index(links))
     }
 
     private func read(_ url: DownloadURL, _ listing: inout SetListing) async throws(DownloadError) {
         let first = try await page(url, most: SetList.mostBytes)
-        guard first.isHTML else {
-            let list = try SetList(first.bytes, base: options.base ?? first.url)
+        if case .list(let bytes) = first.content {
+            let base = options.base ?? first.url
+            let list = try await EngineProvider.files.run { _ throws(DownloadError) in try SetList(bytes, base: base) }
             listing.problems = list.problems.map { "\(url): \($0)" }
             listing.add(list.entries, options.filter)
             return
@@ -138,7 +150,7 @@ struct SetReader: Sendable {
         for depth in 0... {
             var directories: [DownloadURL] = []
             for page in level {
-                let links = HTMLTag.links(in: page.bytes, at: page.url, most: Self.mostLinks)
+                guard case .index(let links) = page.content else { continue }
                 for link in links where seen.insert(link.text).inserted {
                     // Orders of the page itself have its path; other links with a query may be files.
                     if link.query != nil, link.path != page.url.path, link.path.utf8.hasPrefix(root.path) {
@@ -164,8 +176,9 @@ struct SetReader: Sendable {
                 break
             }
             pageCount += directories.count
-            guard pageCount <= Self.mostPages else {
-                listing.problems.append(.phrase(ErrorPhrase(.largeSet, "\(root)", "\(Self.mostPages)")))
+            guard pageCount <= Self.mostPages, seen.count < Self.mostLinks else {
+                let count = pageCount - directories.count
+                listing.problems.append(.phrase(ErrorPhrase(.largeSet, "\(root)", "\(count)")))
                 break
             }
             level = await pages(directories, below: root, &listing)
@@ -199,7 +212,7 @@ struct SetReader: Sendable {
                     let isBelow = page.url == root || SetPath.path(of: page.url, below: root) != nil
                     if !isBelow {
                         problems[index] = .phrase(ErrorPhrase(.setLeavesServer, "\(urls[index])", "\(page.url)"))
-                    } else if page.isHTML {
+                    } else if case .index = page.content {
                         found[index] = page
                     } else {
                         problems[index] = .phrase(ErrorPhrase(.notAnIndex, "\(urls[index])"))

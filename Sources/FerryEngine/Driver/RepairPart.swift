@@ -18,13 +18,11 @@ package enum RepairPart {
     ///   - record: The size, validator and digest of the file as it was downloaded.
     ///   - damaged: The bytes that are not copied; bytes beyond the end of the file count as damaged.
     ///   - id: The identifier of the download in the journal.
-    ///   - continues: Called before each mebibyte; `false` stops the copy.
-    /// - Returns: The paths; `nil` if the copy was stopped.
     /// - Throws: `conflict` if another download has the name, `disk` if the file cannot be read or copied.
     package static func make(
         of file: FilePath, _ record: FileRecord, damaged: RangeSet<ByteCount>, id: DownloadID, now: Date,
-        fileSystem: any FileSystem, continues: @escaping () -> Bool
-    ) throws(DownloadError) -> DownloadPaths? {
+        fileSystem: any FileSystem
+    ) throws(DownloadError) -> DownloadPaths {
         guard let total = record.totalBytes, let name = file.lastComponent?.string,
             let paths = DownloadPaths(directory: file.removingLastComponent(), name: name)
         else { throw DownloadError(.invalidRequest, ErrorPhrase(.notRepairable, "\(file)")) }
@@ -39,12 +37,7 @@ package enum RepairPart {
             throw DownloadError(error)
         }
         do throws(DownloadError) {
-            let intact = try copy(file, to: part, total, damaged, fileSystem: fileSystem, continues)
-            guard let intact else {
-                part.close()
-                remove(paths, fileSystem)
-                return nil
-            }
+            let intact = try copy(file, to: part, total, damaged, fileSystem: fileSystem)
             var journal = JournalRecord(
                 id: id.rawValue, urls: record.urls, name: name, totalBytes: total,
                 identity: FileIdentity(etag: record.etag, lastModified: record.lastModified, totalBytes: total),
@@ -65,23 +58,22 @@ package enum RepairPart {
         return paths
     }
 
-    /// Copies the intact bytes, synced and compared, and returns their ranges; `nil` if the copy was stopped.
+    /// Copies the intact bytes, synced and compared, and returns their ranges.
     private static func copy(
         _ path: FilePath, to part: PartFile, _ total: ByteCount, _ damaged: RangeSet<ByteCount>,
-        fileSystem: any FileSystem, _ continues: @escaping () -> Bool
-    ) throws(DownloadError) -> RangeSet<ByteCount>? {
+        fileSystem: any FileSystem
+    ) throws(DownloadError) -> RangeSet<ByteCount> {
         do throws(FileError) {
             let file = try fileSystem.openOurs(path, .readOnly, for: .content)
             defer { file.close() }
             var intact = RangeSet(0..<min(total, try file.status().length))
             intact.subtract(damaged)
             _ = try part.preallocate(total: total)
-            let copying = FileCopy(from: file, to: part.file, continues: continues)
-            switch try copying.copy(Array(intact.ranges)) {
-            case .copied: return intact
-            case .stopped: return nil
-            case .differs: throw FileError(.read, path, kind: .endedEarly)
+            let copying = FileCopy(from: file, to: part.file) { true }
+            guard try copying.copy(Array(intact.ranges)) == .copied else {
+                throw FileError(.read, path, kind: .endedEarly)
             }
+            return intact
         } catch { throw DownloadError(error) }
     }
 

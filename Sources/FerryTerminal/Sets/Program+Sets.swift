@@ -66,7 +66,8 @@ extension Program {
     private static func show(_ report: SyncReport, of sync: DirectorySync, _ console: Console, _ flags: OutputFlags) {
         if flags.json { return console.result(JSONLine.synced(report, date: Date()).text + "\n") }
         for path in report.incomplete.prefix(flags.verbose ? .max : 20) {
-            console.message(("incomplete: \(path): \(report.reasons[path] ?? "")" as Reason).shown)
+            let text: Reason = "incomplete: \(path): \(report.reasons[path] ?? "")"
+            console.message("ferry: " + text.shown)
         }
         for problem in report.problems { console.message("ferry: " + PrintableText.escape(problem)) }
         guard !flags.quiet else { return }

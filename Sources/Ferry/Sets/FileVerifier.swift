@@ -84,8 +84,6 @@ extension VerifiedFile.State {
 /// of the set; of a file, the digests beside it, or those of the manifest of a directory that contains it.
 struct FileVerifier {
     let disk: Disk
-    /// Called before each piece; `false` stops.
-    let continues: () -> Bool
 
     /// What a path names.
     struct Targets: Sendable {
@@ -151,10 +149,10 @@ struct FileVerifier {
         return record
     }
 
-    /// Compares one file. Returns `nil` if it was stopped.
+    /// Compares one file.
     ///
     /// - Parameter directory: The directory that confines the file; `nil` for none.
-    func verify(_ path: FilePath, _ given: FileRecord?, in directory: String?) -> VerifiedFile? {
+    func verify(_ path: FilePath, _ given: FileRecord?, in directory: String?) -> VerifiedFile {
         let fileSystem = disk.fileSystem(within: directory)
         var result = VerifiedFile(path: path.string, state: .unknown, record: given, directory: directory)
         guard var record = given, let total = record.totalBytes, let checksum = record.checksum else {
@@ -175,7 +173,7 @@ struct FileVerifier {
             let file = try fileSystem.openOurs(path, .readOnly, for: .content)
             defer { file.close() }
             let status = try file.status()
-            guard let damaged = try damage(file, status.length, record, total, checksum) else { return nil }
+            let damaged = try damage(file, status.length, record, total, checksum)
             if damaged.isEmpty {
                 result.state = .intact
             } else {
@@ -186,17 +184,16 @@ struct FileVerifier {
         return result
     }
 
-    /// Returns the bytes of the file, as it was downloaded, that are not there; `nil` if it was stopped.
+    /// Returns the bytes of the file, as it was downloaded, that are not there.
     private func damage(
         _ file: any File, _ length: ByteCount, _ record: FileRecord, _ total: ByteCount, _ checksum: Checksum
-    ) throws(FileError) -> RangeSet<ByteCount>? {
+    ) throws(FileError) -> RangeSet<ByteCount> {
         var digest = PrefixDigest(checksum.algorithm, of: file)
         var damaged = RangeSet<ByteCount>()
         let pieces = record.pieces.flatMap { $0.cover(total) ? $0 : nil }
         let step = pieces?.pieceBytes ?? 1 << 20
         var start: ByteCount = 0
         while start < min(length, total) {
-            guard continues() else { return nil }
             let end = min(start + step, length, total)
             if let pieces {
                 var piece = PrefixDigest(pieces.algorithm, of: file, from: start)
@@ -233,13 +230,13 @@ extension DownloadManager {
     ) async throws(DownloadError) {
         let path = absolute(path)
         let targets = try await EngineProvider.files.run { disk throws(DownloadError) in
-            try FileVerifier(disk: disk) { true }.targets(path)
+            try FileVerifier(disk: disk).targets(path)
         }
         for target in targets.files {
             let file = await EngineProvider.files.run { disk in
-                FileVerifier(disk: disk) { true }.verify(target.path, target.record, in: targets.directory)
+                FileVerifier(disk: disk).verify(target.path, target.record, in: targets.directory)
             }
-            guard let file, !Task.isCancelled else {
+            guard !Task.isCancelled else {
                 throw DownloadError(.cancelled, ErrorPhrase(.itWasCancelled))
             }
             await body(file)
@@ -257,10 +254,12 @@ extension DownloadManager {
     /// - Parameters:
     ///   - file: A damaged, changed or missing file, as ``verify(_:_:)`` found it.
     ///   - template: What the file is requested with; its sources replace those of the record, if there are any.
-    /// - Throws: `notResumable` without a record or a URL, `conflict` while another download has the name, `disk`.
+    /// - Throws: `notResumable` without a record or a URL, `conflict` while another download has the name, `disk`, why the
+    ///   file cannot be read.
     public static func repair(
         _ file: VerifiedFile, with template: DownloadRequest
     ) async throws(DownloadError) -> DownloadRequest {
+        if case .unreadable(let error) = file.state { throw error }
         guard var record = file.record, record.checksum != nil || file.state == .missing else {
             throw DownloadError(.notResumable, ErrorPhrase(.notRepairable, file.path), recovery: .needsUser)
         }
@@ -287,10 +286,8 @@ extension DownloadManager {
             let paths = try await EngineProvider.files.run { disk throws(DownloadError) in
                 try RepairPart.make(
                     of: path, whole, damaged: damaged, id: .make(), now: now,
-                    fileSystem: disk.fileSystem(within: root)
-                ) { true }
+                    fileSystem: disk.fileSystem(within: root))
             }
-            guard let paths else { throw DownloadError(.cancelled, ErrorPhrase(.itWasCancelled)) }
             request.destination = .part(paths.part.string)
         case .damaged, .changed, .missing: request.destination = .file(file.path)
         case .intact, .unknown, .unreadable:

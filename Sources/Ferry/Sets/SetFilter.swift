@@ -1,0 +1,70 @@
+import FerryCore
+
+/// Which files of a set are wanted: patterns in which `*` and `?` stand for characters of a name, and `**` for any.
+public struct SetFilter: Sendable, Hashable {
+    /// The patterns of which a path must match one; none means all.
+    public var include: [String]
+    /// The patterns of which a path must not match any.
+    public var exclude: [String]
+
+    public init(include: [String] = [], exclude: [String] = []) {
+        (self.include, self.exclude) = (include, exclude)
+    }
+
+    /// Whether the file is wanted. A pattern without `/` is compared with the name, and one with `/` with the path.
+    public func accepts(_ path: String) -> Bool {
+        let name = Paths.name(of: path)
+        func isMatch(_ pattern: String) -> Bool {
+            let isOfPath = pattern.utf8.contains(UInt8(ascii: "/"))
+            return Self.matches(Array((isOfPath ? path : name).utf8)[...], Array(pattern.utf8)[...])
+        }
+        return (include.isEmpty || include.contains(where: isMatch)) && !exclude.contains(where: isMatch)
+    }
+
+    /// Linear in the text for each star: after a mismatch only the last star is tried again.
+    private static func matches(_ text: ArraySlice<UInt8>, _ pattern: ArraySlice<UInt8>) -> Bool {
+        let slash = UInt8(ascii: "/")
+        var (at, of) = (text.startIndex, pattern.startIndex)
+        /// Where to go on after a mismatch: behind the last star, which then takes one byte more.
+        var (star, taken): (Int?, Int) = (nil, text.startIndex)
+        var (wide, wideTaken): (Int?, Int) = (nil, text.startIndex)
+        /// Whether the double star is one of whole directories, `**/`.
+        var isOfDirectories = false
+        while true {
+            if of < pattern.endIndex, pattern[of] == UInt8(ascii: "*") {
+                let next = pattern.index(after: of)
+                if next < pattern.endIndex, pattern[next] == UInt8(ascii: "*") {
+                    of = pattern.index(after: next)
+                    // `**/` also stands for no directory at all.
+                    isOfDirectories =
+                        of < pattern.endIndex && pattern[of] == slash
+                        && (at == text.startIndex || text[at - 1] == slash)
+                    if isOfDirectories { of += 1 }
+                    (wide, wideTaken, star) = (of, at, nil)
+                } else {
+                    (star, taken) = (next, at)
+                    of = next
+                }
+                continue
+            }
+            if at == text.endIndex, of == pattern.endIndex { return true }
+            if at < text.endIndex, of < pattern.endIndex,
+                pattern[of] == text[at] || (pattern[of] == UInt8(ascii: "?") && text[at] != slash)
+            {
+                (at, of) = (at + 1, of + 1)
+            } else if let back = star, taken < text.endIndex, text[taken] != slash {
+                taken += 1
+                (at, of) = (taken, back)
+            } else if let back = wide, wideTaken < text.endIndex {
+                repeat {
+                    wideTaken += 1
+                } while isOfDirectories && wideTaken < text.endIndex
+                    && text[wideTaken - 1] != slash
+                if isOfDirectories, text[wideTaken - 1] != slash { return false }
+                (at, of, star) = (wideTaken, back, nil)
+            } else {
+                return false
+            }
+        }
+    }
+}
