@@ -164,7 +164,7 @@ let package = Package(
         .target(
             name: "FerryFuzzing",
             dependencies: [
-                "FerryCore", "FerryEngine", "FerryAPI", "FerryServer",
+                "FerryCore", "FerryEngine", "FerryAPI", "Ferry", "FerryServer",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],

@@ -1,5 +1,5 @@
 import FerryAPI
-import FerryCore
+package import FerryCore
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -9,13 +9,13 @@ import FerryCore
 
 /// The files that a list names. The format is recognized by the content: a Metalink document, JSON lines (also a
 /// manifest of Ferry), comma- or tab-separated values with a heading, checksums as of `sha256sum`, else one URL per line.
-struct SetList: Sendable {
+package struct SetList: Sendable {
     /// The maximum size of a list in bytes.
     static let mostBytes = 1 << 28
 
-    private(set) var entries: [SetEntry] = []
+    package private(set) var entries: [SetEntry] = []
     /// The lines that cannot be used, each `line 3: reason`.
-    private(set) var problems: [Reason] = []
+    package private(set) var problems: [Reason] = []
     /// The URL of the directory that relative names are below.
     private let base: DownloadURL?
 
@@ -23,7 +23,7 @@ struct SetList: Sendable {
     ///   - bytes: The whole list.
     ///   - base: The URL that relative names are resolved against: that of the list itself, or of a directory.
     /// - Throws: Why the whole list cannot be used.
-    init(_ bytes: [UInt8], base: DownloadURL?) throws(DownloadError) {
+    package init(_ bytes: [UInt8], base: DownloadURL?) throws(DownloadError) {
         self.base = base
         if Metalink.isDocument(bytes) {
             do throws(TextError) {
@@ -121,6 +121,7 @@ struct SetList: Sendable {
                 problems.append("line \(line.number): not a JSON object")
                 continue
             }
+            let count = entries.count
             add(line.number) { name in
                 switch members[name] {
                 case .text(let text): text
@@ -129,10 +130,10 @@ struct SetList: Sendable {
                 default: nil
                 }
             }
-            // Mirrors.
-            if let urls = members["urls"]?.items, urls.count > 1, !entries.isEmpty {
+            // Mirrors; a line with a problem has added no file that they could be of.
+            if let urls = members["urls"]?.items, urls.count > 1, entries.count > count {
                 let others = urls.dropFirst().prefix(DownloadRequest.mostSources - 1)
-                entries[entries.count - 1].sources += others.compactMap { $0.string.flatMap { try? DownloadURL($0) } }
+                entries[count].sources += others.compactMap { $0.string.flatMap { try? DownloadURL($0) } }
             }
         }
     }

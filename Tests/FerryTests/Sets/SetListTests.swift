@@ -34,6 +34,17 @@ struct SetListTests {
         #expect(entry.checksum?.hex == Self.digest)
     }
 
+    @Test("List of JSON lines: the mirrors of a line with a problem are not given to the file before it")
+    func mirrorsOfProblem() throws {
+        let list = try Self.list(
+            """
+            {"urls":["http://h/a","http://mirror/a"],"path":"a"}
+            {"urls":["http://h/b","http://mirror/b"],"path":"../b"}
+            """)
+        #expect(list.entries.map { $0.sources.map(\.text) } == [["http://h/a", "http://mirror/a"]])
+        #expect(list.problems.count == 1)
+    }
+
     @Test("List of checksums: names are below its own URL, and the strongest digest of a name counts")
     func checksums() throws {
         let text = """
