@@ -12,7 +12,7 @@ THREAD_SANITIZER := --sanitize=thread --scratch-path .build-tsan -Xlinker $(CURD
 SOURCES := Package.swift Sources TestSupport Tests Examples Bench/Package.swift Bench/Sources Fuzz/Package.swift Fuzz/Sources
 
 .DEFAULT_GOAL := help
-.PHONY: help build release test test-crash test-aria2 test-content test-gateway soak test-tsan fuzz lint format bench docs demo install clean dependencies
+.PHONY: help build release test test-crash test-aria2 test-content test-gateway test-metrics soak test-tsan fuzz lint format bench docs demo install clean dependencies
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ test-content: ## Let remotezip, pyarrow, ffprobe and curl read files while they 
 
 test-gateway: ## Let pip, huggingface_hub, skopeo, apt fetch through the gateway, killed at random (ARGS='-k killed test_hub')
 	Scripts/test-gateway $(ARGS)
+
+test-metrics: ## Let Prometheus scrape a daemon and answer the dashboard's queries (ARGS='-k promtool')
+	Scripts/test-metrics $(ARGS)
 
 soak: dependencies ## Let a daemon run with everything against it, ten minutes (FERRY_SOAK_SECONDS=n), write docs/reliability.md
 	$(SWIFT) build --build-tests

@@ -40,6 +40,7 @@ let package = Package(
         .package(url: "https://github.com/apple/swift-http-structured-headers", from: "1.7.0"),
         .package(url: "https://github.com/apple/swift-log", from: "1.16.2"),
         .package(url: "https://github.com/apple/swift-collections", from: "1.6.0"),
+        .package(url: "https://github.com/apple/swift-metrics", from: "2.13.0"),
         .package(url: "https://github.com/apple/swift-system", from: "1.8.1"),
         .package(url: "https://github.com/hummingbird-project/hummingbird", from: "2.28.1"),
         .package(url: "https://github.com/swift-server/swift-service-lifecycle", from: "2.13.0"),
@@ -73,6 +74,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
             swiftSettings: strict + fuzzed),
         // What the daemon and its clients say to each other: shapes, routes, events; and the client.
@@ -99,15 +101,21 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "HeapModule", package: "swift-collections"),
                 .product(name: "Logging", package: "swift-log"),
+                .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
             swiftSettings: strict),
         // The list of downloads for views, observable on the main actor.
         .target(name: "FerryUI", dependencies: ["Ferry", "FerryCore"], swiftSettings: strict),
+        // Metrics in Prometheus' text format: what daemons and workers serve.
+        .target(
+            name: "FerryMetrics",
+            dependencies: ["Ferry", "FerryCore", .product(name: "CoreMetrics", package: "swift-metrics")],
+            swiftSettings: strict),
         // The daemon's faces: HTTP API, event stream, page, sign-in. No download logic.
         .target(
             name: "FerryServer",
             dependencies: [
-                "Ferry", "FerryAPI", "FerryCore", "CFerry", "CFerryAssets",
+                "Ferry", "FerryAPI", "FerryMetrics", "FerryCore", "CFerry", "CFerryAssets",
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
@@ -219,9 +227,16 @@ let package = Package(
             ],
             swiftSettings: strict),
         .testTarget(
+            name: "FerryMetricsTests",
+            dependencies: [
+                "FerryMetrics", "Ferry", "FerryCore", "FerryTesting",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
             name: "FerryServerTests",
             dependencies: [
-                "FerryServer", "FerryAPI", "Ferry", "FerryCore", "FerryTesting", "CFerry",
+                "FerryServer", "FerryMetrics", "FerryAPI", "Ferry", "FerryCore", "FerryTesting", "CFerry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),

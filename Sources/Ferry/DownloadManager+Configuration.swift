@@ -1,3 +1,4 @@
+public import CoreMetrics
 public import FerryCore
 public import Logging
 
@@ -120,6 +121,9 @@ extension DownloadManager {
         public var transfer = TransferSettings()
         /// Receives faults that stop no download, such as a catalogue that cannot be written. Default: none.
         public var logger: Logger?
+        /// Receives counters and times of what happens to the downloads, by the names in `docs/metrics.md`. Default
+        /// `nil`: the metrics system of the program (`MetricsSystem.bootstrap`). Read when the manager is created.
+        public var metrics: (any MetricsFactory)?
         /// Other sessions whose downloads this manager hosts. Default: none.
         package var hosted = HostedSessions()
         /// Returns why this process may not write to a directory, independent of the file system's modes; `nil` if it

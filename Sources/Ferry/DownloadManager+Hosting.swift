@@ -90,6 +90,9 @@ extension DownloadManager {
     /// The downloads that run now, with their sessions.
     package var running: [(status: DownloadStatus, session: String)] { scheduler?.running ?? [] }
 
+    /// The hosts with open connections or running downloads, the busiest first.
+    package var busyHosts: [BusyHost] { scheduler?.busyHosts ?? [] }
+
     /// The ranges of a file that are written or in transfer; `nil` if unknown.
     package func picture(of row: CatalogueRow) async -> TransferPicture? { await scheduler?.picture(of: row) }
 

@@ -1,3 +1,4 @@
+import CoreMetrics
 package import FerryEngine
 import Synchronization
 
@@ -29,7 +30,8 @@ package final class EngineProvider: Sendable {
                 transport: HTTPTransport(configuration.transfer, poolLimit: 1 << 16),
                 fileSystem: LocalFileSystem(sharesWithGroup: configuration.sharesWithGroup), clock: clock,
                 throttle: Throttle(rate: configuration.rateLimit, clock: clock),
-                connectionsPerHost: configuration.transfer.connectionsPerHost)
+                connectionsPerHost: configuration.transfer.connectionsPerHost,
+                metrics: EngineMetrics(configuration.metrics ?? NOOPMetricsHandler.instance))
         }
     }
 
@@ -41,6 +43,9 @@ package final class EngineProvider: Sendable {
             return environment
         }
     }
+
+    /// The shared parts, if a download has needed them.
+    var started: EngineEnvironment? { state.withLock { $0 } }
 
     /// Passes changed limits to the engine.
     func apply(_ configuration: DownloadManager.Configuration) {

@@ -63,6 +63,14 @@ struct ServeCommand: ParsableCommand {
             valueName: "origin"))
     var aria2AllowOrigin: [String] = []
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Serve Prometheus' metrics on this port of 127.0.0.1 and ::1 too, to every user of the machine who has the token in \
+            metrics-token beside the state; 0 is any that is free.
+            """, valueName: "n"))
+    var metricsPort: Int?
+
     @Flag(
         help: """
             Serve the gateway on loopback: package indexes, model hubs, registries of containers and archives, whose files \
@@ -158,6 +166,7 @@ struct ServeCommand: ParsableCommand {
         if !aria2AllowOrigin.isEmpty {
             options.flags[.aria2AllowedOrigins] = .list(aria2AllowOrigin.map(JSONValue.text))
         }
+        options.flags[.metricsPort] = metricsPort.map(JSONValue.whole)
         if gateway { options.flags[.gateway] = .flag(true) }
         options.flags[.gatewayPort] = gatewayPort.map(JSONValue.whole)
         if !gatewayUpstream.isEmpty { options.flags[.gatewayUpstreams] = .list(gatewayUpstream.map(JSONValue.text)) }
@@ -179,7 +188,7 @@ struct ServeCommand: ParsableCommand {
         logger.logLevel = verbose ? .debug : .info
         do throws(DownloadError) {
             let ready = try readyFd.map { number throws(DownloadError) in try ReadyDescriptor(number) }
-            try confine(place, &options, ready, logger)
+            try prepare(place, &options, ready, logger)
             let watch = SignalWatch()
             let run = ServeRun(place, options, logger: logger)
             try await run.run(stops: Self.stops(watch?.signals), ready: ready, signsIn: isatty(1) != 0) { lines in
@@ -195,8 +204,9 @@ struct ServeCommand: ParsableCommand {
         }
     }
 
-    /// With `--confine`, runs this program again, confined, with the results of the unconfined part.
-    private func confine(
+    /// With `--confine`, runs this program again, confined, with the results of the unconfined part. Takes over what the
+    /// manager of the service hands over.
+    private func prepare(
         _ place: DaemonPaths, _ options: inout Daemon.Options, _ ready: ReadyDescriptor?, _ logger: Logger
     ) throws(DownloadError) {
         do throws(DownloadError) {
@@ -210,6 +220,8 @@ struct ServeCommand: ParsableCommand {
                     return words
                 }
             }
+            options.sockets = try InheritedSockets.take(options.environment)
+            options.notifier = ServiceNotifier(options.environment)
         } catch {
             ready?.tell(.failed(error))
             throw error

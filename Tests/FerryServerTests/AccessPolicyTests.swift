@@ -99,6 +99,17 @@ struct DoorPolicyTests {
             $0.session = "app"; $0.isLocal = true; $0.token = false
         },
         Row(403) { $0.target = "/api/v1/sessions" },
+        // Metrics: over the Unix socket only; over TCP they have a port of their own.
+        Row(403) { $0.target = "/metrics" },
+        Row(401) {
+            $0.target = "/metrics"; $0.token = false
+        },
+        Row(nil) {
+            $0.target = "/metrics"; $0.token = false; $0.isLocal = true
+        },
+        Row(405) {
+            $0.target = "/metrics"; $0.method = "POST"; $0.types = json; $0.isLocal = true
+        },
         // Token: for the API; the page is public.
         Row(401) { $0.token = false },
         Row(401) {

@@ -10,7 +10,8 @@ struct ChildEnvironmentTests {
         "http_proxy": "http://me:pw@proxy:1", "https_proxy": "http://proxy:1", "no_proxy": "localhost",
         "FERRY_SOCKET": "/s", "FERRY_PORT": "1", "FERRY_SESSION": "app", "FERRY_PATH": "/p",
         "AWS_SECRET_ACCESS_KEY": "secret", "GITHUB_TOKEN": "secret", "LD_PRELOAD": "/evil.so", "PATHS": "x", "LC": "x",
-        "REQUEST_METHOD": "GET", "": "x",
+        "REQUEST_METHOD": "GET", "": "x", "NOTIFY_SOCKET": "/n", "WATCHDOG_USEC": "1", "WATCHDOG_PID": "1",
+        "LISTEN_PID": "1", "LISTEN_FDS": "1", "LISTEN_FDNAMES": "s",
     ]
 
     @Test("ChildEnvironment: a daemon gets listed variables, proxies with passwords, and its own settings")

@@ -55,7 +55,7 @@ extension Catalogue {
 
     private func schedule(after milliseconds: Int) {
         DispatchQueue.global().asyncAfter(deadline: .now() + .milliseconds(milliseconds)) {
-            self.database.async { self.drain($0) }
+            self.database.async(.write) { self.drain($0) }
         }
     }
 
@@ -68,7 +68,7 @@ extension Catalogue {
                 return true
             }
             guard isOpen else { return continuation.resume(returning: .failure(.storeIsClosed)) }
-            database.async { self.drain($0) }
+            database.async(.write) { self.drain($0) }
         }
         return try result.get()
     }

@@ -239,7 +239,7 @@ package final class Catalogue: DownloadStore {
         _ body: @escaping @Sendable (Database) throws -> Value
     ) async throws(DownloadError) -> Value {
         let result: Result<Value, DownloadError> = await withCheckedContinuation { continuation in
-            database.async { db in
+            database.async(.read) { db in
                 self.drain(db)
                 guard !self.writing.withLock(\.isReleased) else {
                     return continuation.resume(returning: .failure(.storeIsClosed))
@@ -260,7 +260,7 @@ package final class Catalogue: DownloadStore {
     package func close() async {
         writing.withLock { $0.isClosing = true }
         await withCheckedContinuation { continuation in
-            database.async { db in
+            database.async(.write) { db in
                 self.drain(db)
                 let isFirst = self.writing.withLock { backlog in
                     defer { backlog.isReleased = true }

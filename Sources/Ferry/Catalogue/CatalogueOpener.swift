@@ -7,6 +7,7 @@ import SystemPackage
 struct CatalogueOpener: Sendable {
     let location: CatalogueLocation
     let fileSystem: any FileSystem
+    let metrics: ManagerMetrics
     let report: @Sendable (DownloadError) -> Void
 
     private var state: FilePath { FilePath(location.state) }
@@ -30,7 +31,8 @@ struct CatalogueOpener: Sendable {
         let isComplete = try CatalogueSchema.isComplete(database)
         // Makes the name of a new file durable before its contents are relied on.
         try? fileSystem.syncDirectory(state)
-        let catalogue = Catalogue(path: path.string, database: DatabaseQueue(database), lock: lock, report: report)
+        let catalogue = Catalogue(
+            path: path.string, database: DatabaseQueue(database, metrics), lock: lock, report: report)
         return Catalogue.Opening(catalogue: catalogue, isNew: !isComplete, damaged: damaged?.string)
     }
 
@@ -183,10 +185,12 @@ extension Catalogue {
     package static func open(
         // allow(single-place): the list has a queue of its own.
         directory: String, downloads: String, fileSystem: any FileSystem = LocalFileSystem(),
+        metrics: ManagerMetrics = ManagerMetrics(),
         report: @escaping @Sendable (DownloadError) -> Void = { _ in }
     ) async throws(DownloadError) -> Opening {
         let opener = CatalogueOpener(
-            location: CatalogueLocation(state: directory, downloads: downloads), fileSystem: fileSystem, report: report)
+            location: CatalogueLocation(state: directory, downloads: downloads), fileSystem: fileSystem,
+            metrics: metrics, report: report)
         let result: Result<Opening, DownloadError> = await withCheckedContinuation { continuation in
             DispatchQueue.global(qos: .userInitiated).async {
                 do {

@@ -21,6 +21,10 @@ final class EventHub: Sendable {
         var isClosed = false
     }
     private let state = Mutex(State())
+    private let metrics: ManagerMetrics?
+
+    /// - Parameter metrics: Told of each event; `nil` for those of a daemon, which counts them itself.
+    init(_ metrics: ManagerMetrics? = nil) { self.metrics = metrics }
 
     /// A registration as listener; releasing it unregisters.
     final class Place: Sendable {
@@ -107,6 +111,7 @@ final class EventHub: Sendable {
     var isHeard: Bool { state.withLock { !$0.listeners.isEmpty } }
 
     func send(_ event: DownloadEvent) {
+        metrics?.happened(event.kind)
         // Append under the lock, so that all listeners see the same order; resume outside of it.
         let woken: [CheckedContinuation<Void, Never>] = state.withLock { state in
             var woken: [CheckedContinuation<Void, Never>] = []

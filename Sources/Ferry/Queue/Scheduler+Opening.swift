@@ -31,7 +31,8 @@ extension Scheduler {
         }
         let place = try StateDirectory.path(identifier: identifier, given: own)
         await PendingShutdowns.all.wait(at: place)
-        let opening = try await Catalogue.open(directory: place, downloads: directory) { [weak self] error in
+        let opening = try await Catalogue.open(directory: place, downloads: directory, metrics: metrics) {
+            [weak self] error in
             self?.complain(error)
         }
         let store = opening.catalogue

@@ -1,3 +1,4 @@
+import CoreMetrics
 import FerryCore
 import FerryEngine
 import Synchronization
@@ -56,7 +57,8 @@ final class Scheduler: Sendable {
     let state: Mutex<State>
     let engine: EngineProvider
     let monitor: any NetworkMonitor
-    let hub = EventHub()
+    let metrics: ManagerMetrics
+    let hub: EventHub
     let list = ListHub()
     let registry = LiveRegistry()
     let networkHub = NetworkHub()
@@ -72,6 +74,11 @@ final class Scheduler: Sendable {
     init(configuration: DownloadManager.Configuration, engine: EngineProvider, monitor: any NetworkMonitor) {
         self.engine = engine
         self.monitor = monitor
+        var configuration = configuration
+        let factory = configuration.metrics ?? MetricsSystem.factory
+        configuration.metrics = factory
+        metrics = ManagerMetrics(factory)
+        hub = EventHub(metrics)
         let isKept = configuration.storage.isKept
         state = Mutex(
             State(

@@ -17,12 +17,14 @@ package enum ReadyLine: Codable, Sendable, Hashable {
         package var aria2Port: Int?
         /// The port of the gateway on loopback; `nil` when it is off.
         package var gatewayPort: Int?
+        /// The port of the metrics on loopback; `nil` when it is off.
+        package var metricsPort: Int?
         /// TCP addresses with port: `127.0.0.1:3377`, `[::1]:3377`.
         package var addresses: [String]
 
         package init(
             pid: Int, version: String, socket: String, port: Int?, aria2Port: Int? = nil, gatewayPort: Int? = nil,
-            addresses: [String]
+            metricsPort: Int? = nil, addresses: [String]
         ) {
             self.pid = pid
             self.version = version
@@ -30,6 +32,7 @@ package enum ReadyLine: Codable, Sendable, Hashable {
             self.port = port
             self.aria2Port = aria2Port
             self.gatewayPort = gatewayPort
+            self.metricsPort = metricsPort
             self.addresses = addresses
         }
     }

@@ -112,7 +112,8 @@ extension ErrorPhrase {
             servedSocket,
             notOurDirectory,
             openDirectory
-        case closedDescriptor, unreadableSettings, unwrittenSettings, noJSONObject, unusableSetting, noProgram
+        case closedDescriptor, foreignSocket, socketElsewhere, manySockets, otherSocketPath
+        case unreadableSettings, unwrittenSettings, noJSONObject, unusableSetting, noProgram
         case relativePath, relativeToDaemon, noDownload, noneCalled, severalCalled, noToken, unusableDownloadName
         case unusableSession, manySessions
         case relativeCommand, unusableCommand, severalPlaces, placeForSocket, slashesInName, hiddenPlace, longPlace
@@ -172,7 +173,7 @@ extension ErrorPhrase {
         case listShows, giveMoreOfID, lookAtLog, logWhere
         case useRunning, listTokens, stopDaemon, killDaemon, anotherPort, anotherSocket, shorterSocket, removeOrChoose,
             closeOrChoose
-        case giveDescriptor, writeObject
+        case giveDescriptor, listenForFerry, writeObject
         case allowThenRestart, startUnconfined
         case nameSessions, nameDownloads, noShell, choosePlaceBelow, giveInURLs, runByItself, startUserSession
     }

@@ -25,6 +25,19 @@ extension SentenceTable {
         .notOurDirectory: ("{0} is no directory of this user", "{0} 不是当前用户的目录"),
         .openDirectory: ("{0} is open to others", "{0} 对其他用户开放"),
         .closedDescriptor: ("descriptor {0} is not open", "描述符 {0} 没有打开"),
+        .foreignSocket: (
+            "descriptor {0} is no listening stream socket, of a path or of loopback", "描述符 {0} 不是监听中的流套接字（路径或回环地址）"
+        ),
+        .socketElsewhere: (
+            "the socket of descriptor {0} does not listen on loopback: {1}", "描述符 {0} 的套接字没有监听回环地址：{1}"
+        ),
+        .otherSocketPath: (
+            "the socket that was handed over is {0}, that of the daemon is {1}", "移交的套接字是 {0}，守护进程的套接字是 {1}"
+        ),
+        .manySockets: (
+            "at most one path, one address of 127.0.0.1 and one of ::1 with the same port can be handed over, not {0}",
+            "最多只能移交一个路径、一个 127.0.0.1 地址和一个端口相同的 ::1 地址的套接字，不能是 {0}"
+        ),
         .unreadableSettings: ("the settings in {0} cannot be read", "无法读取 {0} 中的设置"),
         .unwrittenSettings: ("cannot write the settings to {0}", "无法把设置写入 {0}"),
         .noJSONObject: ("{0} is no JSON object", "{0} 不是 JSON 对象"),

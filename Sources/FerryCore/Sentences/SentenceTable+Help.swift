@@ -291,6 +291,11 @@ extension SentenceTable {
         aria2-secret beside the state).
         """: "该接口的令牌，或以 @FILE 给出含有令牌的私有文件（默认：自动生成，以 aria2-secret 保存在状态旁）。",
         """
+        Serve Prometheus' metrics on this port of 127.0.0.1 and ::1 too, to every user of the machine who has the token in \
+        metrics-token beside the state; 0 is any that is free.
+        """:
+            "在 127.0.0.1 和 ::1 的此端口也提供 Prometheus 指标，本机任何持有令牌（状态旁的 metrics-token）的用户均可读取；0 表示任一空闲端口。",
+        """
         Serve the gateway on loopback: package indexes, model hubs, registries of containers and archives, whose files \
         become downloads that survive their clients.
         """: "在本机回环地址上提供网关：软件包索引、模型库、容器镜像仓库和软件仓库，其文件成为不随客户端中断的下载。",

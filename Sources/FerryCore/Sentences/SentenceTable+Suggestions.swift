@@ -94,6 +94,9 @@ extension SentenceTable {
         .shorterSocket: ("Give a shorter one with --socket or FERRY_SOCKET.", "请用 --socket 或 FERRY_SOCKET 给出更短的路径。"),
         .removeOrChoose: ("Remove it, or choose another place.", "请移除它，或选择别的位置。"),
         .closeOrChoose: ("Close it with chmod 700, or choose another place.", "请用 chmod 700 关闭它，或选择别的位置。"),
+        .listenForFerry: (
+            "Let the socket unit listen at the daemon's own addresses, and at no others.", "请让套接字单元只监听守护进程自己的地址。"
+        ),
         .giveDescriptor: (
             "Give --ready-fd the number of one that was opened for writing.", "请给 --ready-fd 一个已打开可写的描述符编号。"
         ),

@@ -75,6 +75,9 @@ package final class ConnectionLimiter: Sendable {
         for waiter in admitted { waiter.resume(returning: true) }
     }
 
+    /// The open connections to each host that has any.
+    package var open: [Origin: Int] { state.withLock { $0.hosts.mapValues(\.open).filter { $0.value > 0 } } }
+
     /// Returns whether connections wait for the host or exceed the limit; downloads with several then give one up.
     package func isCrowded(_ host: Origin) -> Bool {
         state.withLock { state in

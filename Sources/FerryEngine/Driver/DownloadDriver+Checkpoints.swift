@@ -34,10 +34,12 @@ extension DownloadDriver {
             state.withLock { $0.machine.checkpointEnded(snapshot, succeeded: true, at: environment.clock.now()) }
         case .pair(let pair):
             do throws(ClaimFailure) { try claim(record, in: pair, disk) } catch { return notClaimed(error) }
+            let end = environment.clock.now()
             state.withLock { state in
                 state.placement.record = record
-                state.machine.checkpointEnded(snapshot, succeeded: true, at: environment.clock.now())
+                state.machine.checkpointEnded(snapshot, succeeded: true, at: end)
             }
+            environment.metrics.checkpointed(in: end - now)
         }
         return nil
     }
@@ -78,7 +80,9 @@ extension DownloadDriver {
     private func claim(_ record: JournalRecord?, in pair: Storage.Pair, _ disk: Disk) throws(ClaimFailure) {
         guard var record else { throw .other(DownloadError(.internal, "a part file without a record")) }
         let (part, journal, syncs) = (pair.part(disk), pair.journal(disk), request.syncsToDisk)
+        let start = environment.clock.now()
         do throws(FileError) { if syncs { try part.dataSync() } } catch { throw .sync(error) }
+        if syncs { environment.metrics.synced(in: environment.clock.now() - start) }
         let isIntact: Bool
         do throws(FileError) {
             isIntact = try part.isIntact(length: record.claimed.last?.last ?? 0)

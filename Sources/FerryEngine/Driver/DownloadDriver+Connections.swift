@@ -56,8 +56,10 @@ extension DownloadDriver {
     ) async -> Bool {
         var response: TransferResponse
         let verdict: ResponseVerdict
+        let asked = environment.clock.now()
         do throws(TransferFailure) {
             response = try await environment.transport.fetch(transferRequest(for: fetch))
+            environment.metrics.answered(response.head.status, after: environment.clock.now() - asked)
             verdict = try await judge(&response, asked: fetch.ask, source: fetch.source) {
                 state.withLock { $0.machine.awaitsFirstBytes(on: id, at: environment.clock.now()) }
             }
@@ -206,6 +208,7 @@ extension DownloadDriver {
             let now = environment.clock.now()
             state.machine.arrived(ByteCount(count), on: id, at: now)
             state.meter.record(ByteCount(count), at: now)
+            state.received += ByteCount(count)
         }
         while let placement = step.placement {
             switch placement {
@@ -298,6 +301,7 @@ extension DownloadDriver {
     /// Handles a request that failed before its response head.
     private func failed(_ failure: TransferFailure, on id: ConnectionID) {
         if failure.kind == .cancelled { return ended(id, .stopped) }
+        environment.metrics.requestFailed()
         let isLast = state.withLock { state in
             if failure.kind == .dns(permanent: true) { state.links.missingNames += 1 }
             let passes =

@@ -125,6 +125,7 @@ package final class DownloadDriver: Sendable {
 
     /// Runs the download until it ends or is stopped. Must be called once only.
     @concurrent package func run() async -> Outcome {
+        let start = environment.clock.now()
         let outcome: Outcome
         do throws(DownloadError) {
             let existing = try await files.stay { disk async throws(DownloadError) in try await prepare(disk) }
@@ -132,6 +133,9 @@ package final class DownloadDriver: Sendable {
                 outcome = .completed(existing)
             } else {
                 outcome = try await transfer()
+                if case .completed(let file) = outcome, !file.wasAlreadyComplete {
+                    environment.metrics.completed(in: environment.clock.now() - start)
+                }
             }
         } catch {
             switch stopWanted {
@@ -168,6 +172,7 @@ package final class DownloadDriver: Sendable {
         do throws(DownloadError) { result = .success(try await execute(digest)) } catch { result = .failure(error) }
         await drain()
         await digest.stop()
+        environment.metrics.received(state.withLock { $0.received })
         return try result.get()
     }
 
@@ -280,11 +285,14 @@ package final class DownloadDriver: Sendable {
     /// Reports the machine's events.
     private func announce(at now: Duration) async {
         let date = environment.clock.date()
-        let events = state.withLock { state in
+        let (events, received) = state.withLock { state in
             let events = state.machine.drainEvents()
             for event in events { state.placement.record?.append(event.kind, at: date) }
-            return events
+            defer { state.received = 0 }
+            return (events, state.received)
         }
+        // Here, once for many pieces.
+        environment.metrics.received(received)
         for event in events {
             report(.event(event))
             guard case .retrying(_, let delay, _) = event.kind else { continue }

@@ -6,6 +6,8 @@ extension DownloadDriver {
     struct State {
         var machine: TransferMachine
         var meter = SpeedMeter()
+        /// The bytes that have arrived since the metrics were last told.
+        var received: ByteCount = 0
         var interruption = Interruption()
         var tasks = Tasks()
         /// When the machine began; `nil` before existing files have been examined.

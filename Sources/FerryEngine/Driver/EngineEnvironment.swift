@@ -19,6 +19,7 @@ package final class EngineEnvironment: Sendable {
     package let random: @Sendable () -> Double
     /// Measures how busy this process is; `nil` if that is not asked.
     let processor: ProcessorMeter?
+    let metrics: EngineMetrics
     let ticker: Ticker
     private let loops: [EventLoopExecutor]
     private let nextLoop = Atomic(0)
@@ -38,13 +39,14 @@ package final class EngineEnvironment: Sendable {
         clock: any EngineClock = SystemClock(), loops: [EventLoopExecutor] = HTTPTransport.executors,
         throttle: Throttle? = nil,
         connectionsPerHost: Int = 16, random: @escaping @Sendable () -> Double = Jitter().next,
-        processor: ProcessorMeter? = .shared
+        processor: ProcessorMeter? = .shared, metrics: EngineMetrics = EngineMetrics()
     ) {
         self.transport = transport
         files = FileIO(fileSystem)
         self.clock = clock
         self.random = random
         self.processor = processor
+        self.metrics = metrics
         self.loops = loops
         ticker = Ticker(clock: clock, interval: TransferMachine.tickInterval, executor: loops.first)
         self.throttle = throttle ?? Throttle(rate: nil, clock: clock)

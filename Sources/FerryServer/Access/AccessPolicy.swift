@@ -45,6 +45,8 @@ package struct AccessPolicy: Sendable, Hashable {
     package enum Resource: Sendable, Hashable {
         /// The web page and its assets, which are public and contain no data.
         case page
+        /// The daemon's metrics, over the Unix socket; over TCP they have a port of their own.
+        case metrics
         case api(Route.Match)
     }
 
@@ -59,6 +61,13 @@ package struct AccessPolicy: Sendable, Hashable {
         case .page:
             guard origin.method == .get || origin.method == .head else {
                 return Problem(.methodNotAllowed, "The page can only be read.")
+            }
+        case .metrics:
+            guard origin.isLocal else {
+                return Problem(.forbidden, "Only available over the Unix socket, and on the port of --metrics-port.")
+            }
+            guard origin.method == .get else {
+                return Problem(.methodNotAllowed, "The metrics can only be read.")
             }
         case .api(.found(let route, _)):
             if route.isLocalOnly, !origin.isLocal {
@@ -95,7 +104,8 @@ package struct AccessPolicy: Sendable, Hashable {
         switch resource {
         case .page: return nil
         case .api(.found(let route, _)) where route.isOpen: return nil
-        case .api: return origin.hasToken ? nil : Problem(.unauthorized, "Send Authorization: Bearer and the token.")
+        case .metrics, .api:
+            return origin.hasToken ? nil : Problem(.unauthorized, "Send Authorization: Bearer and the token.")
         }
     }
 

@@ -2,7 +2,7 @@ import Ferry
 import NIOCore
 
 /// Reads nothing from a loopback connection until its peer is known to be this user; closes those of other users
-/// unread.
+/// unread. Where every user of the machine may ask, all are admitted.
 final class LoopbackPeerCheck: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = Any
     typealias OutboundIn = Any
@@ -14,10 +14,11 @@ final class LoopbackPeerCheck: ChannelDuplexHandler, RemovableChannelHandler {
     private var state = State.new
     /// Whether a read was requested before the peer was known.
     private var isReadWanted = false
-    private let user: UInt32
+    private let user: UInt32?
     private let peers: LoopbackPeers
 
-    init(user: UInt32, peers: LoopbackPeers) {
+    /// - Parameter user: The user whose connections are admitted; `nil` for every user.
+    init(user: UInt32?, peers: LoopbackPeers) {
         self.user = user
         self.peers = peers
     }
@@ -40,9 +41,10 @@ final class LoopbackPeerCheck: ChannelDuplexHandler, RemovableChannelHandler {
     private func begin(_ context: ChannelHandlerContext) {
         guard state == .new else { return }
         state = .asking
+        guard let user else { return admit(context) }
         guard let connection = TCPConnection(context.channel) else { return refuse(context) }
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        let (peers, user) = (peers, user)
+        let peers = peers
         // Off the event loop: reading /proc/net may take milliseconds.
         context.eventLoop.makeFutureWithTask {
             await onFileThread { peers.peer(of: connection).isAdmitted(by: user) }

@@ -82,10 +82,8 @@ package final class TokenStore: Sendable {
     /// Returns the identifier of the token in a single `Authorization: Bearer TOKEN` field (RFC 6750 §2.1); `nil`
     /// otherwise. Compares all tokens, so that the timing reveals nothing.
     package func identify(_ fields: [String], at now: Date) async -> String? {
-        guard fields.count == 1 else { return nil }
-        let parts = fields[0].split(at: " ", maxSplits: 1, omittingEmptySubsequences: false)
-        guard parts.count == 2, parts[0].lowercased() == "bearer" else { return nil }
-        let digest = Self.digest(parts[1])
+        guard let token = Self.token(in: fields) else { return nil }
+        let digest = Self.digest(token)
         let (id, isDue): (String?, Bool) = entries.withLock { entries in
             var found: Int?
             for (index, entry) in entries.enumerated() where ConstantTime.areEqual(entry.digest, digest) {
@@ -101,6 +99,13 @@ package final class TokenStore: Sendable {
         // A failed write loses only the time of the last use.
         if isDue { try? await changes.run { () throws(DownloadError) in try self.writeCurrent() } }
         return id
+    }
+
+    /// Returns the token in a single `Authorization: Bearer TOKEN` field; `nil` otherwise.
+    static func token(in fields: [String]) -> Substring? {
+        guard fields.count == 1 else { return nil }
+        let parts = fields[0].split(at: " ", maxSplits: 1, omittingEmptySubsequences: false)
+        return parts.count == 2 && parts[0].lowercased() == "bearer" ? parts[1] : nil
     }
 
     /// Whether the token with this identifier is valid.

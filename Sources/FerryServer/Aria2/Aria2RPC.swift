@@ -20,7 +20,7 @@ struct Aria2RPC: Sendable {
     static let session = FerryAPI.defaultSession
 
     let api: API
-    let secret: Aria2Secret
+    let secret: SharedToken
     /// Options for new downloads, set by `changeGlobalOption` until the daemon ends.
     let defaults = Defaults()
     let identifier = RandomText.hex(bytes: 20)

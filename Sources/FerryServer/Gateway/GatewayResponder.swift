@@ -40,7 +40,7 @@ final class GatewayResponder: Sendable {
     /// For the pages that are held at a time, beside those that were sent.
     private let budget = BodyBudget(4 * mostPageBytes)
     private let logger: Logger
-    private let access: Mutex<GatewayAccess>
+    private let access: Mutex<ProgramAccess>
     private let salt = SymmetricKey(size: .bits256)
     private let consents = Mutex(RecentValues<Data, Duration>(capacity: 1000))
     /// Whether the host of an upstream has a private address, once its name was resolved.
@@ -58,7 +58,7 @@ final class GatewayResponder: Sendable {
         self.connections = connections
         self.seats = seats
         self.logger = logger
-        access = Mutex(GatewayAccess(port: port))
+        access = Mutex(ProgramAccess(port: port))
     }
 
     func listens(on port: Int) { access.withLock { $0.port = port } }

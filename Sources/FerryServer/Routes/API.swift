@@ -26,6 +26,7 @@ struct API: Sendable {
     let budgets: BodyBudgets
     let seats: ContentSeats
     let addresses: AddressCache
+    let metrics: DaemonMetrics
     /// The directory of the HTML files that open the page in a browser.
     let signInDirectory: String
     let confinement: Confinement?

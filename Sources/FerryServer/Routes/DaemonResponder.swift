@@ -65,6 +65,7 @@ final class DaemonResponder: Sendable {
         }
         switch resource {
         case .page: return try show(path, request)
+        case .metrics: return try await MetricsResponder.answer(api.metrics)
         case .api(.none): throw Problem(.noSuchPath)
         case .api(.wrongMethod(let methods)):
             var response = Answer.problem(Problem(.methodNotAllowed), at: String(path))
@@ -81,8 +82,10 @@ final class DaemonResponder: Sendable {
         }
     }
 
-    /// Returns the resource of a path. All paths below /api belong to the API, including unknown ones.
+    /// Returns the resource of a path. All paths below /api belong to the API, including unknown
+    /// ones.
     static func resource(_ method: HTTPRequest.Method, _ path: Substring) -> AccessPolicy.Resource {
+        if path.hasSameBytes(as: MetricsResponder.path) { return .metrics }
         guard path.hasSameBytes(as: "/api") || path.utf8.hasPrefix("/api/") else { return .page }
         guard path.hasSameBytes(as: FerryAPI.root) || path.utf8.hasPrefix(FerryAPI.root + "/") else {
             return .api(.none)

@@ -9,6 +9,8 @@ package struct Addresses: Sendable, Hashable {
     package var aria2Port: Int?
     /// The loopback port of the gateway; `nil` if it is off.
     package var gatewayPort: Int?
+    /// The loopback port of the metrics; `nil` if it is off.
+    package var metricsPort: Int?
     /// The TCP addresses of the page with their port: `127.0.0.1:3377`, `[::1]:3377`.
     package var hosts: [String] = []
 }
@@ -21,6 +23,7 @@ package final class AddressCache: Sendable {
         var port: Int?
         var aria2Port: Int?
         var gatewayPort: Int?
+        var metricsPort: Int?
         var hosts: [String] = []
         var isClosed = false
         var waiting: [CheckedContinuation<Addresses?, Never>] = []
@@ -38,13 +41,15 @@ package final class AddressCache: Sendable {
     func expect(_ count: Int) { state.withLock { $0.missing = count } }
 
     func bound(
-        socket: String? = nil, port: Int? = nil, host: String? = nil, aria2Port: Int? = nil, gatewayPort: Int? = nil
+        socket: String? = nil, port: Int? = nil, host: String? = nil, aria2Port: Int? = nil, gatewayPort: Int? = nil,
+        metricsPort: Int? = nil
     ) {
         let (answer, waiting, asking) = state.withLock { state in
             if let socket { state.socket = socket }
             if let port { state.port = port }
             if let aria2Port { state.aria2Port = aria2Port }
             if let gatewayPort { state.gatewayPort = gatewayPort }
+            if let metricsPort { state.metricsPort = metricsPort }
             if let host { state.hosts.append(host) }
             state.missing -= 1
             let asking = state.port == nil ? [] : state.asking
@@ -103,7 +108,8 @@ extension AddressCache.State {
     fileprivate var addresses: Addresses? {
         socket.map {
             Addresses(
-                socket: $0, port: port, aria2Port: aria2Port, gatewayPort: gatewayPort, hosts: hosts.sorted())
+                socket: $0, port: port, aria2Port: aria2Port, gatewayPort: gatewayPort,
+                metricsPort: metricsPort, hosts: hosts.sorted())
         }
     }
 }

@@ -19,15 +19,21 @@ extension Daemon {
     ///
     /// Throws `conflict` if another program uses one of them.
     func checkAddresses() async throws {
-        let isServed = await onFileThread { [place] in Self.isServed(place.socket) }
-        guard !isServed else {
-            throw DownloadError(
-                .conflict, ErrorPhrase(.servedSocket, place.socket), suggestion: ErrorPhrase(.anotherSocket),
-                recovery: .needsUser)
+        // At a socket that was handed over, connections are accepted already.
+        if sockets.path == nil {
+            let isServed = await onFileThread { [place] in Self.isServed(place.socket) }
+            guard !isServed else {
+                throw DownloadError(
+                    .conflict, ErrorPhrase(.servedSocket, place.socket), suggestion: ErrorPhrase(.anotherSocket),
+                    recovery: .needsUser)
+            }
         }
         let settings = settings.current
-        if settings.loopback, mustHavePort { try await check(settings.port, option: "--port") }
+        if settings.loopback, sockets.loopback.isEmpty, mustHavePort {
+            try await check(settings.port, option: "--port")
+        }
         if let port = settings.aria2Rpc { try await check(port, option: Self.aria2Option) }
+        if let port = settings.metricsPort { try await check(port, option: Self.metricsOption) }
         if settings.gateway { try await check(settings.gatewayPort, option: Self.gatewayOption) }
     }
 
@@ -50,6 +56,7 @@ extension Daemon {
 
     fileprivate static let aria2Option = "--aria2-rpc"
     fileprivate static let gatewayOption = "--gateway-port"
+    fileprivate static let metricsOption = "--metrics-port"
 
     /// Whether a process accepts connections at the socket.
     private static func isServed(_ path: String) -> Bool {
@@ -91,19 +98,22 @@ extension Daemon {
                 recovery: .needsUser)
         }
         try PrivateFile.makeDirectory(Paths.parent(of: socket))
-        try removeStaleSocket(socket)
+        if sockets.path == nil { try removeStaleSocket(socket) }
         SignInFile.sweep(place.signIn)
-        var services: [any Service] = [try unixListener(socket)]
+        var services: [any Service] = [unixListener(socket)]
         let settings = settings.current
-        if settings.loopback {
+        if !sockets.loopback.isEmpty {
+            services += sockets.loopback.map(handedOver)
+        } else if settings.loopback {
             services.append(FirstListener(daemon: self))
             services.append(SecondListener(daemon: self))
         }
-        addresses.expect(services.count + (aria2 == nil ? 0 : 1) + (gateway == nil ? 0 : 1))
+        addresses.expect(
+            services.count + (aria2 == nil ? 0 : 1) + (gateway == nil ? 0 : 1) + (metrics == nil ? 0 : 1))
         if let aria2, let port = settings.aria2Rpc {
             services.append(
                 LoopbackPair(daemon: self, port: port, option: Self.aria2Option) { [self] host, port, running in
-                    try aria2Listener(aria2, host, port) { port in
+                    aria2Listener(aria2, host, port) { port in
                         aria2.listens(on: port)
                         running(port)
                     }
@@ -115,12 +125,23 @@ extension Daemon {
             services.append(
                 LoopbackPair(daemon: self, port: settings.gatewayPort, option: Self.gatewayOption) {
                     [self] host, port, running in
-                    try gatewayListener(gateway, host, port) { port in
+                    gatewayListener(gateway, host, port) { port in
                         gateway.listens(on: port)
                         running(port)
                     }
                 } bound: { [addresses] in
                     addresses.bound(gatewayPort: $0)
+                })
+        }
+        if let metrics, let port = settings.metricsPort {
+            services.append(
+                LoopbackPair(daemon: self, port: port, option: Self.metricsOption) { [self] host, port, running in
+                    metricsListener(metrics, host, port) { port in
+                        metrics.listens(on: port)
+                        running(port)
+                    }
+                } bound: { [addresses] in
+                    addresses.bound(metricsPort: $0)
                 })
         }
         if services.count > 1, !peers.tells {
@@ -138,22 +159,45 @@ extension Daemon {
         unlink(path)
     }
 
-    private func unixListener(_ path: String) throws -> any Service {
+    private func unixListener(_ path: String) -> any Service {
         let user = user
-        return try listener(
-            .unixDomainSocket(path: path), respond: responder.respond,
-            handlers: { [limits] in
-                [PeerCheck(user: user), RequestLineCheck.Installer(RequestLimiter(limits, table: nil))]
+        let handlers: @Sendable () -> [any RemovableChannelHandler] = { [limits] in
+            [PeerCheck(user: user), RequestLineCheck.Installer(RequestLimiter(limits, table: nil))]
+        }
+        if let descriptor = sockets.path?.descriptor {
+            return handedOver(descriptor, handlers: handlers) { [addresses, logger] _ in
+                logger.info("listening on a socket that was handed over", metadata: ["socket": "\(path)"])
+                addresses.bound(socket: path)
             }
-        ) { [addresses, logger] _ in
+        }
+        return listener(.unixDomainSocket(path: path), respond: responder.respond, handlers: handlers) {
+            [addresses, logger] _ in
             chmod(path, 0o600)
             logger.info("listening", metadata: ["socket": "\(path)"])
             addresses.bound(socket: path)
         }
     }
 
-    fileprivate func loopback(_ port: Int) throws -> any Service {
-        try listener(.hostname("127.0.0.1", port: port), respond: responder.respond, handlers: loopbackHandlers()) {
+    /// The listener on a socket of loopback that the manager of the service has made.
+    private func handedOver(_ socket: InheritedSockets.Loopback) -> any Service {
+        handedOver(socket.descriptor, handlers: loopbackHandlers()) { [addresses, responder, logger] _ in
+            responder.listens(on: socket.port)
+            logger.info("listening on a socket that was handed over", metadata: ["address": "\(socket.address)"])
+            addresses.bound(port: socket.port, host: socket.address)
+        }
+    }
+
+    private func handedOver(
+        _ descriptor: Int32, handlers: @escaping @Sendable () -> [any RemovableChannelHandler],
+        running: @escaping @Sendable (any Channel) async -> Void
+    ) -> any Service {
+        InheritedListener(
+            channel: channel(responder.respond, handlers), descriptor: descriptor, mostConnections: mostConnections,
+            logger: quiet, running: running)
+    }
+
+    fileprivate func loopback(_ port: Int) -> any Service {
+        listener(.hostname("127.0.0.1", port: port), respond: responder.respond, handlers: loopbackHandlers()) {
             [addresses, responder, logger] channel in
             let port = channel.localAddress?.port ?? port
             responder.listens(on: port)
@@ -162,8 +206,8 @@ extension Daemon {
         }
     }
 
-    fileprivate func secondLoopback(_ port: Int) throws -> any Service {
-        try listener(.hostname("::1", port: port), respond: responder.respond, handlers: loopbackHandlers()) {
+    fileprivate func secondLoopback(_ port: Int) -> any Service {
+        listener(.hostname("::1", port: port), respond: responder.respond, handlers: loopbackHandlers()) {
             [addresses, logger] _ in
             logger.info("listening", metadata: ["address": "[::1]:\(port)"])
             addresses.bound(host: "[::1]:\(port)")
@@ -172,9 +216,8 @@ extension Daemon {
 
     fileprivate func aria2Listener(
         _ aria2: Aria2Responder, _ host: String, _ port: Int, running: @escaping @Sendable (Int) -> Void
-    ) throws -> any Service {
-        try listener(.hostname(host, port: port), respond: aria2.respond, handlers: loopbackHandlers(upgrading: aria2))
-        {
+    ) -> any Service {
+        listener(.hostname(host, port: port), respond: aria2.respond, handlers: loopbackHandlers(upgrading: aria2)) {
             [logger] channel in
             let port = channel.localAddress?.port ?? port
             logger.info("listening for clients of aria2", metadata: ["address": "\(host):\(port)"])
@@ -184,11 +227,27 @@ extension Daemon {
 
     fileprivate func gatewayListener(
         _ gateway: GatewayResponder, _ host: String, _ port: Int, running: @escaping @Sendable (Int) -> Void
-    ) throws -> any Service {
-        try listener(.hostname(host, port: port), respond: gateway.respond, handlers: loopbackHandlers(isProxy: true)) {
+    ) -> any Service {
+        listener(.hostname(host, port: port), respond: gateway.respond, handlers: loopbackHandlers(isProxy: true)) {
             [logger] channel in
             let port = channel.localAddress?.port ?? port
             logger.info("the gateway is listening", metadata: ["address": "\(host):\(port)"])
+            running(port)
+        }
+    }
+
+    private func metricsListener(
+        _ metrics: MetricsResponder, _ host: String, _ port: Int, running: @escaping @Sendable (Int) -> Void
+    ) -> any Service {
+        let (limits, table, peers) = (limits, metrics.connections, peers)
+        return listener(.hostname(host, port: port), respond: metrics.respond) {
+            [
+                RequestLineCheck.Installer(RequestLimiter(limits, table: table)),
+                LoopbackPeerCheck(user: nil, peers: peers),
+            ]
+        } running: { [logger] channel in
+            let port = channel.localAddress?.port ?? port
+            logger.info("the metrics are served", metadata: ["address": "\(host):\(port)"])
             running(port)
         }
     }
@@ -214,23 +273,30 @@ extension Daemon {
         _ address: BindAddress, respond: @escaping @Sendable (Request, any Channel) async -> Response,
         handlers: @escaping @Sendable () -> [any RemovableChannelHandler],
         running: @escaping @Sendable (any Channel) async -> Void
-    ) throws -> any Service {
+    ) -> any Service {
+        channel(respond, handlers).server(
+            configuration: ServerConfiguration(
+                address: address,
+                availableConnectionsDelegate: MaximumAvailableConnections(mostConnections, logger: quiet)),
+            onServerRunning: running, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: quiet)
+    }
+
+    /// What each connection of a listener is.
+    private func channel(
+        _ respond: @escaping @Sendable (Request, any Channel) async -> Response,
+        _ handlers: @escaping @Sendable () -> [any RemovableChannelHandler]
+    ) -> HTTP1Channel {
         var decoder = HTTP1Channel.Configuration.DecoderConfiguration()
         decoder.maxHeaderFieldSize = 16 << 10
         decoder.maxHeaderListSize = 32 << 10
         decoder.maxHeaderFieldCount = 100
-        let server = HTTPServerBuilder.http1(
-            configuration: HTTP1Channel.Configuration(
-                additionalChannelHandlers: handlers(), httpDecoderConfiguration: decoder))
-        return try server.buildServer(
-            configuration: ServerConfiguration(
-                address: address,
-                availableConnectionsDelegate: MaximumAvailableConnections(mostConnections, logger: quiet)),
-            eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: quiet,
+        return HTTP1Channel(
             responder: { request, writer, channel in
                 let response = await respond(request, channel)
                 try await writer.write(response: response.head, body: response.body)
-            }, onServerRunning: running)
+            },
+            configuration: HTTP1Channel.Configuration(
+                additionalChannelHandlers: handlers(), httpDecoderConfiguration: decoder))
     }
 }
 
@@ -277,7 +343,7 @@ private struct LoopbackPair: Service {
     let port: Int
     /// The option that gives the port.
     let option: String
-    let listener: @Sendable (_ host: String, _ port: Int, _ running: @escaping Running) throws -> any Service
+    let listener: @Sendable (_ host: String, _ port: Int, _ running: @escaping Running) -> any Service
     /// Called with the port once the first is bound.
     let bound: Running
 

@@ -1,6 +1,7 @@
 package import Ferry
 package import FerryAPI
 package import FerryCore
+import FerryMetrics
 package import Logging
 import ServiceLifecycle
 import Synchronization
@@ -24,6 +25,8 @@ package final class Daemon: Sendable {
     let aria2: Aria2Responder?
     /// The gateway, if the settings ask for it.
     let gateway: GatewayResponder?
+    /// The metrics over TCP, if the settings ask for them.
+    let metrics: MetricsResponder?
     let launcher: Launcher
     let updates = AsyncEvent()
     /// Notified when a client wants the daemon to end.
@@ -35,6 +38,10 @@ package final class Daemon: Sendable {
     /// Whether the daemon does not start without the port of its settings, because an option names it.
     let mustHavePort: Bool
     private let downloads: [DownloadRequest]
+    /// The sockets that the manager of the service has made for the daemon.
+    let sockets: InheritedSockets
+    /// Told when the daemon listens, lives and ends.
+    let notifier: ServiceNotifier?
     let limits: RequestLimits
     let peers: LoopbackPeers
     private let watcher: SettingsWatcher
@@ -67,6 +74,10 @@ package final class Daemon: Sendable {
         package var aria2Defaults: [String: String] = [:]
         /// Downloads to add at the start, unless they are listed.
         package var downloads: [DownloadRequest] = []
+        /// The sockets that the manager of the service has made.
+        package var sockets = InheritedSockets()
+        /// Tells the manager of the service what the daemon does.
+        package var notifier: ServiceNotifier?
         /// Adjusts the manager's configuration last; for tests.
         package var configure: @Sendable (inout DownloadManager.Configuration) -> Void = { _ in }
 
@@ -83,6 +94,13 @@ package final class Daemon: Sendable {
         mostConnections = options.mostConnections
         mustHavePort = options.flags[.port] != nil
         downloads = options.downloads
+        sockets = options.sockets
+        notifier = options.notifier
+        if let handed = sockets.path?.path, !handed.hasSameBytes(as: place.socket) {
+            throw DownloadError(
+                .invalidRequest, ErrorPhrase(.otherSocketPath, handed, place.socket),
+                suggestion: ErrorPhrase(.listenForFerry), recovery: .needsUser)
+        }
         limits = options.limits
         peers = options.peers
         // Files in it have restrictive modes of their own; other users must not be able to create any.
@@ -99,6 +117,8 @@ package final class Daemon: Sendable {
             identifier: DaemonPaths.listIdentifier, directory: settings.directory,
             stateDirectory: place.catalogue)
         configuration.logger = logger
+        let registry = MetricRegistry()
+        configuration.metrics = registry
         let proxies: ProxySettings
         do throws(TextError) { proxies = try ProxySettings(environment: options.environment) } catch {
             throw DownloadError(.invalidRequest, error.reason, recovery: .needsUser)
@@ -124,16 +144,25 @@ package final class Daemon: Sendable {
             launcher: launcher, codes: OneTimeCodes(), tokens: TokenStore(place.tokens),
             connections: ConnectionTable(mostUnknown: options.limits.mostUnknown),
             budgets: BodyBudgets(options.limits.bodyBudget), seats: ContentSeats(most: options.limits.mostReaders),
-            addresses: addresses, signInDirectory: place.signIn,
+            addresses: addresses,
+            metrics: DaemonMetrics(
+                registry, manager: manager, sessions: sessions, broadcaster: broadcaster, settings: self.settings),
+            signInDirectory: place.signIn,
             confinement: confinement, started: Date(), logger: logger)
         responder = DaemonResponder(api, port: settings.port, logger: logger)
         aria2 = try settings.aria2Rpc.map { [api, shutdown] port throws(DownloadError) in
-            let secret = try Aria2Secret.read(settings.aria2Secret, else: place.aria2Secret)
+            let secret = try SharedToken.read(settings.aria2Secret, else: place.aria2Secret)
             let rpc = Aria2RPC(api: api, secret: secret, shutdown: shutdown)
             try rpc.setDefaults(options.aria2Defaults)
             return Aria2Responder(
                 rpc, allowedOrigins: settings.aria2AllowedOrigins,
                 port: port, notifiesUnknown: options.peers.tells, delay: options.limits.wrongToken)
+        }
+        metrics = try settings.metricsPort.map { [api] port throws(DownloadError) in
+            MetricsResponder(
+                api.metrics, token: try SharedToken.read(nil, else: place.metricsToken), port: port,
+                connections: ConnectionTable(mostUnknown: options.limits.mostUnknown), delay: options.limits.wrongToken,
+                logger: logger)
         }
         gateway = settings.gateway ? try Self.gateway(settings, place, api) : nil
     }
@@ -168,7 +197,8 @@ package final class Daemon: Sendable {
             try await manager.activate()
             let feeds = try await relay.feeds()
             if !downloads.isEmpty { _ = try await api.add(downloads, session: FerryAPI.defaultSession, isLocal: true) }
-            let services = try listeners()
+            var services = try listeners()
+            if let notifier { services.append(NotifierService(notifier: notifier, daemon: self)) }
             let group = ServiceGroup(
                 configuration: ServiceGroupConfiguration(
                     services: [ManagerService(daemon: self, feeds: feeds), watcher] + services + [

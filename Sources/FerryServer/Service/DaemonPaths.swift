@@ -30,6 +30,8 @@ package struct DaemonPaths: Sendable, Hashable {
     package var tokens: String { state + "/tokens.json" }
     /// The token of aria2's interface that the daemon has made.
     package var aria2Secret: String { state + "/aria2-secret" }
+    /// The token for the metrics over TCP.
+    package var metricsToken: String { state + "/metrics-token" }
     /// The default directory of the gateway's cache.
     package var gateway: String { state + "/gateway" }
     /// The key of the gateway's links.

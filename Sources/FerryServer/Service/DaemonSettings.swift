@@ -38,6 +38,8 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
     package var aria2Secret: String?
     /// The origins of the pages that may use that interface.
     package var aria2AllowedOrigins: [String] = []
+    /// The loopback port of the metrics, 0 for any that is free; `nil` for the Unix socket alone.
+    package var metricsPort: Int?
     /// Whether the gateway is served, on a loopback port of its own.
     package var gateway = false
     /// The loopback port of the gateway; 0 for any that is free.
@@ -127,11 +129,12 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
         try require(0...65_535 ~= port, "port must be from 0 to 65535.")
         try require(0...65_535 ~= aria2Rpc ?? 0, "aria2Rpc must be from 0 to 65535.")
         try require(
-            aria2Secret.map(Aria2Secret.isUsable) ?? true,
-            "aria2Secret must have 1 to \(Aria2Secret.mostBytes) bytes, without control characters.")
+            aria2Secret.map(SharedToken.isUsable) ?? true,
+            "aria2Secret must have 1 to \(SharedToken.mostBytes) bytes, without control characters.")
         try require(
             aria2AllowedOrigins.allSatisfy { Aria2Access.isOrigin($0.lowercased()) },
             "aria2AllowedOrigins must be like http://host:port, or null.")
+        try require(0...65_535 ~= metricsPort ?? 0, "metricsPort must be from 0 to 65535.")
         try require(0...65_535 ~= gatewayPort, "gatewayPort must be from 0 to 65535.")
         try require(gatewaySize.isSize, "gatewaySize must be from 0 to 2^62 - 1.")
         try require(APISeconds.duration(gatewayAge) != nil, "gatewayAge must be a number of seconds, 0 or more.")
@@ -170,14 +173,14 @@ package enum Setting: String, Sendable, Codable, CodingKey, CodingKeyRepresentab
     case port, loopback, allowsPrivate
     case maxConcurrentDownloads, rateLimit, connectionsPerHost, allowsMetered, allowsConstrained, networkAssumption
     case retriesFailedAfter, minFreeBytes, proxy, directory, allowedDirectories, onComplete
-    case aria2Rpc, aria2Secret, aria2AllowedOrigins
+    case aria2Rpc, aria2Secret, aria2AllowedOrigins, metricsPort
     case gateway, gatewayPort, gatewayUpstreams, gatewaySize, gatewayAge, gatewayDirectory
 
     /// Whether a change applies at the next start only.
     var isFixed: Bool {
         [
-            .port, .loopback, .allowsPrivate, .aria2Rpc, .aria2Secret, .aria2AllowedOrigins, .gateway, .gatewayPort,
-            .gatewayUpstreams, .gatewaySize, .gatewayAge, .gatewayDirectory,
+            .port, .loopback, .allowsPrivate, .aria2Rpc, .aria2Secret, .aria2AllowedOrigins, .metricsPort, .gateway,
+            .gatewayPort, .gatewayUpstreams, .gatewaySize, .gatewayAge, .gatewayDirectory,
         ].contains(self)
     }
 
@@ -185,8 +188,8 @@ package enum Setting: String, Sendable, Codable, CodingKey, CodingKeyRepresentab
 
     private var form: Form {
         switch self {
-        case .port, .maxConcurrentDownloads, .rateLimit, .connectionsPerHost, .minFreeBytes, .aria2Rpc, .gatewayPort,
-            .gatewaySize:
+        case .port, .maxConcurrentDownloads, .rateLimit, .connectionsPerHost, .minFreeBytes, .aria2Rpc, .metricsPort,
+            .gatewayPort, .gatewaySize:
             .whole
         case .retriesFailedAfter, .gatewayAge: .number
         case .loopback, .allowsPrivate, .allowsMetered, .allowsConstrained, .gateway: .flag

@@ -36,7 +36,7 @@ package struct ServeRun: Sendable {
     ///   - ready: Receives the addresses, or the error if the daemon cannot listen.
     ///   - signsIn: Whether the address of the page opens it signed in, once, within a minute: for a terminal.
     ///   - listening: Receives the lines to print: the address of the page, unless loopback is off, and those of aria2's
-    ///     interface and of the gateway. With `signsIn`, a token that was made now is shown with it.
+    ///     interface, of the gateway and of the metrics. With `signsIn`, a token that was made now is shown with it.
     package func run(
         stops: AsyncStream<Void>, ready: ReadyDescriptor? = nil, signsIn: Bool = false,
         listening: @escaping @Sendable ([String]) -> Void
@@ -52,7 +52,10 @@ package struct ServeRun: Sendable {
                     "aria2 http://127.0.0.1:\($0)\(Aria2Responder.jsonPath)" + (token ?? "")
                 }
                 let gateway = addresses.gatewayPort.map { "gateway http://127.0.0.1:\($0)/" }
-                listening([page, aria2, gateway].compactMap(\.self))
+                let metrics = addresses.metricsPort.map {
+                    "metrics http://127.0.0.1:\($0)\(MetricsResponder.path)"
+                }
+                listening([page, aria2, gateway, metrics].compactMap(\.self))
             }
         } catch {
             if !isTold.load(ordering: .relaxed) { ready?.tell(.failed(error)) }
@@ -64,7 +67,7 @@ package struct ServeRun: Sendable {
         ReadyLine.Listening(
             pid: Int(ProcessInfo.processInfo.processIdentifier), version: FerryVersion.text,
             socket: addresses.socket, port: addresses.port, aria2Port: addresses.aria2Port,
-            gatewayPort: addresses.gatewayPort,
+            gatewayPort: addresses.gatewayPort, metricsPort: addresses.metricsPort,
             addresses: addresses.hosts)
     }
 
@@ -80,7 +83,9 @@ package struct ServeRun: Sendable {
                 }
             }
             group.addTask {
-                if let addresses = await daemon.listening() { listening(daemon, addresses) }
+                guard let addresses = await daemon.listening() else { return }
+                listening(daemon, addresses)
+                await daemon.notifier?.tell([.ready, .status(daemon.activity)])
             }
             let result: Result<Void, DownloadError>
             do throws(DownloadError) { result = .success(try await daemon.run()) } catch { result = .failure(error) }

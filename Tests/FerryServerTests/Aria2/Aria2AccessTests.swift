@@ -138,23 +138,23 @@ struct Aria2AccessTests {
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: directory) }
         let path = directory + "/aria2-secret"
-        let made = try Aria2Secret.read(nil, else: path)
+        let made = try SharedToken.read(nil, else: path)
         let token = try #require(made.made)
         #expect(token.utf8.count == 32)
         #expect(made.matches(token))
         let mode = try FileManager.default.attributesOfItem(atPath: path)[.posixPermissions] as? Int
         #expect(mode == 0o600)
-        let kept = try Aria2Secret.read(nil, else: path)
+        let kept = try SharedToken.read(nil, else: path)
         #expect(kept.made == nil)
         #expect(kept.matches(token))
-        #expect(try Aria2Secret.read("@" + path, else: "/none").matches(token))
-        #expect(try Aria2Secret.read("other", else: "/none").matches("other"))
+        #expect(try SharedToken.read("@" + path, else: "/none").matches(token))
+        #expect(try SharedToken.read("other", else: "/none").matches("other"))
         // Readable for others: not trusted, and not replaced silently.
         chmod(path, 0o644)
-        #expect(throws: DownloadError.self) { try Aria2Secret.read("@" + path, else: "/none") }
-        #expect(try !Aria2Secret.read(nil, else: path).matches(token))
+        #expect(throws: DownloadError.self) { try SharedToken.read("@" + path, else: "/none") }
+        #expect(try !SharedToken.read(nil, else: path).matches(token))
         #expect(FileManager.default.fileExists(atPath: path + ".unreadable"))
-        #expect(throws: DownloadError.self) { try Aria2Secret.read("@/none", else: "/none") }
+        #expect(throws: DownloadError.self) { try SharedToken.read("@/none", else: "/none") }
     }
 
     @Test("Off unless asked for; a port in use is an error that names the option")

@@ -280,7 +280,7 @@ struct Aria2DialectTests {
 
     @Test("Aria2Visit: after a wrong token those of later calls are not compared")
     func guesses() {
-        let secret = Aria2Secret("s")
+        let secret = SharedToken("s")
         var visit = Aria2Visit(.json)
         #expect(throws: Never.self) { try visit.present("s", to: secret) }
         #expect(throws: Aria2Error.unauthorized) { try visit.present(nil, to: secret) }

@@ -177,7 +177,7 @@ struct GatewayMappingTests {
 
     @Test("Access: another Host, every Origin and every page are refused")
     func access() {
-        let access = GatewayAccess(port: 3387)
+        let access = ProgramAccess(port: 3387)
         func refusal(_ hosts: [String], _ change: (inout AccessPolicy.RequestOrigin) -> Void = { _ in }) -> Int? {
             var origin = AccessPolicy.RequestOrigin(method: .get, target: "/v2/", hosts: hosts)
             change(&origin)

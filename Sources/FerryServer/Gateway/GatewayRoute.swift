@@ -1,29 +1,4 @@
-package import FerryAPI
 import FerryCore
-import HTTPTypes
-
-/// The conditions that a request to the gateway must meet before it is read.
-///
-/// Its clients are programs, which send no `Origin`: every page in a browser is refused, and so is a host name that is
-/// not of loopback, which a page could have led here (DNS rebinding). Pure.
-package struct GatewayAccess: Sendable, Hashable {
-    /// The TCP port of the gateway.
-    package var port: Int
-
-    package init(port: Int) { self.port = port }
-
-    /// Returns the problem that a request is refused with; `nil` if it is allowed.
-    package func refusal(_ request: AccessPolicy.RequestOrigin) -> Problem? {
-        let hosts = AccessPolicy(port: port).hosts
-        guard request.hosts.count == 1, hosts.contains(request.hosts[0].lowercased()) else {
-            return Problem(.misdirected, "The Host must be \(hosts[0]).")
-        }
-        guard request.origins.isEmpty, request.sites.allSatisfy({ $0 == "none" }) else {
-            return Problem(.forbidden, "The gateway is for programs, not for web pages.")
-        }
-        return nil
-    }
-}
 
 /// What a path of the gateway stands for. Pure.
 package enum GatewayRoute: Sendable, Hashable {

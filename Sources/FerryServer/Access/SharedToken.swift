@@ -1,8 +1,8 @@
 import Crypto
 import FerryCore
 
-/// The token that calls present, as a digest.
-struct Aria2Secret: Sendable {
+/// A token that the clients of one interface share, as a digest: that of aria2's interface, and of the metrics.
+struct SharedToken: Sendable {
     private let digest: [UInt8]
     /// The token, if it was made by this start of the daemon; to be shown once.
     let made: String?
@@ -18,15 +18,15 @@ struct Aria2Secret: Sendable {
     /// The token of the settings: a text, a file after `@`, or else one that is made and kept in the file at `path`.
     ///
     /// Throws `invalidRequest` if the named file is not private or has no token, and errors of ``kept(in:)``.
-    static func read(_ setting: String?, else path: String) throws(DownloadError) -> Aria2Secret {
+    static func read(_ setting: String?, else path: String) throws(DownloadError) -> SharedToken {
         guard let setting else { return try kept(in: path) }
-        guard let file = setting.dropping(prefix: "@") else { return Aria2Secret(setting) }
+        guard let file = setting.dropping(prefix: "@") else { return SharedToken(setting) }
         guard
             let token = PrivateFile.read(String(file), most: mostBytes)?.trimmedText, isUsable(token)
         else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.noTokenFile, String(file)), recovery: .needsUser)
         }
-        return Aria2Secret(token)
+        return SharedToken(token)
     }
 
     init(_ token: String, isMade: Bool = false) {
@@ -37,16 +37,16 @@ struct Aria2Secret: Sendable {
     /// Reads the token that an earlier start has made; makes one where there is none.
     ///
     /// Throws `disk` if the file cannot be written, so that a token that nobody can look up is not used.
-    private static func kept(in path: String) throws(DownloadError) -> Aria2Secret {
+    private static func kept(in path: String) throws(DownloadError) -> SharedToken {
         if let token = PrivateFile.read(path, most: mostBytes)?.trimmedText,
             isUsable(token)
         {
-            return Aria2Secret(token)
+            return SharedToken(token)
         }
         PrivateFile.keepUnreadable(path)
         let token = RandomText.hex(bytes: 16)
         try PrivateFile.write(token + "\n", to: path)
-        return Aria2Secret(token, isMade: true)
+        return SharedToken(token, isMade: true)
     }
 
     /// Compares in a time that does not depend on the token.
@@ -55,34 +55,4 @@ struct Aria2Secret: Sendable {
     }
 
     private static func digest(_ token: String) -> [UInt8] { Array(SHA256.hash(data: Array(token.utf8))) }
-}
-
-/// What one message has shown of its sender.
-struct Aria2Visit: Sendable {
-    /// The maximum number of calls in a message.
-    static let mostCalls = 10_000
-
-    let format: Aria2Format
-    /// Whether a call had the token.
-    private(set) var isKnown = false
-    /// Whether a call had no token or a wrong one. Those of later calls are not compared, so that a message, however many
-    /// calls it has, tries one token.
-    private(set) var isRefused = false
-    private var calls = 0
-
-    init(_ format: Aria2Format) { self.format = format }
-
-    /// Throws unless the call has the token.
-    mutating func present(_ token: String?, to secret: Aria2Secret) throws(Aria2Error) {
-        guard !isRefused, let token, secret.matches(token) else {
-            isRefused = true
-            throw .unauthorized
-        }
-        isKnown = true
-    }
-
-    mutating func count() throws(Aria2Error) {
-        calls += 1
-        if calls > Self.mostCalls { throw Aria2Error("At most \(Self.mostCalls) calls at a time.") }
-    }
 }

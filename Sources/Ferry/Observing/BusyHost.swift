@@ -1,0 +1,36 @@
+package import FerryCore
+import FerryEngine
+import Synchronization
+
+/// A server of files, and what is fetched from it now.
+package struct BusyHost: Sendable, Hashable {
+    package var origin: Origin
+    /// The open connections.
+    package var connections = 0
+    /// The speed of the downloads whose first URL has this origin.
+    package var bytesPerSecond = 0.0
+
+    /// Joins connections and speeds by host, the busiest first.
+    package static func all(connections: [Origin: Int], speeds: [(origin: Origin, bytesPerSecond: Double)]) -> [Self] {
+        var hosts = connections.reduce(into: [:]) { $0[$1.key] = BusyHost(origin: $1.key, connections: $1.value) }
+        for (origin, speed) in speeds where speed.isFinite {
+            hosts[origin, default: BusyHost(origin: origin)].bytesPerSecond += max(0, speed)
+        }
+        return hosts.values.sorted {
+            ($0.bytesPerSecond, $0.connections, "\($1.origin)") > ($1.bytesPerSecond, $1.connections, "\($0.origin)")
+        }
+    }
+}
+
+extension Scheduler {
+    /// The hosts with open connections or running downloads, the busiest first.
+    var busyHosts: [BusyHost] {
+        let lives = state.withLock { state in state.queue.runs.compactMap { registry[$0.id] } }
+        return BusyHost.all(
+            connections: engine.started?.hosts.open ?? [:],
+            speeds: lives.compactMap { live in
+                // allow(origin): names the server; carries no secret.
+                live.request.sources.first.map { ($0.origin, live.status.progress.bytesPerSecond) }
+            })
+    }
+}

@@ -1,0 +1,51 @@
+import CoreMetrics
+import FerryCore
+import FerryEngine
+
+/// What the list of downloads gives to the metrics system: additions, ends, and the times of its database.
+package struct ManagerMetrics: Sendable {
+    private let factory: any MetricsFactory
+    private let added: Counter
+    private let completed: Counter
+    private let reads: CoreMetrics.Timer
+    private let writes: CoreMetrics.Timer
+
+    /// One that keeps nothing.
+    package init() { self.init(NOOPMetricsHandler.instance) }
+
+    init(_ factory: any MetricsFactory) {
+        self.factory = factory
+        added = Counter(.added, in: factory)
+        completed = Counter(.ended, labels: ["completed", "downloaded"], in: factory)
+        reads = Timer(.catalogue, labels: ["read"], in: factory)
+        writes = Timer(.catalogue, labels: ["write"], in: factory)
+    }
+
+    /// Counts an event. The values of labels are codes of errors and names of states, never texts of servers or users.
+    func happened(_ kind: DownloadEvent.Kind) {
+        switch kind {
+        case .added: added.increment()
+        case .completed(let file):
+            file.wasAlreadyComplete
+                ? count(.ended, ["completed", "existing"]) : completed.increment()
+        case .failed(let error): count(.ended, ["failed", error.code.rawValue])
+        case .cancelled: count(.ended, ["cancelled", "user"])
+        case .retrying: count(.interrupted, ["retry"])
+        case .restarted: count(.interrupted, ["restart"])
+        case .waiting(let reason, _): count(.interrupted, [StateKind(.waiting(reason)).rawValue])
+        case .started, .resumed, .note, .paused: break
+        }
+    }
+
+    func did(_ operation: DatabaseQueue.Operation, in time: Duration) {
+        switch operation {
+        case .read: reads.record(time)
+        case .write: writes.record(time)
+        }
+    }
+
+    /// Counts what is too rare for a counter of its own here; the metrics system knows it by its labels.
+    private func count(_ metric: Metric, _ values: [String]) {
+        Counter(metric, labels: values, in: factory).increment()
+    }
+}

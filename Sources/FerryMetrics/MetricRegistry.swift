@@ -1,0 +1,99 @@
+package import CoreMetrics
+import FerryCore
+import Synchronization
+
+/// Keeps what Ferry gives to its metrics system, for one program that serves it.
+///
+/// Knows the metrics of `Metric` alone: of others, and beyond ``mostSeries``, nothing is kept. A series lives as long
+/// as the registry, so that no counter falls.
+package final class MetricRegistry: MetricsFactory, Sendable {
+    /// The maximum number of series of all metrics.
+    package static let mostSeries = 1000
+
+    private struct Key: Hashable {
+        var metric: Metric
+        var labels: [String]
+    }
+    private struct State {
+        var counters: [Key: CounterCell] = [:]
+        var histograms: [Key: HistogramCell] = [:]
+        var count: Int { counters.count + histograms.count }
+    }
+    private let state = Mutex(State())
+
+    package init() {}
+
+    /// The families of all measured metrics, in the order of `Metric`; those of which nothing has happened have no
+    /// series.
+    package var families: [MetricFamily] {
+        let (counters, histograms) = state.withLock { ($0.counters, $0.histograms) }
+        var series: [Metric: [MetricFamily.Series]] = [:]
+        for (key, cell) in counters { series[key.metric, default: []].append(.init(key.labels, .number(cell.number))) }
+        for (key, cell) in histograms {
+            series[key.metric, default: []].append(.init(key.labels, .histogram(cell.histogram)))
+        }
+        return Metric.allCases.filter(\.isMeasured).map { metric in
+            MetricFamily(
+                metric, (series[metric] ?? []).sorted { $0.labels.lexicographicallyPrecedes($1.labels) })
+        }
+    }
+
+    private static func key(_ label: String, _ dimensions: [(String, String)], _ kind: Metric.Kind) -> Key? {
+        guard let metric = Metric(rawValue: label), metric.isMeasured, metric.kind == kind,
+            dimensions.map(\.0) == metric.labels
+        else { return nil }
+        return Key(metric: metric, labels: dimensions.map(\.1))
+    }
+
+    package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+        guard let key = Self.key(label, dimensions, .counter) else { return NOOPMetricsHandler.instance }
+        return state.withLock { state in
+            if let cell = state.counters[key] { return cell }
+            guard state.count < Self.mostSeries else { return NOOPMetricsHandler.instance }
+            let cell = CounterCell()
+            state.counters[key] = cell
+            return cell
+        }
+    }
+
+    package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+        guard let key = Self.key(label, dimensions, .histogram) else { return NOOPMetricsHandler.instance }
+        return state.withLock { state in
+            if let cell = state.histograms[key] { return cell }
+            guard state.count < Self.mostSeries else { return NOOPMetricsHandler.instance }
+            let cell = HistogramCell(bounds: key.metric.buckets)
+            state.histograms[key] = cell
+            return cell
+        }
+    }
+
+    /// Keeps nothing: no metric of Ferry is a recorder.
+    package func makeRecorder(
+        label: String, dimensions: [(String, String)], aggregate: Bool
+    ) -> any RecorderHandler { NOOPMetricsHandler.instance }
+
+    package func destroyCounter(_ handler: any CounterHandler) {}
+    package func destroyTimer(_ handler: any TimerHandler) {}
+    package func destroyRecorder(_ handler: any RecorderHandler) {}
+}
+
+/// One series of a counter.
+private final class CounterCell: CounterHandler, Sendable {
+    private let count = Atomic<Int64>(0)
+
+    var number: Double { Double(count.load(ordering: .relaxed)) }
+
+    func increment(by amount: Int64) { count.wrappingAdd(max(0, amount), ordering: .relaxed) }
+    func reset() { count.store(0, ordering: .relaxed) }
+}
+
+/// One series of a histogram.
+private final class HistogramCell: TimerHandler, Sendable {
+    private let state: Mutex<MetricHistogram>
+
+    init(bounds: [Double]) { state = Mutex(MetricHistogram(bounds: bounds)) }
+
+    var histogram: MetricHistogram { state.withLock { $0 } }
+
+    func recordNanoseconds(_ duration: Int64) { state.withLock { $0.add(Double(max(0, duration)) / 1e9) } }
+}

@@ -1,0 +1,41 @@
+import Ferry
+import FerryCore
+import FerryMetrics
+
+/// The metrics of the daemon: what was measured since its start, and what its list, connections and process are now.
+final class DaemonMetrics: Sendable {
+    private let registry: MetricRegistry
+    private let manager: DownloadManager
+    private let sessions: SessionStore
+    private let broadcaster: EventBroadcaster
+    private let settings: SettingsController
+    /// One request at a time reads the list, however many there are.
+    private let turn = AsyncLock()
+
+    init(
+        _ registry: MetricRegistry, manager: DownloadManager, sessions: SessionStore, broadcaster: EventBroadcaster,
+        settings: SettingsController
+    ) {
+        self.registry = registry
+        self.manager = manager
+        self.sessions = sessions
+        self.broadcaster = broadcaster
+        self.settings = settings
+    }
+
+    /// Returns all families. Throws `catalogue` if the list cannot be read.
+    func families() async throws(DownloadError) -> [MetricFamily] {
+        await turn.acquire()
+        defer { turn.release() }
+        let list = try await ManagerReading.families(of: manager)
+        let directory = settings.current.directory
+        let (free, process) = await onFileThread { (DiskSpace.free(at: directory), ProcessReading.now()) }
+        var own = [
+            MetricFamily(.info, [(label: FerryVersion.text, number: 1)]),
+            MetricFamily(.sessions, Double(sessions.identifiers.count)),
+            MetricFamily(.clients, Double(broadcaster.clientCount)),
+        ]
+        if let free { own.append(MetricFamily(.freeBytes, Double(free))) }
+        return registry.families + list + own + process.families
+    }
+}

@@ -1,0 +1,88 @@
+import FerryAPI
+import FerryCore
+import FerryMetrics
+import HTTPTypes
+import HummingbirdCore
+import Logging
+import NIOCore
+import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Answers `GET /metrics` on the port of the metrics, for monitoring programs of any user of this machine.
+///
+/// The token, which gives access to nothing else, is required of each request. `Host` and the absence of `Origin` are
+/// checked first, so that no page in a browser can try one.
+final class MetricsResponder: Sendable {
+    static let path = "/metrics"
+    /// The name under which connections with the token are known.
+    private static let tokenName = "metrics"
+
+    /// Of this port alone: other users must not be able to crowd out the connections of the page.
+    let connections: ConnectionTable
+    let token: SharedToken
+    private let metrics: DaemonMetrics
+    private let access: Mutex<ProgramAccess>
+    /// The time before a response to a wrong token, so that few can be tried.
+    private let delay: Duration
+    private let logger: Logger
+
+    init(
+        _ metrics: DaemonMetrics, token: SharedToken, port: Int, connections: ConnectionTable, delay: Duration,
+        logger: Logger
+    ) {
+        self.metrics = metrics
+        self.token = token
+        self.connections = connections
+        self.delay = delay
+        self.logger = logger
+        access = Mutex(ProgramAccess(port: port))
+    }
+
+    func listens(on port: Int) { access.withLock { $0.port = port } }
+
+    func respond(to request: Request, on channel: any Channel) async -> Response {
+        var response: Response
+        do { response = try await answer(request, channel) } catch {
+            response = Answer.problem(problem(error), at: nil)
+        }
+        for (name, value) in DaemonResponder.fields where response.headers[name] == nil {
+            response.headers[name] = value
+        }
+        response.headers[.date] = HTTPDate.format(Date())
+        return response
+    }
+
+    private func answer(_ request: Request, _ channel: any Channel) async throws -> Response {
+        if let refusal = access.withLock({ $0 }).refusal(AccessPolicy.RequestOrigin(request)) { throw refusal }
+        guard let given = TokenStore.token(in: request.headers[values: .authorization]), token.matches(String(given))
+        else {
+            try? await Task.sleep(for: delay)
+            throw Problem(.unauthorized, "Send Authorization: Bearer and the token of the file metrics-token.")
+        }
+        connections.identify(channel, token: Self.tokenName)
+        let path = request.uri.string.utf8.prefix { $0 != UInt8(ascii: "?") && $0 != UInt8(ascii: "#") }
+        guard Substring(path).hasSameBytes(as: Self.path) else { throw Problem(.noSuchPath) }
+        guard request.method == .get else { throw Problem(.methodNotAllowed, "The metrics can only be read.") }
+        return try await Self.answer(metrics)
+    }
+
+    /// Returns the metrics as a response.
+    static func answer(_ metrics: DaemonMetrics) async throws(DownloadError) -> Response {
+        Answer.body(Data(Exposition.text(try await metrics.families()).utf8), type: Exposition.mediaType)
+    }
+
+    private func problem(_ error: any Error) -> Problem {
+        switch error {
+        case let problem as Problem: return problem
+        case let error as DownloadError: return Problem(error)
+        default:
+            logger.error("a request for the metrics failed", metadata: ["error": "\(error)"])
+            return Problem(.internal)
+        }
+    }
+}
