@@ -85,6 +85,11 @@ extension DownloadManager {
         public var maxConcurrentDownloads = 3
         /// Maximum bytes per second over all downloads; `nil` for no limit.
         public var rateLimit: ByteCount?
+        /// What each host may be asked for that has no budget of its own, in addition to
+        /// ``TransferSettings/connectionsPerHost``. Default: no further limit.
+        public var hostBudget = HostBudget()
+        /// What all hosts of a registrable domain together may be asked for. Default: no limit.
+        public var domainBudget = HostBudget()
         /// Free disk space to preserve, in bytes. Default `nil`: 1 % of the file system, at most 256 MB.
         public var minFreeBytes: ByteCount?
         /// Trusts files and part files of this user that the group of their directory can write to: resumes part

@@ -93,7 +93,7 @@ extension DownloadManager {
     package static func isPrivate(_ host: String) async -> Bool? {
         if PrivateAddress.kind(ofHost: host) != nil { return true }
         if IPAddress(host) != nil { return false }
-        let addresses = await HostLookup.addresses(of: host)
+        let addresses = await HostNames.shared.addresses(of: host)
         return addresses.isEmpty ? nil : addresses.contains { PrivateAddress.kind(of: $0) != nil }
     }
 }

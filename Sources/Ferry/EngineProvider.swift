@@ -10,6 +10,7 @@ package final class EngineProvider: Sendable {
     /// The clock of the engine and the queue.
     let clock: any EngineClock
     private let state = Mutex<EngineEnvironment?>(nil)
+    private let observer = Mutex<(@Sendable () -> Void)?>(nil)
     private let make: @Sendable (DownloadManager.Configuration) -> EngineEnvironment
 
     /// `make` builds the shared parts; tests supply their own.
@@ -35,10 +36,18 @@ package final class EngineProvider: Sendable {
         }
     }
 
+    /// Sets what is called when downloads may start that had to wait for their hosts, or the reverse.
+    func hostsChanged(_ observer: @escaping @Sendable () -> Void) { self.observer.withLock { $0 = observer } }
+
+    /// Reads the system's list of public suffixes, if a budget of domains needs it.
+    func readSuffixes() async { await state.withLock({ $0 })?.readSuffixes() }
+
     func environment(for configuration: DownloadManager.Configuration) -> EngineEnvironment {
         state.withLock { state in
             if let environment = state { return environment }
             let environment = make(configuration)
+            environment.book.set(configuration.hostSettings)
+            environment.book.observe { [weak self] in self?.observer.withLock { $0 }?() }
             state = environment
             return environment
         }
@@ -53,6 +62,13 @@ package final class EngineProvider: Sendable {
         environment.use(configuration.transfer)
         environment.set(rateLimit: configuration.rateLimit)
         environment.set(connectionsPerHost: configuration.transfer.connectionsPerHost)
+        environment.book.set(configuration.hostSettings)
+    }
+
+    /// Forgets what was found out about servers and names on another network.
+    func networkChanged() {
+        HostNames.shared.networkChanged()
+        state.withLock { $0 }?.book.networkChanged()
     }
 
     func shutdown() async {

@@ -72,6 +72,15 @@ struct SettingsTests {
         #expect(try self.settings(#"{"retriesFailedAfter": 30}"#).retriesFailedAfter == 30)
     }
 
+    @Test("Settings: budgets of hosts and domains are those of the manager")
+    func hostBudgets() throws {
+        let settings = try settings(#"{"hostConnections": 2, "domainConnections": 4, "hostDelay": 0.5}"#)
+        var configuration = DownloadManager.Configuration.ephemeral
+        settings.apply(to: &configuration, proxies: ProxySettings())
+        #expect(configuration.hostBudget == HostBudget(connections: 2, delay: .milliseconds(500)))
+        #expect(configuration.domainBudget == HostBudget(connections: 4))
+    }
+
     @Test("Settings: every property has a name for the file, the variables and the flags")
     func names() {
         let properties = Mirror(reflecting: DaemonSettings(directory: "/d")).children.compactMap(\.label)

@@ -4,13 +4,16 @@ import HeapModule
 /// The indexes of the queue over its entries; contains nothing that cannot be derived from them.
 struct QueueIndex: Sendable {
     /// Downloads that wait for a slot, by session and network needs.
-    private var lanes: [StampedHeap<QueueKey>] = []
+    private var lanes: [HostLines] = []
+    private var shut = ShutLines()
     /// Downloads that wait for a time.
     private var timers = StampedHeap<Duration>()
     /// Downloads with a run, and those that keep the slot of one during a change.
     private(set) var occupied: Set<DownloadID> = []
     /// The number of runs of each session.
     private(set) var groupCounts: [UInt16: Int] = [:]
+    /// The number of runs of each server.
+    private(set) var siteCounts: [QueuedSites.Number: Int] = [:]
     /// Runs that have no request to stop.
     private(set) var runningCount = 0
     private(set) var parkedCount = 0
@@ -22,13 +25,14 @@ struct QueueIndex: Sendable {
         switch entry.state {
         case .resting(.parked): parkedCount += 1
         case .resting(.queued):
-            while lanes.count <= entry.heap { lanes.append(StampedHeap()) }
-            lanes[entry.heap].insert(entry.key, id, stamp: entry.stamp)
+            while lanes.count <= entry.heap { lanes.append(HostLines()) }
+            lanes[entry.heap].insert(entry.key, id, stamp: entry.stamp, site: entry.site)
         case .resting(.waiting(let until)): timers.insert(until, id, stamp: entry.stamp)
         case .changing where !entry.takesSlot: break
         case .running, .stopping, .changing, .leaving:
             occupied.insert(id)
             groupCounts[entry.group, default: 0] += 1
+            siteCounts[entry.site, default: 0] += 1
             if entry.state.isRunning { runningCount += 1 }
         }
     }
@@ -38,12 +42,14 @@ struct QueueIndex: Sendable {
         if old.wasReported { reportedCount -= 1 }
         switch old.state {
         case .resting(.parked): parkedCount -= 1
-        case .resting(.queued): lanes[old.heap].forgetOne(in: entries)
+        case .resting(.queued): lanes[old.heap].forgetOne(site: old.site, in: entries)
         case .resting(.waiting): timers.forgetOne(in: entries)
         case .changing where !old.takesSlot: break
         case .running, .stopping, .changing, .leaving:
             occupied.remove(id)
             groupCounts[old.group, default: 0] -= 1
+            siteCounts[old.site, default: 0] -= 1
+            if siteCounts[old.site] == 0 { siteCounts[old.site] = nil }
             if old.state.isRunning { runningCount -= 1 }
         }
     }
@@ -72,7 +78,7 @@ struct QueueIndex: Sendable {
         return first(in: entries) { heap in
             rules.isPermitted(heap: heap) && rules.hasSlot(heap: heap, counts)
                 && isMeant(QueueEntry.group(ofHeap: heap))
-        }?.node.id
+        }?.place.node.id
     }
 
     /// The downloads that would start now on another network: at most as many as there are free slots, in queue order.
@@ -82,23 +88,43 @@ struct QueueIndex: Sendable {
             return []
         }
         var counts = groupCounts
-        var taken: [(heap: Int, node: StampedHeap<QueueKey>.Node)] = []
+        var taken: [(heap: Int, place: HostLines.Place)] = []
         while taken.count < free, let next = first(in: entries, where: { rules.hasSlot(heap: $0, counts) }) {
             _ = lanes[next.heap].takeFirst(in: entries)
             counts[QueueEntry.group(ofHeap: next.heap), default: 0] += 1
             taken.append(next)
         }
-        for (heap, node) in taken { lanes[heap].putBack(node) }
-        return taken.filter { !rules.isPermitted(heap: $0.heap) }.map(\.node.id)
+        for (heap, place) in taken { lanes[heap].putBack(place) }
+        return taken.filter { !rules.isPermitted(heap: $0.heap) }.map(\.place.node.id)
     }
+
+    // MARK: Servers
+
+    /// Passes the downloads of a server over.
+    mutating func shut(_ site: QueuedSites.Number, until time: Duration?) {
+        for lane in lanes.indices { lanes[lane].shut(site) }
+        shut.insert(site, until: time)
+    }
+
+    /// Opens the lines that an event or the time may have opened; with `all` every line.
+    mutating func openLines(at now: Duration, all: Bool, in entries: [DownloadID: QueueEntry]) {
+        for site in shut.take(at: now, all: all) { open(site, in: entries) }
+    }
+
+    mutating func open(_ site: QueuedSites.Number, in entries: [DownloadID: QueueEntry]) {
+        for lane in lanes.indices { lanes[lane].open(site, in: entries) }
+    }
+
+    /// When the next line opens.
+    mutating func nextOpening() -> Duration? { shut.next() }
 
     private mutating func first(
         in entries: [DownloadID: QueueEntry], where isMeant: (Int) -> Bool
-    ) -> (heap: Int, node: StampedHeap<QueueKey>.Node)? {
-        var best: (heap: Int, node: StampedHeap<QueueKey>.Node)?
+    ) -> (heap: Int, place: HostLines.Place)? {
+        var best: (heap: Int, place: HostLines.Place)?
         for heap in lanes.indices where lanes[heap].count > 0 && isMeant(heap) {
-            guard let node = lanes[heap].first(in: entries) else { continue }
-            if best.map({ node < $0.node }) ?? true { best = (heap, node) }
+            guard let place = lanes[heap].first(in: entries) else { continue }
+            if best.map({ place.node < $0.place.node }) ?? true { best = (heap, place) }
         }
         return best
     }
@@ -117,6 +143,8 @@ struct QueueRules: Sendable {
     var limit: Int
     var network: NetworkSnapshot
     var sessions: SessionGroups
+    /// Whether the downloads of one server leave slots to those of others.
+    var sharesSlotsByHost = false
     /// The networks that downloads without rules of their own may use.
     var permissions = (metered: true, constrained: true)
 
@@ -134,6 +162,9 @@ struct QueueRules: Sendable {
 
     /// Whether the downloads of a session take slots of the list.
     func sharesSlots(_ group: UInt16) -> Bool { sessions.settings(of: group).hasOwnSlots != true }
+
+    /// The slots of the list that the downloads of one server may have while one of another server waits: half of them.
+    var share: Int { max(1, limit / 2 + limit % 2) }
 
     /// The number of these runs that take slots of the list.
     func sharedCount(_ counts: [UInt16: Int]) -> Int {
@@ -193,7 +224,7 @@ struct StampedHeap<Order: Comparable & Sendable>: Sendable {
         nodes = Heap(nodes.unordered.filter { entries[$0.id]?.stamp == $0.stamp })
     }
 
-    /// Removes the first valid node. It must be returned with ``putBack(_:)`` before any other change.
+    /// Removes the first valid node; it still counts. It must be returned with ``putBack(_:)`` before any other change.
     mutating func takeFirst(in entries: [DownloadID: QueueEntry]) -> Node? {
         guard let node = first(in: entries) else { return nil }
         nodes.removeMin()
@@ -265,6 +296,8 @@ package struct QueueEntry: Sendable {
     var rule = NetworkRule()
     /// The host in ``QueuedHosts``, while the download is not parked.
     var host = QueuedHosts.none
+    /// The server in ``QueuedSites``, while the download is not parked.
+    var site = QueuedSites.none
     /// The session that the download counts against; 0 for the list's own.
     var group: UInt16 = 0
     /// The lane of its network needs.

@@ -14,13 +14,16 @@ package import FerryCore
 /// Each fact costs O(log n); the results do not depend on hash order.
 package struct QueueMachine: Sendable {
     private(set) var rules: QueueRules
-    private(set) var entries: [DownloadID: QueueEntry] = [:]
+    var entries: [DownloadID: QueueEntry] = [:]
     private(set) var hosts = QueuedHosts()
-    private var index = QueueIndex()
+    private(set) var sites = QueuedSites()
+    var index = QueueIndex()
     /// The last position that was ever assigned.
     private var lastPosition: Int64
     /// The network or some needs have changed, so running downloads may no longer be permitted.
-    private var mustReview = false
+    var mustReview = false
+    /// What the gate answers may have changed for any server.
+    var mustAskHosts = false
     /// The stamp of the last change of any entry.
     private(set) var stamp: UInt64 = 0
 
@@ -38,6 +41,9 @@ package struct QueueMachine: Sendable {
     func listed(_ id: DownloadID) -> QueueEntry? { entries[id].flatMap { $0.state.isLeaving ? nil : $0 } }
 
     func run(of id: DownloadID) -> Run? { entries[id]?.state.run }
+
+    /// The server of a download; `nil` if it has none.
+    func site(of id: DownloadID) -> Origin? { entries[id].flatMap { sites.origin(of: $0.site) } }
 
     var runs: [(id: DownloadID, run: Run)] { index.occupied.compactMap { id in run(of: id).map { (id, $0) } } }
 
@@ -65,8 +71,8 @@ package struct QueueMachine: Sendable {
 
     /// Lists a download, or changes the position and conditions of a listed one.
     package mutating func enter(
-        _ id: DownloadID, key: QueueKey, rule: NetworkRule = NetworkRule(), host: String? = nil, session: String = "",
-        as rest: QueueEntry.Rest
+        _ id: DownloadID, key: QueueKey, rule: NetworkRule = NetworkRule(), host: String? = nil,
+        origin: Origin? = nil, session: String = "", as rest: QueueEntry.Rest
     ) {
         note(position: key.position)
         var entry = entries[id] ?? QueueEntry(key: key)
@@ -74,7 +80,7 @@ package struct QueueMachine: Sendable {
         entry.group = rules.sessions.number(of: session)
         entry.isInDoubt = false
         entry.state = entry.state.after(.list(rest)) ?? entry.state
-        set(rule, host, of: &entry)
+        set(rule, host, origin, of: &entry)
         replace(id, with: entry)
     }
 
@@ -83,6 +89,7 @@ package struct QueueMachine: Sendable {
         guard var entry = entries[id] else { return }
         guard let state = entry.state.after(fact) else {
             hosts.leave(entry.host)
+            sites.leave(entry.site)
             entries[id] = nil
             stamp += 1
             return index.remove(id, entry, from: entries)
@@ -155,19 +162,27 @@ package struct QueueMachine: Sendable {
         review { _ in true }
     }
 
+    /// Whether the downloads of one server leave slots to those of others.
+    mutating func set(sharesSlotsByHost: Bool) { rules.sharesSlotsByHost = sharesSlotsByHost }
+
     mutating func set(allowsMetered: Bool, allowsConstrained: Bool) {
         rules.permissions = (allowsMetered, allowsConstrained)
         review { _ in true }
     }
 
-    /// Changes the network rule and the host of a download that is not parked.
-    mutating func set(_ rule: NetworkRule, host: String?, of id: DownloadID) {
+    /// Changes the network rule, the host and the server of a download that is not parked.
+    mutating func set(_ rule: NetworkRule, host: String?, origin: Origin? = nil, of id: DownloadID) {
         guard var entry = entries[id], !entry.state.isParked else { return }
-        set(rule, host, of: &entry)
+        set(rule, host, origin, of: &entry)
         replace(id, with: entry)
     }
 
-    private mutating func set(_ rule: NetworkRule, _ host: String?, of entry: inout QueueEntry) {
+    private mutating func set(
+        _ rule: NetworkRule, _ host: String?, _ origin: Origin?, of entry: inout QueueEntry
+    ) {
+        let site = sites.enter(origin)
+        sites.leave(entry.site)
+        entry.site = site
         entry.rule = rule
         let old = entry.host
         entry.host = hosts.enter(host, in: rules.network)
@@ -250,7 +265,8 @@ package struct QueueMachine: Sendable {
         switch entry.state {
         case .resting(.parked), .leaving:
             hosts.leave(entry.host)
-            entry.host = QueuedHosts.none
+            sites.leave(entry.site)
+            (entry.host, entry.site) = (QueuedHosts.none, QueuedSites.none)
             entry.wasReported = false
         case .resting(.queued): if rules.permits(entry) { entry.wasReported = false }
         case .resting(.waiting), .running: entry.wasReported = false
@@ -259,133 +275,5 @@ package struct QueueMachine: Sendable {
         let old = entries.updateValue(entry, forKey: id)
         if let old { index.remove(id, old, from: entries) }
         index.insert(id, entry)
-    }
-}
-
-// MARK: - Deciding
-
-extension QueueMachine {
-    /// Why a running download must stop.
-    package enum StopReason: Sendable, Hashable {
-        /// More downloads run than the limit permits, and its key is among the last.
-        case slot
-        /// The network is gone, or one that the download's needs do not permit.
-        case network
-    }
-
-    package struct Stop: Sendable, Hashable {
-        package var id: DownloadID
-        package var reason: StopReason
-
-        init(_ id: DownloadID, _ reason: StopReason) {
-            self.id = id
-            self.reason = reason
-        }
-    }
-
-    /// The actions to take now.
-    package struct Decision: Sendable, Hashable {
-        /// The downloads to start, in queue order; each has a new ``Run``.
-        package var start: [DownloadID] = []
-        /// The downloads whose runs are to stop, keeping their partial content, in queue order.
-        package var stop: [Stop] = []
-        /// When to call `decide` again if no event comes before; `nil` for never.
-        package var nextWake: Duration?
-    }
-
-    /// Decides which downloads start and stop now. A second call without an event between returns no further changes.
-    package mutating func decide(at now: Duration) -> Decision {
-        var decision = Decision()
-        wake(at: now)
-        decision.stop = stopUnpermitted() + stopBeyondLimit()
-        if decision.stop.count > 1 {
-            let keys = entries
-            decision.stop.sort { Self.isOrdered($0.id, $1.id, in: keys) }
-        }
-        while let next = index.firstReady(in: entries, rules) {
-            take(.start(Run()), of: next)
-            decision.start.append(next)
-        }
-        decision.nextWake = index.nextTimer(in: entries)?.order
-        return decision
-    }
-
-    /// Queues the downloads that have waited for their time; ``decide(at:)`` does so too.
-    @discardableResult
-    mutating func wake(at now: Duration) -> [DownloadID] {
-        var woken: [DownloadID] = []
-        while let first = index.nextTimer(in: entries), first.order <= now {
-            take(.wake, of: first.id)
-            woken.append(first.id)
-        }
-        return woken
-    }
-
-    private mutating func stopUnpermitted() -> [Stop] {
-        guard mustReview else { return [] }
-        mustReview = false
-        let barred = index.occupied.filter { id in entries[id].map { $0.state.isRunning && !rules.permits($0) } ?? false
-        }
-        for id in barred { take(.stop, of: id) }
-        return barred.map { Stop($0, .network) }
-    }
-
-    private mutating func stopBeyondLimit() -> [Stop] {
-        guard index.runningCount > rules.limit || rules.isCrowded(index.groupCounts) else { return [] }
-        var kept = 0
-        var keptOf: [UInt16: Int] = [:]
-        var last: [DownloadID] = []
-        let running = index.occupied.filter { entries[$0]?.state.isRunning ?? false }
-        for id in running.sorted(by: { Self.isOrdered($0, $1, in: entries) }) {
-            let group = entries[id]?.group ?? 0
-            let isShared = rules.sharesSlots(group)
-            if !isShared || kept < rules.limit, rules.hasSlot(group, keptOf) {
-                if isShared { kept += 1 }
-                keptOf[group, default: 0] += 1
-            } else {
-                last.append(id)
-            }
-        }
-        for id in last { take(.stop, of: id) }
-        return last.map { Stop($0, .slot) }
-    }
-
-    /// The runs whose slots another download waits for, and for nothing else.
-    mutating func contestedRuns() -> [Run] {
-        guard index.lacksSlot(in: entries, rules) else { return [] }
-        return index.occupied.compactMap { id in
-            entries[id].flatMap { rules.sharesSlots($0.group) ? $0.state.run : nil }
-        }
-    }
-
-    /// Downloads blocked only by their network rule: they would start at the next ``decide(at:)`` on another network.
-    /// Only those for which that has not been reported yet; at most as many as there are free slots, in queue order.
-    mutating func newlyBarred() -> [DownloadID] { index.barred(in: entries, rules).filter { report($0) } }
-
-    /// Marks the wait of a download for a network as reported. Returns false if it was already.
-    @discardableResult
-    mutating func report(_ id: DownloadID) -> Bool {
-        guard entries[id]?.wasReported == false else { return false }
-        entries[id]?.wasReported = true
-        index.reportedCount += 1
-        return true
-    }
-
-    /// Forgets that waits were reported which are over on the present network.
-    private mutating func forgetReports() {
-        guard index.reportedCount > 0 else { return }
-        for (id, entry) in entries where entry.wasReported && entry.state.isQueued && rules.permits(entry) {
-            entries[id]?.wasReported = false
-            index.reportedCount -= 1
-        }
-    }
-
-    private static func isOrdered(
-        _ left: DownloadID, _ right: DownloadID, in entries: [DownloadID: QueueEntry]
-    ) -> Bool {
-        guard let a = entries[left]?.key, let b = entries[right]?.key, a != b else {
-            return left.rawValue < right.rawValue
-        }
-        return a < b
     }
 }

@@ -63,6 +63,9 @@ package final class Run: Sendable {
         var task: Task<Void, Never>?
         var retryAt: Date?
         var isStream = false
+        var site: Origin?
+        var refusal: QueueMachine.HostRefusal?
+        var gaveUp = false
         var hasBegun = false
         var edits = 0
         var recorded: Recorded?
@@ -100,6 +103,24 @@ package final class Run: Sendable {
     var isStream: Bool {
         get { state.withLock { $0.isStream } }
         set { state.withLock { $0.isStream = newValue } }
+    }
+
+    /// The server that the run counts for; `nil` for none.
+    var site: Origin? {
+        get { state.withLock { $0.site } }
+        set { state.withLock { $0.site = newValue } }
+    }
+
+    /// Why the run ends before it begins.
+    var refusal: QueueMachine.HostRefusal? {
+        get { state.withLock { $0.refusal } }
+        set { state.withLock { $0.refusal = newValue } }
+    }
+
+    /// Whether the run has used up its attempts without a connection.
+    var gaveUp: Bool {
+        get { state.withLock { $0.gaveUp } }
+        set { state.withLock { $0.gaveUp = newValue } }
     }
 
     /// When the next attempt starts; `nil` while the run does not back off.
@@ -185,5 +206,11 @@ extension Scheduler {
             driver.set(rateLimit: row.request.rateLimit)
             if keptStore != nil { driver.set(tags: JournalTags(row)) }
         }
+    }
+}
+
+extension RowField {
+    static func progress(_ progress: DownloadProgress) -> RowField {
+        .progress(completedBytes: progress.completedBytes, totalBytes: progress.totalBytes)
     }
 }

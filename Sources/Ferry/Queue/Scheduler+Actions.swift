@@ -90,8 +90,8 @@ extension Scheduler {
         live.set(state: waiting)
         state.withLock { state in
             state.queue.enter(
-                live.id, key: key, rule: request.network, host: state.host(of: request), session: live.session,
-                as: place)
+                live.id, key: key, rule: request.network, host: state.host(of: request), origin: request.site,
+                session: live.session, as: place)
         }
         list.tell { ListChange(changed: [live.id], isReordered: true) }
         startHeartbeat()

@@ -19,6 +19,7 @@ extension Scheduler {
 
     /// As ``add(_:)``; also returns which downloads were not listed before.
     func addAll(_ requests: [DownloadRequest]) async throws(DownloadError) -> [Added] {
+        await prepareHosts()
         var answers = try await enlist(requests)
         // Outside of the list's lock, since the holder of a download's lock may be waiting for it.
         for index in answers.indices {
@@ -142,7 +143,7 @@ extension Scheduler {
         let entries = rows.map { ($0.entry, rest($0.entry)) }
         let all = state.withLock { state in
             zip(rows, entries).map { row, entry in
-                state.enter(entry.0, as: entry.1)
+                state.enter(entry.0, of: row.request, as: entry.1)
                 // After queueing, so that the object shows the correct reason of waiting.
                 return live(for: row.id, &state) { object(of: row, secrets[row.id]) }
             }
@@ -183,11 +184,11 @@ extension Scheduler {
 }
 
 extension Scheduler.State {
-    /// Lists a download with its position and conditions.
-    mutating func enter(_ entry: IndexEntry, as rest: QueueEntry.Rest) {
+    /// Lists a download with its position and conditions. `request`: `nil` if only the entry is known.
+    mutating func enter(_ entry: IndexEntry, of request: DownloadRequest? = nil, as rest: QueueEntry.Rest) {
         queue.enter(
-            entry.id, key: entry.key, rule: entry.network, host: host(for: entry.host), session: entry.session,
-            as: rest)
+            entry.id, key: entry.key, rule: entry.network, host: host(for: entry.host),
+            origin: request.map(\.site) ?? entry.site, session: entry.session, as: rest)
     }
 }
 

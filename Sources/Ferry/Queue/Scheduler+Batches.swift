@@ -162,7 +162,8 @@ extension Scheduler {
         state.withLock { state in
             for (entry, request) in changed {
                 state.queue.set(key: entry.key, of: entry.id)
-                state.queue.set(request.network, host: state.host(of: request), of: entry.id)
+                state.queue.set(
+                    request.network, host: state.host(of: request), origin: request.site, of: entry.id)
             }
         }
         result.changed.formUnion(changed.map(\.entry.id))

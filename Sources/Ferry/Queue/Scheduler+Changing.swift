@@ -33,7 +33,9 @@ extension Scheduler {
         let driver = live.driver
         if request.maxConnections != old.maxConnections { driver?.set(maxConnections: request.maxConnections) }
         if request.rateLimit != old.rateLimit { driver?.set(rateLimit: request.rateLimit) }
-        state.withLock { $0.queue.set(request.network, host: $0.host(of: request), of: live.id) }
+        state.withLock {
+            $0.queue.set(request.network, host: $0.host(of: request), origin: request.site, of: live.id)
+        }
         if request.priority != old.priority { try await rank(live, request.priority) }
         let isAnswered =
             request.sources != old.sources || request.trust != old.trust || request.headers != old.headers

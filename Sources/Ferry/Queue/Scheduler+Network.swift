@@ -43,6 +43,9 @@ extension Scheduler {
             state.see(snapshot)
             limitDoubt(&state)
             guard hasMoved, snapshot.status.isOnline else { return [] }
+            // What was found out about servers and names on the other network says nothing.
+            engine.networkChanged()
+            state.queue.hostsChanged()
             return state.queue.runs.compactMap { id, run in
                 state.queue.hosts.isNear(state.queue.entries[id]?.host ?? QueuedHosts.none) ? nil : run
             }
@@ -160,6 +163,18 @@ extension DownloadState {
         case .waiting(.slot), .waiting(.network), .waiting(.retry), .waiting(.notBefore): true
         case .waiting(.diskSpace), .waiting(.freshLink), .waiting(.credentials): false
         case .downloading, .verifying, .paused, .failed, .completed, .cancelled: false
+        }
+    }
+}
+
+extension DownloadError {
+    /// The reason to wait for, if this error can be resolved by the user or by free space.
+    var userWait: WaitReason? {
+        switch code {
+        case .freshLink: .freshLink
+        case .credentials: .credentials
+        case .diskFull: .diskSpace
+        default: nil
         }
     }
 }

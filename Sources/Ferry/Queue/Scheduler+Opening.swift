@@ -57,6 +57,7 @@ extension Scheduler {
             await secrets.sweep(keeping: configuration.storesCredentials ? Set(unfinished) : [])
             await refresh(entries, in: store)
             await finish(entries, in: store)
+            await prepareHosts()
             let places = entries.map { ($0, rest($0)) }
             state.withLock { state in
                 state.store = store

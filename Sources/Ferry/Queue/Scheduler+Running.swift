@@ -21,6 +21,7 @@ extension Scheduler {
         // The entry and the driver's report closure retain the run.
         state.withLock { $0.queue.take(.ended, of: id) }
         run.released()
+        if let site = run.site { environment.book.ended(site, gaveUp: run.gaveUp) }
         told(id)
         updates.notify()
         reschedule()
@@ -44,8 +45,13 @@ extension Scheduler {
                 return live
             }
             await revive(live, input)
-            outcome =
-                input.lacksSecrets ? Self.lacksSecrets(input) : await drive(run, live, input, environment, on: loop)
+            if let refusal = refusal(of: run, input) {
+                outcome = .failed(refusal)
+            } else {
+                outcome =
+                    input.lacksSecrets
+                    ? Self.lacksSecrets(input) : await drive(run, live, input, environment, on: loop)
+            }
         } catch {
             guard let known = known(id) else {
                 rest(id, .parked)
@@ -211,7 +217,9 @@ extension Scheduler {
                 live.forgetProgress()
             }
         case .stopped: await stopped(run, live, retryAt: retryAt)
-        case .failed(let error): await failed(explained(error, live), live)
+        case .failed(let error):
+            run.gaveUp = error.code == .network
+            await failed(explained(error, live), live)
         }
     }
 
@@ -256,8 +264,13 @@ extension Scheduler {
                 reason = .retry(at: retryAt)
                 rest(live.id, .waiting(until: moment(of: retryAt)))
             }
-            keptStore?.submit([
-                .update(live.id, [.state(.waiting(reason)), progress, .attempts(attempts, retryAt: next)])
+            // A list in memory keeps the count, or a download that leaves its slot between attempts would never give up.
+            store?.submit([
+                .update(
+                    live.id,
+                    configuration.storage.isKept
+                        ? [.state(.waiting(reason)), progress, .attempts(attempts, retryAt: next)]
+                        : [.attempts(attempts, retryAt: nil)])
             ])
             live.set(state: .waiting(reason), isEnd: true)
             if reason == .network {
@@ -306,24 +319,6 @@ extension Scheduler {
     /// A wall-clock date on the monotonic clock; distant dates are clamped to 1e12 s.
     func moment(of date: Date) -> Duration {
         clock.now() + .seconds(min(max(0, date.timeIntervalSince(clock.date())), 1e12))
-    }
-}
-
-extension RowField {
-    static func progress(_ progress: DownloadProgress) -> RowField {
-        .progress(completedBytes: progress.completedBytes, totalBytes: progress.totalBytes)
-    }
-}
-
-extension DownloadError {
-    /// The reason to wait for, if this error can be resolved by the user or by free space.
-    var userWait: WaitReason? {
-        switch code {
-        case .freshLink: .freshLink
-        case .credentials: .credentials
-        case .diskFull: .diskSpace
-        default: nil
-        }
     }
 }
 

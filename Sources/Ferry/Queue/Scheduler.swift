@@ -87,6 +87,7 @@ final class Scheduler: Sendable {
                 queue: QueueMachine(
                     limit: max(1, configuration.maxConcurrentDownloads), session: configuration.storage.identifier)))
         state.withLock { $0.permit(configuration) }
+        engine.hostsChanged { [weak self] in self?.hostsChanged() }
     }
 
     var configuration: DownloadManager.Configuration { state.withLock { $0.configuration } }
@@ -113,6 +114,7 @@ final class Scheduler: Sendable {
             state.permit(configuration)
         }
         engine.apply(configuration)
+        await engine.readSuffixes()
         monitor.set(configuration.networkSettings)
         await lookAtNetwork(for: [NetworkRule()])
         reschedule()
@@ -130,8 +132,9 @@ final class Scheduler: Sendable {
             lookUpNames(&state)
             let woken = state.queue.wake(at: now)
             let barred = state.queue.newlyBarred().map { ($0, state.queue.obstacle(to: $0)) }
-            let decision = state.queue.decide(at: now)
-            for id in decision.start { launch(id, &state) }
+            let book = state.queue.activeCount > 0 ? engine.environment(for: state.configuration).book : nil
+            let decision = book.map { state.queue.decide(at: now, hosts: $0) } ?? state.queue.decide(at: now)
+            for id in decision.start { launch(id, decision.refused[id], &state) }
             var stops: [(Run, Run.Stop)] = decision.stop.compactMap { stop in
                 state.queue.run(of: stop.id).map { ($0, stop.reason == .network ? .network : .slot) }
             }
@@ -140,6 +143,7 @@ final class Scheduler: Sendable {
             for run in state.queue.contestedRuns() where !run.isStream {
                 if let at = run.retryAt, at > soon { stops.append((run, .backOff)) }
             }
+            if let book { stops += state.idleRuns(book).map { ($0, .backOff) } }
             setWakeTimer(decision.nextWake, &state)
             if state.isDraining { updates.notify() }
             return (stops, woken, barred)
@@ -152,8 +156,10 @@ final class Scheduler: Sendable {
         for (id, reason) in barred { happened(.waiting(.network, message: reason), to: id) }
     }
 
-    private func launch(_ id: DownloadID, _ state: inout State) {
+    private func launch(_ id: DownloadID, _ refusal: QueueMachine.HostRefusal?, _ state: inout State) {
         guard let run = state.queue.run(of: id) else { return }
+        run.refusal = refusal
+        if refusal == nil { run.site = state.queue.site(of: id) }
         let environment = engine.environment(for: state.configuration)
         let loop = environment.loop()
         // owner: the run, awaited in shutdown.
@@ -235,6 +241,7 @@ extension Scheduler.State {
     /// Applies the limits of a configuration to the queue.
     fileprivate mutating func permit(_ configuration: DownloadManager.Configuration) {
         queue.set(limit: configuration.maxConcurrentDownloads)
+        queue.set(sharesSlotsByHost: true)
         queue.set(
             allowsMetered: configuration.allowsMeteredNetwork,
             allowsConstrained: configuration.allowsConstrainedNetwork)

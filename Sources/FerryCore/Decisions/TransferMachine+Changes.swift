@@ -59,6 +59,23 @@ extension TransferMachine {
         giveUp(id, at: now)
     }
 
+    /// The connection's host takes no request before `time`: the connection ends, and a download without others waits.
+    /// Counts no failed attempt.
+    package mutating func held(_ id: ConnectionID, until time: Duration, _ reason: Reason, at now: Duration) {
+        guard connections[id] != nil else { return }
+        planner.release(id)
+        change(id) { $0.activity = .idle }
+        guard phase == .running || phase == .opening else { return }
+        if others(than: id) > 0 {
+            giveUp(id, at: now)
+            notBefore = max(notBefore, time)
+        } else {
+            phase = .waiting(until: time)
+            events.append(
+                .retrying(attempt: max(1, retry.attempts), delay: max(.zero, time - now), reason: reason))
+        }
+    }
+
     private mutating func giveUp(_ id: ConnectionID, at now: Duration) {
         cut(id, .abandoned)
         policy.withheld(working: others(than: id))

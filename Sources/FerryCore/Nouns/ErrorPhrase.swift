@@ -145,6 +145,7 @@ extension ErrorPhrase {
         case ifRangeIgnored, comparingSamples, originalLink, onWithMirror, mirrorDropped, mirrorMatched, describedBy
         case onWithOne, oneLeft, severalLeft, askingAgain, partFetchedAgain, connectionBroke, connectionStalled
         case requestSent, responseReceived, redirected, connectionMade, connectionEnded
+        case hostIsHeld, hostGivenUp, noHostName
         case seconds, hostIsFull, openedAnew, memoryLost, checkpointLost, otherNameBegun, journalAlone
         case checksumKept, checksumDropped, joinedForDigest, digestRefuted
         case comparingExisting, otherContent, halfTaken, nothingNoted, mayBeHalf, partFits, partOfOtherName,

@@ -177,6 +177,11 @@ extension SentenceTable {
         "Let the finished file have the present time, not the server's.": "完成的文件使用当前时间，而不是服务器的时间。",
         "Skip fsync: data survives a crash of ferry, but not a power cut.": "不执行 fsync：ferry 崩溃后数据仍在，断电后不一定。",
         "Maximum number of simultaneous files.": "同时下载的最大文件数。",
+        "Maximum number of simultaneous connections to one host name.": "对同一主机名的最大同时连接数。",
+        "Maximum number of simultaneous connections to all hosts of one domain, such as example.co.uk.":
+            "对同一域名（如 example.co.uk）下所有主机的最大同时连接数。",
+        "Minimum time between the starts of two requests to one host, as in 500ms.":
+            "对同一主机的两次请求开始之间的最短时间，例如 500ms。",
         "Use your own files even if they are group-writable, in a directory shared with a group.":
             "在与组共享的目录中，使用您自己的文件，即使组可以写入。",
         "Write events to standard output as JSON, one per line.": "将事件以 JSON 写到标准输出，每行一个。",

@@ -10,6 +10,11 @@ extension SentenceTable {
         .nameWithoutAddress: ("{0}: the name has no address", "{0}：该名称没有地址"),
         .noAddressOfVersion: ("{0}: no {1} address", "{0}：没有 {1} 地址"),
         .addressOfOtherVersion: ("{0}: not an {1} address, which was asked for", "{0}：不是所要求的 {1} 地址"),
+        .hostIsHeld: (
+            "{0}: no request yet: its server asked to wait, or its budget is spent", "{0}：暂不请求：服务器要求等待，或其预算已用完"
+        ),
+        .hostGivenUp: ("{0} was given up after {1} attempts: {2}", "尝试 {1} 次后放弃 {0}：{2}"),
+        .noHostName: ("not a host name: {0}", "不是主机名：{0}"),
         .noSuchHost: ("{0}: there is no such host", "{0}：没有这个主机"),
         .privateAddress: (
             "{0}: {1} is no public address, and only such may be connected to", "{0}：{1} 不是公网地址，而只允许连接公网地址"

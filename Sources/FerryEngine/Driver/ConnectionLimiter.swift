@@ -3,7 +3,8 @@ import Synchronization
 
 /// Limits the connections to one host over all downloads, first come, first served.
 ///
-/// A host is the scheme, name and port of the requested URL. Each admitted connection must call ``leave(_:)`` once.
+/// A host is the scheme, name and port of the requested URL. Budgets limit the connections to a host name on all ports,
+/// and to all names of a registrable domain, further. Each admitted connection must call ``leave(_:)`` once.
 package final class ConnectionLimiter: Sendable {
     fileprivate struct Waiter {
         let number: Int
@@ -17,6 +18,7 @@ package final class ConnectionLimiter: Sendable {
         var limit: Int
         var hosts: [Origin: Host] = [:]
         var last = 0
+        var budgets = ConnectionBudgets()
     }
     private let state: Mutex<State>
 
@@ -26,9 +28,26 @@ package final class ConnectionLimiter: Sendable {
     package var limit: Int { state.withLock { $0.limit } }
 
     /// Changes the limit. Open connections are kept; downloads with several give up the surplus.
-    package func set(limit: Int) {
+    package func set(limit: Int) { change { $0.limit = max(1, limit) } }
+
+    /// Changes the limits of host names and domains without a budget of their own; `nil` for none.
+    package func set(host: Int?, domain: Int?) {
+        change { ($0.budgets.host, $0.budgets.domain) = (host.map { max(1, $0) }, domain.map { max(1, $0) }) }
+    }
+
+    /// Changes the limit of one host name or domain; `nil` for that of all.
+    package func set(_ budget: HostBudget?, for scope: HostScope) { change { $0.budgets.own[scope] = budget } }
+
+    /// Uses a list of public suffixes from now on.
+    package func use(_ suffixes: PublicSuffixes) {
+        change { state in
+            state.budgets.use(suffixes, for: state.hosts.lazy.map { ($0, $1.open) })
+        }
+    }
+
+    private func change(_ body: (inout State) -> Void) {
         let admitted = state.withLock { state in
-            state.limit = max(1, limit)
+            body(&state)
             return state.hosts.keys.flatMap { state.admit(to: $0) }
         }
         for waiter in admitted { waiter.resume(returning: true) }
@@ -62,13 +81,20 @@ package final class ConnectionLimiter: Sendable {
     }
 
     /// Counts a connection even beyond the limit: a redirect led an open connection to this host.
-    package func join(_ host: Origin) { state.withLock { $0.hosts[host, default: Host()].open += 1 } }
+    package func join(_ host: Origin) {
+        state.withLock { state in
+            state.hosts[host, default: Host()].open += 1
+            state.budgets.count(1, to: host.host)
+        }
+    }
 
     /// Releases the place of an admitted connection.
     package func leave(_ host: Origin) {
         let admitted = state.withLock { state in
             state.hosts[host]?.open -= 1
-            let admitted = state.admit(to: host)
+            state.budgets.count(-1, to: host.host)
+            var admitted = state.admit(to: host)
+            for other in state.neighbours(of: host) { admitted += state.admit(to: other) }
             if let left = state.hosts[host], left.open <= 0, left.waiting.isEmpty { state.hosts[host] = nil }
             return admitted
         }
@@ -81,8 +107,9 @@ package final class ConnectionLimiter: Sendable {
     /// Returns whether connections wait for the host or exceed the limit; downloads with several then give one up.
     package func isCrowded(_ host: Origin) -> Bool {
         state.withLock { state in
-            guard let host = state.hosts[host] else { return false }
-            return !host.waiting.isEmpty || host.open > state.limit
+            guard let known = state.hosts[host] else { return false }
+            return !known.waiting.isEmpty || known.open > state.limit || state.budgets.isExceeded(by: host.host)
+                || state.neighbours(of: host).contains { state.hosts[$0]?.waiting.isEmpty == false }
         }
     }
 
@@ -96,18 +123,31 @@ package final class ConnectionLimiter: Sendable {
 extension ConnectionLimiter.State {
     fileprivate mutating func tryEnter(_ host: Origin) -> Bool {
         var entry = hosts[host] ?? ConnectionLimiter.Host()
-        guard entry.waiting.isEmpty, entry.open < limit else { return false }
+        guard entry.waiting.isEmpty, entry.open < limit, budgets.hasRoom(for: host.host) else { return false }
         entry.open += 1
+        budgets.count(1, to: host.host)
         hosts[host] = entry
         return true
     }
 
+    /// The other hosts whose connections count for a common budget; none without budgets.
+    fileprivate mutating func neighbours(of host: Origin) -> [Origin] {
+        guard budgets.hasAny else { return [] }
+        let scopes = Set(budgets.scopes(of: host.host))
+        // Hosts with open or waiting connections, of which there are few.
+        return hosts.keys.filter { $0 != host && !scopes.isDisjoint(with: budgets.scopes(of: $0.host)) }
+    }
+
     fileprivate mutating func admit(to host: Origin) -> [CheckedContinuation<Bool, Never>] {
         guard var entry = hosts[host] else { return [] }
-        let count = min(entry.waiting.count, max(0, limit - entry.open))
+        var count = 0
+        while count < entry.waiting.count, entry.open < limit, budgets.hasRoom(for: host.host) {
+            count += 1
+            entry.open += 1
+            budgets.count(1, to: host.host)
+        }
         let admitted = entry.waiting.prefix(count).map(\.continuation)
         entry.waiting.removeFirst(count)
-        entry.open += count
         hosts[host] = entry
         return admitted
     }

@@ -58,7 +58,9 @@ extension DownloadDriver {
         let verdict: ResponseVerdict
         let asked = environment.clock.now()
         do throws(TransferFailure) {
-            response = try await environment.transport.fetch(transferRequest(for: fetch))
+            var request = transferRequest(for: fetch)
+            request.judgesHost = state.withLock { !$0.machine.hasOthers(than: id) }
+            response = try await environment.transport.fetch(request)
             environment.metrics.answered(response.head.status, after: environment.clock.now() - asked)
             verdict = try await judge(&response, asked: fetch.ask, source: fetch.source) {
                 state.withLock { $0.machine.awaitsFirstBytes(on: id, at: environment.clock.now()) }
@@ -113,8 +115,9 @@ extension DownloadDriver {
                         try await replace(nil, representation, url: url, disk)
                     })
                 else { return false }
-                return try await read(response.body, verdict.messageDigest, on: id, nil)
+                return try await read(response.body, of: url.host, verdict.messageDigest, on: id, nil)
             case .begin, .restartWith, .read:
+                let host = response.url.host
                 return try await files.stay { disk async throws(DownloadError) in
                     switch action {
                     case .begin(let representation):
@@ -123,7 +126,7 @@ extension DownloadDriver {
                         guard try await replace(reason, representation, url: response.url, disk) else { return false }
                     default: break
                     }
-                    return try await read(response.body, verdict.messageDigest, on: id, disk)
+                    return try await read(response.body, of: host, verdict.messageDigest, on: id, disk)
                 }
             }
         } catch {
@@ -137,7 +140,7 @@ extension DownloadDriver {
     /// Returns
     /// whether the connection may perform another request. The body of a small file is read without a disk.
     private func read(
-        _ body: TransferBody, _ digest: Checksum?, on id: ConnectionID, _ disk: Disk?
+        _ body: TransferBody, of host: String, _ digest: Checksum?, on id: ConnectionID, _ disk: Disk?
     ) async throws(DownloadError) -> Bool {
         let isDistrusted = request.ignoresEarlierChecksum || state.withLock { $0.machine.distrustsContentDigests }
         var check = isDistrusted ? nil : digest.map { MessageCheck($0) }
@@ -166,7 +169,7 @@ extension DownloadDriver {
                 return true
             }
             check?.received(piece)
-            switch await take(piece, &check, on: id, disk) {
+            switch await take(piece, of: host, &check, on: id, disk) {
             case .wanted: break
             case .done:
                 ended(id, .stopped)
@@ -199,10 +202,12 @@ extension DownloadDriver {
     ///
     /// A piece with one destination acquires the lock twice: for its offset, and after it is written.
     private func take(
-        _ piece: ByteBuffer, _ check: inout MessageCheck?, on id: ConnectionID, _ disk: Disk?
+        _ piece: ByteBuffer, of host: String, _ check: inout MessageCheck?, on id: ConnectionID, _ disk: Disk?
     ) async -> Taking {
         let count = piece.readableBytes
-        let isLimited = throttle.isLimited || environment.throttle.isLimited || context.throttle?.isLimited == true
+        let isLimited =
+            throttle.isLimited || environment.throttle.isLimited || context.throttle?.isLimited == true
+            || environment.book.limitsBytes
         var offset = 0
         var step = step(left: count, on: id, isLimited) { state in
             let now = environment.clock.now()
@@ -243,6 +248,7 @@ extension DownloadDriver {
         let since = environment.clock.now()
         await throttle.passed(ByteCount(count))
         await context.throttle?.passed(ByteCount(count))
+        await environment.book.passed(ByteCount(count), from: host)
         await environment.throttle.passed(ByteCount(count))
         return state.withLock { state in
             let now = environment.clock.now()
@@ -301,6 +307,10 @@ extension DownloadDriver {
     /// Handles a request that failed before its response head.
     private func failed(_ failure: TransferFailure, on id: ConnectionID) {
         if failure.kind == .cancelled { return ended(id, .stopped) }
+        if case .held(let time) = failure.kind {
+            state.withLock { $0.machine.held(id, until: time, .phrase(failure.phrase), at: environment.clock.now()) }
+            return updates.notify()
+        }
         environment.metrics.requestFailed()
         let isLast = state.withLock { state in
             if failure.kind == .dns(permanent: true) { state.links.missingNames += 1 }

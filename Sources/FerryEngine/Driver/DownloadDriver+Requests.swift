@@ -11,6 +11,8 @@ extension DownloadDriver {
         /// `status`: of a dead link.
         case refused(Reason, status: Int?)
         case failure(ErrorPhrase, DownloadError.Code)
+        /// The host takes no request before this time.
+        case held(ErrorPhrase, until: Duration)
     }
 
     /// Compares samples to prove that a source serves the same file as the partial content.
@@ -24,6 +26,8 @@ extension DownloadDriver {
                 state.machine.samplingRefused(reason, status: status, source: source)
             // The task was cancelled; the server is not to blame.
             case .failure where Task.isCancelled: break
+            case .held(let reason, let time):
+                state.machine.held(id, until: time, .phrase(reason), at: environment.clock.now())
             case .failure(let reason, let code):
                 state.machine.samplingFailed(
                     .phrase(reason), code: code, source: source, on: id, at: environment.clock.now(),
@@ -83,6 +87,7 @@ extension DownloadDriver {
                 case .busy(let status): return .failure(ErrorPhrase(.serverAnswered, "\(status)"), .refused)
                 }
             } catch {
+                if case .held(let time) = error.kind { return .held(error.phrase, until: time) }
                 return .failure(error.phrase, .network)
             }
         }
@@ -209,6 +214,7 @@ extension DownloadDriver {
             of: self.request, from: original, headLimit: settings.stallTimeout)
         request.url = url
         request.fields = fields
+        request.admission = environment.book
         request.trace = { [weak self] in self?.report(.event(.note($0))) }
         request.observe = { [weak self] facts in self?.state.withLock { $0.machine.observed(facts) } }
         return request

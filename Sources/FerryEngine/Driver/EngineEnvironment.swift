@@ -27,6 +27,9 @@ package final class EngineEnvironment: Sendable {
     package let throttle: Throttle
     /// The limit of connections to each host, over all downloads.
     package let hosts: ConnectionLimiter
+    /// The budgets and the health of hosts.
+    package let book: HostBook
+    private let hasSoughtSuffixes = Atomic(false)
     /// The piece sizes preferred by the limits of running downloads.
     private let pieces = Mutex<[ObjectIdentifier: Int]>([:])
     private let directories = Mutex(RecentValues<FilePath, JournalIndex>(capacity: EngineEnvironment.mostDirectories))
@@ -38,7 +41,8 @@ package final class EngineEnvironment: Sendable {
         transport: any Transport, fileSystem: any FileSystem = LocalFileSystem(),
         clock: any EngineClock = SystemClock(), loops: [EventLoopExecutor] = HTTPTransport.executors,
         throttle: Throttle? = nil,
-        connectionsPerHost: Int = 16, random: @escaping @Sendable () -> Double = Jitter().next,
+        connectionsPerHost: Int = 16, hostSettings: HostMachine.Settings = HostMachine.Settings(),
+        random: @escaping @Sendable () -> Double = Jitter().next,
         processor: ProcessorMeter? = .shared, metrics: EngineMetrics = EngineMetrics()
     ) {
         self.transport = transport
@@ -51,6 +55,7 @@ package final class EngineEnvironment: Sendable {
         ticker = Ticker(clock: clock, interval: TransferMachine.tickInterval, executor: loops.first)
         self.throttle = throttle ?? Throttle(rate: nil, clock: clock)
         hosts = ConnectionLimiter(limit: connectionsPerHost)
+        book = HostBook(hostSettings, connections: hosts, clock: clock)
         limitPieces()
     }
 
@@ -68,7 +73,17 @@ package final class EngineEnvironment: Sendable {
 
     /// Discards pooled connections after a change of the network. Running downloads need a
     /// ``DownloadDriver/reconnect()`` afterwards.
-    package func renewConnections() { transport.renew() }
+    package func renewConnections() {
+        transport.renew()
+        book.networkChanged()
+    }
+
+    /// Reads the system's list of public suffixes, if a budget of domains needs it.
+    package func readSuffixes() async {
+        guard book.wantsSuffixes, !hasSoughtSuffixes.exchange(true, ordering: .relaxed) else { return }
+        let list = await files.run { disk in PublicSuffixes.system(disk.fileSystem) }
+        if let list { book.use(list) }
+    }
 
     /// Records the piece size of a download's own limit, or removes it.
     package func note(limitOf own: Throttle, isRunning: Bool) {

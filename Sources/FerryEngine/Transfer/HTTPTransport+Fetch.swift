@@ -23,11 +23,14 @@ extension HTTPTransport {
         var chain = FetchChain(request, settings: settings)
         let trace = TransferTrace(request, settings)
         var links = LinkField()
+        var isContinued = false
         while true {
             let fields = chain.fields(challenges: challenges, now: Date())
             let url = chain.url
             trace?.sends(fields, to: url)
-            let answer = try await hop(request, to: url, fields: fields, settings, trace)
+            let answer = try await admitted(
+                request, to: url, fields: fields, continues: isContinued, settings, trace)
+            isContinued = true
             links.add(answer.head, from: url)
             let step = try chain.received(answer.head, challenges: challenges, now: Date())
             trace?.received(answer.head, from: url, to: chain.url == url ? nil : chain.url)
@@ -42,6 +45,28 @@ extension HTTPTransport {
             case .again:
                 await answer.discardBody()
             }
+        }
+    }
+
+    /// Performs one request in its host's turn, up to its response head.
+    private func admitted(
+        _ asked: TransferRequest, to url: DownloadURL, fields: HTTPHeaders, continues: Bool,
+        _ settings: TransferSettings, _ trace: TransferTrace?
+    ) async throws(TransferFailure) -> WireAnswer {
+        guard let admission = asked.admission else {
+            return try await hop(asked, to: url, fields: fields, settings, trace)
+        }
+        // allow(origin): the budget of a host; carries no secret.
+        let start = try await admission.begin(url.origin, continues: continues)
+        do throws(TransferFailure) {
+            let answer = try await hop(asked, to: url, fields: fields, settings, trace)
+            // allow(origin): as above.
+            admission.answered(url.origin, answer.head)
+            return answer
+        } catch {
+            // allow(origin): as above.
+            if asked.judgesHost { admission.failed(url.origin, error, since: start) }
+            throw error
         }
     }
 
@@ -60,6 +85,7 @@ extension HTTPTransport {
             authority: url.authority, proxy: route.name, addressFamily: settings.addressFamily)
         try checkLiteralAddress(of: url, route: route, settings.addressFamily)
         if !settings.allowsPrivate { try await checkIsPublic(url, route: route) }
+        try await checkName(of: url, route: route, settings, peer)
         let client: RouteClient
         do { client = try self.client(for: route, settings) } catch {
             throw TransferFailure.mapping(error, stage: .head(isAnswered: false), peer: peer)
@@ -144,6 +170,28 @@ extension HTTPTransport {
         }
     }
 
+    /// Resolves the host that is connected to, unless the answer is known. A name without an address fails here, without
+    /// another query, and a slow resolver delays this request alone: AsyncHTTPClient, which resolves the name again for
+    /// each new connection, has one thread for all names of an event loop.
+    private func checkName(
+        of url: DownloadURL, route: ProxyRoute, _ settings: TransferSettings, _ peer: TransferFailure.Peer
+    ) async throws(TransferFailure) {
+        let host = route.lookedUpHost(for: url)
+        guard let names, IPAddress(host) == nil else { return }
+        switch await names.answer(for: host, within: settings.connectTimeout) {
+        case .addresses?: return
+        case .missing?: throw noSuchHost(host, route)
+        case .failed?: throw TransferFailure(.dns(permanent: false), ErrorPhrase(.noAddress, peer.name))
+        case nil where Task.isCancelled: throw TransferFailure(.cancelled, ErrorPhrase(.stopped))
+        case nil: throw TransferFailure(.connectTimeout, ErrorPhrase(.noConnectionInTime, peer.name))
+        }
+    }
+
+    private func noSuchHost(_ host: String, _ route: ProxyRoute) -> TransferFailure {
+        let host = route.name.map { Reason.phrase(ErrorPhrase(.proxyNamed, $0)) } ?? .words(host)
+        return TransferFailure(.dns(permanent: true), ErrorPhrase(.noSuchHost, host))
+    }
+
     /// Adds detail to a failure that the original error lacks.
     private func refined(
         _ failure: TransferFailure, isUnsent: Bool, url: DownloadURL, route: ProxyRoute
@@ -151,9 +199,8 @@ extension HTTPTransport {
         switch failure.kind {
         case .dns(permanent: false):
             // NIO does not report why a name has no address, so query the resolver for the reason.
-            guard await HostLookup.isMissing(route.lookedUpHost(for: url)) else { return failure }
-            let host = route.name.map { Reason.phrase(ErrorPhrase(.proxyNamed, $0)) } ?? .words(url.host)
-            return TransferFailure(.dns(permanent: true), ErrorPhrase(.noSuchHost, host))
+            let host = route.lookedUpHost(for: url)
+            return await HostNames.shared.answer(for: host) == .missing ? noSuchHost(host, route) : failure
         case .closed where isUnsent && route.name != nil:
             return TransferFailure(.proxy, ErrorPhrase(.proxyClosed, route.name ?? ""))
         case .closed where isUnsent && url.scheme == .https:

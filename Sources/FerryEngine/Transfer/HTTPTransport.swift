@@ -29,6 +29,8 @@ package final class HTTPTransport: Transport {
     let hops = HTTPExchangeRegistry()
     /// Returns the addresses of a name, for requests limited to public ones.
     let lookUp: @Sendable (String) async -> [IPAddress]
+    /// The names that are looked up before a connection is made.
+    let names: HostNames?
     private let receiveBuffers = ReceiveBuffers()
     private let group: (any EventLoopGroup)?
     private let poolLimit: Int
@@ -54,7 +56,8 @@ package final class HTTPTransport: Transport {
         _ settings: TransferSettings, group: (any EventLoopGroup)? = nil, poolLimit: Int? = nil,
         lookUp: (@Sendable (String) async -> [IPAddress])? = nil
     ) {
-        self.lookUp = lookUp ?? { await HostLookup.addresses(of: $0) }
+        names = lookUp == nil ? .shared : nil
+        self.lookUp = lookUp ?? { await HostNames.shared.addresses(of: $0) }
         state = Mutex(State(settings: settings))
         self.group = group
         self.poolLimit = max(1, poolLimit ?? settings.connectionsPerHost)
@@ -83,6 +86,7 @@ package final class HTTPTransport: Transport {
     }
 
     package func renew() {
+        names?.networkChanged()
         for client in state.withLock({ $0.clients.removeAll() }) { client.http.shutdown { _ in } }
     }
 

@@ -1,4 +1,3 @@
-import Dispatch
 package import FerryCore
 
 #if canImport(Darwin)
@@ -7,34 +6,24 @@ package import FerryCore
     import Glibc
 #endif
 
-/// Queries the system's resolver on a Dispatch queue, because it blocks.
+/// Queries the system's resolver. Blocks: called by ``HostNames`` alone.
 package enum HostLookup {
-    /// Returns whether the name does not exist or has no address, as opposed to a temporary resolver failure.
-    static func isMissing(_ host: String) async -> Bool {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async { continuation.resume(returning: isLasting(lookUp(host))) }
+    /// Resolves a name.
+    package static func lookUp(_ host: String) -> NameMemory.Answer {
+        var hints = addrinfo()
+        // One entry for each address.
+        hints.ai_socktype = streamType
+        var result: UnsafeMutablePointer<addrinfo>?
+        let code = getaddrinfo(host, nil, &hints, &result)
+        guard code == 0 else { return isLasting(code) ? .missing : .failed }
+        defer { if let result { freeaddrinfo(result) } }
+        var found: [IPAddress] = []
+        var next = result
+        while let entry = next {
+            if let bytes = addressBytes(entry.pointee), let address = IPAddress(bytes: bytes) { found.append(address) }
+            next = entry.pointee.ai_next
         }
-    }
-
-    /// Returns the addresses of a name; empty if it has none or the resolver fails.
-    package static func addresses(of host: String) async -> [IPAddress] {
-        await withCheckedContinuation { continuation in
-            DispatchQueue.global().async {
-                var result: UnsafeMutablePointer<addrinfo>?
-                var found: [IPAddress] = []
-                if getaddrinfo(host, nil, nil, &result) == 0 {
-                    var next = result
-                    while let entry = next {
-                        if let bytes = addressBytes(entry.pointee), let address = IPAddress(bytes: bytes) {
-                            found.append(address)
-                        }
-                        next = entry.pointee.ai_next
-                    }
-                }
-                if let result { freeaddrinfo(result) }
-                continuation.resume(returning: found)
-            }
-        }
+        return found.isEmpty ? .missing : .addresses(found)
     }
 
     private static func addressBytes(_ entry: addrinfo) -> [UInt8]? {
@@ -46,13 +35,6 @@ package enum HostLookup {
         case AF_INET6: Array(bytes[8..<24])
         default: nil
         }
-    }
-
-    private static func lookUp(_ host: String) -> CInt {
-        var result: UnsafeMutablePointer<addrinfo>?
-        let code = getaddrinfo(host, nil, nil, &result)
-        if let result { freeaddrinfo(result) }
-        return code
     }
 
     /// Returns whether a retry would give the same `getaddrinfo` code.

@@ -46,6 +46,8 @@ package struct TransferFailure: Error, Sendable, Hashable, CustomStringConvertib
         case proxy
         /// The process has no file descriptors left.
         case outOfDescriptors
+        /// The host takes no request before this time, by its Retry-After or its budget; none was sent.
+        case held(until: Duration)
         /// The task was cancelled, or the transport was shut down.
         case cancelled
         /// Any other failure: an invalid request or an internal error.
@@ -55,7 +57,7 @@ package struct TransferFailure: Error, Sendable, Hashable, CustomStringConvertib
         package var isTransient: Bool {
             switch self {
             case .refused, .connectTimeout, .unreachable, .tls, .headTimeout, .closed, .broken, .proxy,
-                .outOfDescriptors:
+                .outOfDescriptors, .held:
                 true
             case .dns(let permanent):
                 !permanent

@@ -31,6 +31,18 @@ extension Transport {
     package func limitPieces(to bytes: Int?) {}
 }
 
+/// Decides when requests to a host may be sent, and learns how they end.
+package protocol HostAdmission: Sendable {
+    /// Waits until a request to the origin may be sent. Returns the time. `continues`: after a redirect or a challenge.
+    ///
+    /// Throws ``TransferFailure/Kind/held(until:)`` if it would have to wait for long.
+    func begin(_ origin: Origin, continues: Bool) async throws(TransferFailure) -> Duration
+    /// A response head arrived.
+    func answered(_ origin: Origin, _ head: ResponseHead)
+    /// A request that began at `start` has got no response head.
+    func failed(_ origin: Origin, _ failure: TransferFailure, since start: Duration)
+}
+
 /// One request to a server; a download's are always GET.
 package struct TransferRequest: Sendable {
     package var url: DownloadURL
@@ -56,6 +68,10 @@ package struct TransferRequest: Sendable {
     package var allowsPrivate = true
     /// The maximum number of redirects in one chain. Default 20.
     package var maxRedirects: Int
+    /// Admits each request of the redirect chain; `nil` for none that has to wait.
+    package var admission: (any HostAdmission)?
+    /// Whether a failure to connect says something about the host: the download has no other connection. Default true.
+    package var judgesHost = true
     /// Receives what ``TransferSettings/tracesRequests`` asks for, on any thread.
     package var trace: (@Sendable (Reason) -> Void)?
     /// Receives what the system knows of the connection, about once a second while it receives, on any thread.

@@ -18,6 +18,11 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
     /// Bytes per second over all downloads, below 2^62.
     package var rateLimit: ByteCount?
     package var connectionsPerHost = 16
+    /// Connections to a host name, and to all hosts of a registrable domain; `nil` for no further limit.
+    package var hostConnections: Int?
+    package var domainConnections: Int?
+    /// Seconds between the starts of two requests to a host name; `nil` for none.
+    package var hostDelay: Double?
     package var allowsMetered = true
     package var allowsConstrained = true
     /// `metered` or `unmetered`; `nil` for detection.
@@ -65,6 +70,9 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
         configuration.maxConcurrentDownloads = maxConcurrentDownloads
         configuration.rateLimit = rateLimit
         configuration.transfer.connectionsPerHost = connectionsPerHost
+        configuration.hostBudget = HostBudget(
+            connections: hostConnections, delay: hostDelay.flatMap(APISeconds.duration))
+        configuration.domainBudget = HostBudget(connections: domainConnections)
         configuration.transfer.allowsPrivate = allowsPrivate
         configuration.allowsMeteredNetwork = allowsMetered
         configuration.allowsConstrainedNetwork = allowsConstrained
@@ -144,6 +152,10 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
         }
         try require(1...most ~= maxConcurrentDownloads, "maxConcurrentDownloads must be from 1 to \(most).")
         try require(1...most ~= connectionsPerHost, "connectionsPerHost must be from 1 to \(most).")
+        try require(1...most ~= hostConnections ?? 1, "hostConnections must be from 1 to \(most).")
+        try require(1...most ~= domainConnections ?? 1, "domainConnections must be from 1 to \(most).")
+        try require(
+            APISeconds.duration(hostDelay ?? 0) != nil, "hostDelay must be a number of seconds, 0 or more.")
         try require(rateLimit ?? 1 >= 1, "rateLimit is below 1.")
         try require(rateLimit?.isSize ?? true, "rateLimit is 2^62 or more.")
         try require(minFreeBytes?.isSize ?? true, "minFreeBytes must be from 0 to 2^62 - 1.")
@@ -172,6 +184,7 @@ extension [Setting: JSONValue] {
 package enum Setting: String, Sendable, Codable, CodingKey, CodingKeyRepresentable, CaseIterable {
     case port, loopback, allowsPrivate
     case maxConcurrentDownloads, rateLimit, connectionsPerHost, allowsMetered, allowsConstrained, networkAssumption
+    case hostConnections, domainConnections, hostDelay
     case retriesFailedAfter, minFreeBytes, proxy, directory, allowedDirectories, onComplete
     case aria2Rpc, aria2Secret, aria2AllowedOrigins, metricsPort
     case gateway, gatewayPort, gatewayUpstreams, gatewaySize, gatewayAge, gatewayDirectory
@@ -188,10 +201,10 @@ package enum Setting: String, Sendable, Codable, CodingKey, CodingKeyRepresentab
 
     private var form: Form {
         switch self {
-        case .port, .maxConcurrentDownloads, .rateLimit, .connectionsPerHost, .minFreeBytes, .aria2Rpc, .metricsPort,
-            .gatewayPort, .gatewaySize:
+        case .port, .maxConcurrentDownloads, .rateLimit, .connectionsPerHost, .hostConnections, .domainConnections,
+            .minFreeBytes, .aria2Rpc, .metricsPort, .gatewayPort, .gatewaySize:
             .whole
-        case .retriesFailedAfter, .gatewayAge: .number
+        case .retriesFailedAfter, .hostDelay, .gatewayAge: .number
         case .loopback, .allowsPrivate, .allowsMetered, .allowsConstrained, .gateway: .flag
         case .networkAssumption, .proxy, .directory, .aria2Secret, .gatewayDirectory: .text
         case .allowedDirectories, .onComplete, .aria2AllowedOrigins, .gatewayUpstreams: .list

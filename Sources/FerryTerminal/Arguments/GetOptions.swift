@@ -18,6 +18,20 @@ package struct RunOptions: ParsableArguments, Sendable {
         help: ArgumentHelp("Maximum number of simultaneous files.", valueName: "n"))
     package var parallel = 3
 
+    @Option(help: ArgumentHelp("Maximum number of simultaneous connections to one host name.", valueName: "n"))
+    package var hostConnections: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Maximum number of simultaneous connections to all hosts of one domain, such as example.co.uk.",
+            valueName: "n"))
+    package var domainConnections: Int?
+
+    @Option(
+        help: ArgumentHelp(
+            "Minimum time between the starts of two requests to one host, as in 500ms.", valueName: "time"))
+    package var hostDelay: String?
+
     @Flag(help: "Use your own files even if they are group-writable, in a directory shared with a group.")
     package var sharedGroup = false
 

@@ -70,8 +70,28 @@ package struct GetPlanner: Sendable {
         configuration.maxConcurrentDownloads = descriptors.parallel
         configuration.rateLimit = try RequestPlanner.rateLimit(options.request)
         configuration.sharesWithGroup = options.run.sharedGroup
+        configuration.hostBudget = try hostBudget()
+        if let most = options.run.domainConnections {
+            guard most >= 1 else { throw UsageError("--domain-connections needs a number of 1 or more") }
+            configuration.domainBudget.connections = most
+        }
         configuration.transfer = try transferSettings()
         return configuration
+    }
+
+    /// What each host may be asked for.
+    private func hostBudget() throws(UsageError) -> HostBudget {
+        var budget = HostBudget()
+        if let most = options.run.hostConnections {
+            guard most >= 1 else { throw UsageError("--host-connections needs a number of 1 or more") }
+            budget.connections = most
+        }
+        if let text = options.run.hostDelay {
+            do throws(TextError) { budget.delay = try DurationText.parse(text) } catch {
+                throw UsageError("--host-delay \(text): \(error.reason)")
+            }
+        }
+        return budget
     }
 
     /// The requested parallelism, reduced to what the limit of open files allows.
@@ -131,7 +151,9 @@ package struct GetPlan: Sendable {
     /// The path of the results, `-` for standard output; `nil` for none.
     package var results: String?
     /// The maximum number of files that are submitted and have not ended.
-    var window: Int { max(64, 4 * min(1 << 16, configuration.maxConcurrentDownloads)) }
+    var window: Int { max(256, 4 * min(1 << 16, configuration.maxConcurrentDownloads)) }
+    /// The maximum number of them of one host, while the lists may have entries of others.
+    var hostShare: Int { max(32, 2 * min(1 << 16, configuration.maxConcurrentDownloads)) }
 }
 
 /// The bytes of a list of files, which can be read more than once.

@@ -80,6 +80,11 @@ package struct PlannedItems: Sequence, Sendable {
         /// The entries that were open when the earlier run ended.
         private var open: ArraySlice<ListPlace>
         private var openReader: ListReader?
+        /// The last entry that was read by it.
+        private var lastReopened: ListPlace?
+
+        /// How far an entry may be behind the last one to be read by the same reader.
+        private static let mostSkippedBytes = 1 << 16
 
         fileprivate init(_ items: PlannedItems, resuming cursor: BatchCursor?) {
             self.items = items
@@ -153,13 +158,17 @@ package struct PlannedItems: Sequence, Sendable {
             }
         }
 
-        /// Returns the item of an entry that was open; `nil` if the list no longer has it.
-        private mutating func reopened(_ place: ListPlace) -> Placed? {
+        /// Returns the item of an entry that was read before; `nil` if the list no longer has it.
+        mutating func reopened(_ place: ListPlace) -> Placed? {
             guard items.lists.indices.contains(place.list) else { return nil }
-            // A document is read once, as its entries are in order.
-            if place.offset > 0 || openReader?.list.name != items.lists[place.list].name {
+            // Entries that follow each other are read in one go; a document is, as its entries are in order.
+            if let last = lastReopened, last.list == place.list, last.line < place.line,
+                place.offset - last.offset <= Self.mostSkippedBytes
+            {
+            } else {
                 openReader = ListReader(items.lists[place.list], startingAt: place.start)
             }
+            lastReopened = place
             while let found = try? openReader?.next(), found.place.line <= place.line {
                 if found.place.line == place.line, found.endsEntry { return placed(found, place) }
             }

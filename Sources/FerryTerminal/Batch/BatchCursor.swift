@@ -4,13 +4,14 @@
 /// - Every entry up to ``last`` has been taken; all of them but ``open`` have ended.
 /// - Of the entries after ``last`` only those in ``ended`` have been taken, by a run that was killed; they have ended.
 ///
-/// Entries are taken in the order of the lists, at most a window of them at a time, so ``open`` is bounded by the window,
-/// and ``ended`` by the lines that are written between two checkpoints.
+/// Entries are taken in the order of the lists. Those that have not ended are submitted or set aside for their hosts, so
+/// ``open`` is bounded by the window and ``HostBacklog/mostItems``, and ``ended`` by the lines that are written between two checkpoints.
 package struct BatchCursor: Sendable, Hashable {
     /// The last entry that has been taken; `nil` before the first.
     package private(set) var last: ListPlace?
     /// The entries that have been taken and have not ended.
     package private(set) var open: [ListPlace.Key: ListPlace] = [:]
+    var openCount: Int { open.count }
     /// Entries after ``last`` that have ended.
     package private(set) var ended: Set<ListPlace.Key> = []
     package private(set) var counts = Counts()

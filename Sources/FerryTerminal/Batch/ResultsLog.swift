@@ -105,7 +105,9 @@ package final class ResultsLog: Sendable {
             state.isClean = false
             state.cursor.end(key, outcome)
             state.linesSinceCheckpoint += 1
-            return state.linesSinceCheckpoint >= mostLines ? writeCheckpoint(&state) : nil
+            // A checkpoint has all open entries, so that it is written once for as many lines.
+            let due = max(mostLines, state.cursor.openCount)
+            return state.linesSinceCheckpoint >= due ? writeCheckpoint(&state) : nil
         }
     }
 

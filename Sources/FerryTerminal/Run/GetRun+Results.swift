@@ -73,7 +73,7 @@ extension GetRun {
     }
 
     /// Stops the run if its results cannot be written: the next run would request again what this one has fetched.
-    private func check(_ reason: Reason?) async {
+    func check(_ reason: Reason?) async {
         guard let reason else { return }
         await stop(.disk) { reporter.error(failure(reason)) }
     }

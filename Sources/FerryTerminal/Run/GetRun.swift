@@ -30,6 +30,8 @@ package final class GetRun: Sendable {
     private let feed: ItemFeed?
     /// Notified when a slot is freed.
     private let freed = AsyncEvent()
+    /// Notified when entries were set aside, and there may be more.
+    private let reading = AsyncEvent()
     /// Submitting and following exclude each other, so that a handle is registered before any event of its file is
     /// handled.
     private let order = AsyncLock()
@@ -49,7 +51,8 @@ package final class GetRun: Sendable {
         (end, endNow) = AsyncStream.makeStream()
         let items = plan.items.makeIterator(resuming: results?.resumed)
         feed = plan.items.waits ? ItemFeed(items) : nil
-        window = Mutex(SubmissionWindow(freePlaces: plan.window, source: feed == nil ? .iterator(items) : .empty))
+        window = Mutex(
+            SubmissionWindow(places: plan.window, share: plan.hostShare, items: items, isFed: feed != nil))
     }
 
     var elapsed: Duration { ContinuousClock.now - start }
@@ -77,6 +80,7 @@ package final class GetRun: Sendable {
                 }
             }
             if let feed { group.addTask { await self.submit(from: feed) } }
+            group.addTask { await self.readAhead() }
             group.addTask {
                 // The SIGCONT of our own suspension arrives when the bars are drawn again, and is ignored.
                 var isOwn = false
@@ -141,11 +145,28 @@ package final class GetRun: Sendable {
         }
     }
 
+    /// The number of entries that are read and set aside at a time; then events are followed.
+    private static let mostAside = 256
+
+    /// Reads on while entries are set aside, and slots are free.
+    private func readAhead() async {
+        while !isStopping, !Task.isCancelled {
+            let seen = reading.count
+            await inOrder { await handOver() }
+            await reading.wait(after: seen)
+        }
+    }
+
     /// Submits requests while slots are free.
     private func handOver() async {
+        var aside = 0
         while !isStopping, let next = window.withLock({ $0.take() }) {
             switch next {
             case .request(let request, let place): await submit(request, place)
+            case .aside(let place):
+                if let place, let results { await check(results.take(place)) }
+                aside += 1
+                if aside == Self.mostAside { return reading.notify() }
             case .directory(let directory): await list(directory)
             case .unusable(let line, let entry):
                 reporter.error(line)
@@ -167,7 +188,7 @@ package final class GetRun: Sendable {
             let entry = Entry(request: request, download: download, startedAt: elapsed, subject: subject)
             if !ledger.withLock({ $0.register(entry, id: download.id) }) {
                 await recordDuplicate(subject)
-                placeIsFree()
+                placeIsFree(of: request.host)
             }
         } catch {
             if isStopping { return }
@@ -175,7 +196,7 @@ package final class GetRun: Sendable {
             fail(error, name: url ?? part ?? "")
             if case .file(let path) = request.destination { sync?.failed(error, path: path) }
             await record(error, subject, attempts: nil, date: Date())
-            placeIsFree()
+            placeIsFree(of: request.host)
         }
     }
 
@@ -203,8 +224,8 @@ package final class GetRun: Sendable {
     private func checkEnd() { if ledger.withLock({ $0.isDone }) { endNow.finish() } }
 
     /// Frees the slot of an ended file.
-    func placeIsFree() {
-        window.withLock { $0.freePlaces += 1 }
+    func placeIsFree(of host: String?) {
+        window.withLock { $0.free(host) }
         freed.notify()
         checkEnd()
     }
@@ -279,7 +300,7 @@ extension GetRun {
                     file, event: event, name: file.path.isEmpty ? entry.shownName : Paths.name(of: file.path),
                     elapsed: elapsed - entry.startedAt, isOneOfFew: isOneOfFew)
             }
-            placeIsFree()
+            placeIsFree(of: entry.host)
         case .failed(let error):
             await ended(entry, event, error)
         case .cancelled:
@@ -338,7 +359,7 @@ extension GetRun {
             // Removing deletes a part file. Without one, the entry is removed, because a list may be long.
             if part == nil { try? await entry.download.remove() }
         }
-        placeIsFree()
+        placeIsFree(of: entry.host)
     }
 
     /// Returns the part file to resume from; `nil` if there is none.

@@ -118,6 +118,8 @@ package struct Ledger: Sendable {
 package struct Entry: Sendable {
     /// The redacted URL of the request.
     package var url: String?
+    /// The host of that URL.
+    let host: String?
     /// The part file that the request resumes.
     package var part: String?
     /// The path that the request gives the file.
@@ -139,6 +141,7 @@ package struct Entry: Sendable {
         request: DownloadRequest, download: Download, startedAt: Duration, subject: ResultSubject? = nil
     ) {
         (url, part) = Self.origin(of: request)
+        host = request.host
         if case .file(let path) = request.destination { destination = path }
         self.subject = subject
         self.download = download

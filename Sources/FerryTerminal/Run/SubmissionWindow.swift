@@ -1,11 +1,16 @@
 import Ferry
 
 /// The items not yet submitted, and the free slots of the manager.
+///
+/// Of one host only a share of the window is submitted while the list may have others: its further entries are set aside,
+/// so that a list that is sorted by host still keeps several hosts busy.
 struct SubmissionWindow {
     enum Next {
         case request(DownloadRequest, ListPlace?)
         case directory(String)
         case unusable(String, UnusableEntry?)
+        /// An entry was set aside.
+        case aside(ListPlace?)
         /// All items are submitted.
         case end
     }
@@ -17,19 +22,44 @@ struct SubmissionWindow {
         case empty
         /// The ``ItemFeed``: it has given this item, or the end.
         case given(PlannedItems.Placed?)
+        /// There is no further item.
+        case over
     }
 
-    var freePlaces: Int
+    private var freePlaces: Int
+    /// The entries of one host that are submitted while others are read.
+    private let share: Int
     var source: Source
     /// The part files of a directory that are not yet submitted, and their request.
     var parts: ArraySlice<String> = []
     var template: DownloadRequest?
     /// Whether there was no item yet.
     private(set) var isEmpty = true
+    /// The submitted entries of each host that have not ended.
+    private var open: [String: Int] = [:]
+    private var backlog: HostBacklog
+    /// Hosts whose entries are set aside, and which have less than their share.
+    private var ready: ArraySlice<String> = []
+    /// Reads entries that were set aside again.
+    private var reopener: PlannedItems.Iterator
+
+    init(places: Int, share: Int, items: PlannedItems.Iterator, isFed: Bool) {
+        (freePlaces, self.share, reopener) = (places, share, items)
+        source = isFed ? .empty : .iterator(items)
+        backlog = HostBacklog(isFed: isFed)
+    }
 
     /// Whether the feed must give an item.
     var needsItem: Bool {
-        if case .empty = source { freePlaces > 0 && parts.isEmpty } else { false }
+        if case .empty = source { freePlaces > 0 && parts.isEmpty && !backlog.isFull } else { false }
+    }
+
+    /// Frees the place of a request that has ended.
+    mutating func free(_ host: String?) {
+        freePlaces += 1
+        guard let host, let count = open[host] else { return }
+        open[host] = count > 1 ? count - 1 : nil
+        if backlog.has(host) { ready.append(host) }
     }
 
     /// Returns the next item; `nil` if no slot is free, or if the feed has given none.
@@ -40,25 +70,64 @@ struct SubmissionWindow {
             freePlaces -= 1
             return .request(request, nil)
         }
+        while let host = ready.popFirst() {
+            if open[host] ?? 0 < share, let item = backlog.take(of: host) { return next(item, of: host) }
+        }
         let next: PlannedItems.Placed?
         switch source {
+        case .over: next = nil
+        case _ where backlog.isFull: next = nil
         case .iterator(var items):
             source = .empty
             next = items.nextPlaced()
-            source = .iterator(items)
+            source = next == nil ? .over : .iterator(items)
         case .empty: return nil
-        case .given(let item): (next, source) = (item, .empty)
+        case .given(let item): (next, source) = (item, item == nil ? .over : .empty)
         }
-        if next != nil { isEmpty = false }
-        switch next?.item {
-        case .request(let request)?:
-            freePlaces -= 1
-            return .request(request, next?.place)
-        case .parts(let directory, let template)?:
+        // Nobody else is known: the rest is theirs.
+        if next == nil, let (host, item) = backlog.takeAny() { return self.next(item, of: host) }
+        return next.map { self.next($0) } ?? .end
+    }
+
+    private mutating func next(_ placed: PlannedItems.Placed) -> Next {
+        isEmpty = false
+        switch placed.item {
+        case .request(let request):
+            guard let host = request.host else { return submit(request, placed.place) }
+            if open[host] ?? 0 >= share || backlog.has(host) {
+                backlog.append(placed, of: host)
+                return .aside(placed.place)
+            }
+            return submit(request, placed.place)
+        case .parts(let directory, let template):
             self.template = template
             return .directory(directory)
-        case .unusable(let line)?: return .unusable(line, next?.unusable)
-        case nil: return .end
+        case .unusable(let line): return .unusable(line, placed.unusable)
         }
     }
+
+    private mutating func next(_ item: HostBacklog.Item, of host: String) -> Next {
+        let placed: PlannedItems.Placed? =
+            switch item {
+            case .whole(let placed): placed
+            case .place(let place): reopener.reopened(place)
+            }
+        switch placed?.item {
+        case .request(let request)?: return submit(request, placed?.place)
+        case .unusable(let line)?: return .unusable(line, placed?.unusable)
+        // The list was changed meanwhile, and no longer has the entry.
+        case .parts?, nil: return .aside(nil)
+        }
+    }
+
+    private mutating func submit(_ request: DownloadRequest, _ place: ListPlace?) -> Next {
+        freePlaces -= 1
+        if let host = request.host { open[host, default: 0] += 1 }
+        return .request(request, place)
+    }
+}
+
+extension DownloadRequest {
+    /// The host that the download begins with.
+    var host: String? { sources.first?.host }
 }

@@ -168,3 +168,49 @@ struct HostGateTests {
         }
     }
 }
+
+@Suite("ConnectionLimiter: budgets", .timeLimit(.minutes(30)))
+struct ConnectionBudgetTests {
+    private let a = Origin(scheme: .https, host: "a.example.com", port: 443)
+    private let otherPort = Origin(scheme: .http, host: "a.example.com", port: 80)
+    private let b = Origin(scheme: .https, host: "b.example.com", port: 443)
+
+    @Test("ConnectionLimiter: a budget of a host name counts all ports, one of a domain all its names")
+    func scopes() {
+        let gate = ConnectionLimiter(limit: 16)
+        gate.set(host: 2, domain: 3)
+        #expect([gate.tryEnter(a), gate.tryEnter(otherPort), gate.tryEnter(a)] == [true, true, false])
+        #expect([gate.tryEnter(b), gate.tryEnter(b)] == [true, false])
+        gate.leave(otherPort)
+        #expect(gate.tryEnter(b))
+        gate.set(HostBudget(connections: 1), for: .host("b.example.com"))
+        #expect(gate.isCrowded(b) && gate.isCrowded(a) == false)
+    }
+
+    @Test("ConnectionLimiter: a connection that leaves a domain admits one that waits for another name of it")
+    func neighbours() async {
+        let gate = ConnectionLimiter(limit: 16)
+        gate.set(nil, for: .domain("example.org"))
+        gate.set(HostBudget(connections: 1), for: .domain("example.com"))
+        #expect(gate.tryEnter(a))
+        // owner: awaited below.
+        let waiter = Task { [b] in await gate.enter(b) }
+        while gate.waiting(for: b) == 0 { await Task.yield() }
+        #expect(gate.isCrowded(a))
+        gate.leave(a)
+        #expect(await waiter.value)
+        #expect(gate.count(b) == 1 && gate.count(a) == 0)
+    }
+
+    @Test("ConnectionLimiter: a higher budget admits waiting connections at once")
+    func raised() async {
+        let gate = ConnectionLimiter(limit: 16)
+        gate.set(HostBudget(connections: 1), for: .host("a.example.com"))
+        #expect(gate.tryEnter(a))
+        // owner: awaited below.
+        let waiter = Task { [a] in await gate.enter(a) }
+        while gate.waiting(for: a) == 0 { await Task.yield() }
+        gate.set(nil, for: .host("a.example.com"))
+        #expect(await waiter.value)
+    }
+}

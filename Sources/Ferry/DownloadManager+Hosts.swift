@@ -1,0 +1,15 @@
+public import FerryCore
+
+extension DownloadManager {
+    /// Sets what a host, or all hosts of a registrable domain, may be asked for from now on; `nil` restores
+    /// ``Configuration/hostBudget`` or ``Configuration/domainBudget``.
+    ///
+    /// Totals count anew. Open connections are kept; downloads with several give up the surplus. The budget is not
+    /// stored: it is that of this manager, until it shuts down.
+    ///
+    /// Throws `invalidRequest` if the scope has no host name, or the downloads run in the daemon.
+    public func setHostBudget(_ budget: HostBudget?, for scope: HostScope) async throws(DownloadError) {
+        guard let scheduler else { throw DownloadError(.invalidRequest, ErrorPhrase(.runsElsewhere)) }
+        try await scheduler.set(budget, for: scope)
+    }
+}

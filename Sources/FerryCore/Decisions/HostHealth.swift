@@ -1,0 +1,140 @@
+/// Whether a server accepts requests, as far as the last ones tell. Pure; time is a `Duration` since a fixed start.
+///
+/// ```
+/// well ──failed──► down ──pause over──► probed by one download ──failed──► down, for twice as long ──…──► given up
+///   ▲                │                        │                                                          │
+///   └────────────────┴───── any response ─────┴──────────────────────────────────────────────────────────┘
+/// ```
+///
+/// Attempts that began before the last failure are of the same incident, so that the number of connections that fail at
+/// once does not matter.
+package struct HostHealth: Hashable, Sendable {
+    /// When a server is given up.
+    package struct Rules: Hashable, Sendable {
+        /// The incidents without a response after which the server is given up; `nil` for never.
+        package var mostIncidents: Int?
+        /// The longest pause between two probes.
+        package var longestPause: Duration = .seconds(300)
+
+        package init(mostIncidents: Int? = nil) { self.mostIncidents = mostIncidents }
+    }
+
+    /// Why the server counts as down.
+    package struct Cause: Hashable, Sendable {
+        package var reason: Reason
+        package var code: DownloadError.Code
+        /// Whether a retry would give the same result: the name does not exist.
+        package var isLasting: Bool
+
+        package init(_ reason: Reason, code: DownloadError.Code, isLasting: Bool = false) {
+            (self.reason, self.code, self.isLasting) = (reason, code, isLasting)
+        }
+    }
+
+    private enum State: Hashable, Sendable {
+        case well
+        case down(until: Duration, Cause)
+        /// One download tries.
+        case probed(Cause)
+        case givenUp(until: Duration, Cause)
+    }
+
+    private var state = State.well
+    /// The incidents since the last response.
+    package private(set) var incidents = 0
+    private var lastIncident: Duration?
+    private var lastAnswer: Duration?
+    /// The end of the time that the server asked to wait.
+    package private(set) var heldUntil: Duration?
+
+    /// The first pause; each further one is twice as long.
+    private static let firstPause = Duration.seconds(1)
+    /// How long a server stays given up.
+    private static let rest = Duration.seconds(600)
+    /// The incidents of a lasting cause after which a server is given up.
+    private static let mostLasting = 3
+
+    package init() {}
+
+    /// Whether nothing is to be remembered.
+    package func isForgettable(at now: Duration) -> Bool { state == .well && (heldUntil ?? now) <= now }
+
+    package var isDown: Bool { state != .well }
+
+    /// Whether a download may start.
+    package func opening(at now: Duration) -> HostOpening {
+        if let held = heldUntil, now < held { return .shut(until: held) }
+        switch state {
+        case .well: return .open
+        case .down(let until, _): return now < until ? .shut(until: until) : .open
+        case .probed: return .shut(until: nil)
+        case .givenUp(let until, let cause): return now < until ? .refused(cause, attempts: incidents) : .open
+        }
+    }
+
+    /// A download starts.
+    package mutating func began(at now: Duration) {
+        switch state {
+        case .down(let until, let cause) where now >= until: state = .probed(cause)
+        case .givenUp(let until, let cause) where now >= until: state = .probed(cause)
+        default: break
+        }
+    }
+
+    /// The probe ended without a result.
+    package mutating func probeEnded(at now: Duration) {
+        if case .probed(let cause) = state { state = .down(until: now, cause) }
+    }
+
+    /// A response arrived; `hold` is how long the server asks to wait. Returns whether downloads may start or must not.
+    package mutating func answered(at now: Duration, hold: Duration?) -> Bool {
+        let wasDown = isDown
+        (state, incidents, lastAnswer) = (.well, 0, now)
+        guard let hold, hold > .zero else { return wasDown }
+        heldUntil = max(heldUntil ?? now, now + min(hold, RetryAfter.longest))
+        return true
+    }
+
+    /// No connection was made by an attempt that began at `start`. Returns whether the state has changed.
+    package mutating func failed(_ cause: Cause, since start: Duration, at now: Duration, _ rules: Rules) -> Bool {
+        if let lastAnswer, start <= lastAnswer { return false }
+        if let lastIncident, start <= lastIncident { return false }
+        if case .givenUp(let until, _) = state, now < until { return false }
+        lastIncident = now
+        incidents = min(incidents, 1 << 20) + 1
+        let most = rules.mostIncidents.map { cause.isLasting ? min($0, Self.mostLasting) : $0 }
+        if let most, incidents >= max(1, most) {
+            state = .givenUp(until: now + Self.rest, cause)
+        } else {
+            let pause = min(Self.firstPause * (1 << min(incidents - 1, 20)), rules.longestPause)
+            state = .down(until: now + pause, cause)
+        }
+        return true
+    }
+
+    /// A download of a server that is down has used up its attempts. Returns whether the state has changed.
+    package mutating func gaveUp(at now: Duration, _ rules: Rules) -> Bool {
+        guard rules.mostIncidents != nil else { return false }
+        switch state {
+        case .down(_, let cause), .probed(let cause):
+            state = .givenUp(until: now + Self.rest, cause)
+            return true
+        case .well, .givenUp: return false
+        }
+    }
+
+    /// The network has changed: earlier failures say nothing.
+    package mutating func networkChanged() {
+        state = .well
+        incidents = 0
+    }
+}
+
+/// Whether a download of a server may start.
+package enum HostOpening: Hashable, Sendable {
+    case open
+    /// Not before this time; `nil` if it depends on events.
+    case shut(until: Duration?)
+    /// The server was given up after this number of attempts.
+    case refused(HostHealth.Cause, attempts: Int)
+}

@@ -1,0 +1,233 @@
+/// Decides when downloads may start and requests may be sent, by the budgets of their hosts and registrable domains, and
+/// by what their servers have answered. Pure; time is a `Duration` since a fixed start.
+///
+/// Budgets are of a host name, on all ports; health (failures, `Retry-After`) is of an origin.
+///
+/// Invariants: two requests of a scope start at least its delay apart; a scope has at most as many runs as connections.
+package struct HostMachine: Sendable {
+    /// The rules for hosts without a budget of their own.
+    package struct Settings: Hashable, Sendable {
+        package var host = HostBudget()
+        package var domain = HostBudget()
+        package var health = HostHealth.Rules()
+
+        package init(host: HostBudget = HostBudget(), domain: HostBudget = HostBudget(), mostIncidents: Int? = nil) {
+            self.host = host.bounded
+            self.domain = domain.bounded
+            health = HostHealth.Rules(mostIncidents: mostIncidents)
+        }
+    }
+
+    /// Whether a request may be sent.
+    package enum Turn: Hashable, Sendable {
+        /// Now; it is recorded as sent.
+        case now
+        /// At this time, which is reserved for it: then ``confirm(_:at:)``.
+        case reserved(at: Duration)
+        /// Not before this time; nothing is reserved.
+        case later(at: Duration)
+    }
+
+    /// The use of a budget.
+    private struct Account {
+        var runs = 0
+        /// When the next download may start.
+        var nextRun: Duration?
+        var lastRequest: Duration?
+        /// When the next request may start that has not been promised a time yet.
+        var nextRequest: Duration?
+        var requests = 0
+        var bytes: ByteCount = 0
+
+        func isIdle(at now: Duration) -> Bool {
+            runs == 0 && requests == 0 && bytes == 0 && (nextRun ?? now) <= now && (nextRequest ?? now) <= now
+        }
+    }
+
+    private var settings: Settings
+    private var own: [HostScope: HostBudget] = [:]
+    private var accounts: [HostScope: Account] = [:]
+    private var origins: [Origin: HostHealth] = [:]
+    private var suffixes = PublicSuffixes()
+    private var domains: [String: String] = [:]
+
+    /// The number of remembered hosts beyond which those that are idle are forgotten.
+    static let mostIdle = 4096
+    /// How far ahead requests are promised a time, if the delay is not longer; one that would wait for longer gives up
+    /// its connection.
+    package static let longestPromise = Duration.seconds(1)
+    /// How many times as far it is for a request that continues others, which would have to be sent again.
+    private static let continuedPromise = 16
+    /// When a request asks again that waits for a new budget.
+    private static let spentInterval = Duration.seconds(10)
+
+    package init(_ settings: Settings = Settings()) { self.settings = settings }
+
+    // MARK: Budgets
+
+    package mutating func set(_ settings: Settings) { self.settings = settings }
+
+    /// Sets the budget of a scope, whose totals count anew; `nil` for that of the settings.
+    package mutating func set(_ budget: HostBudget?, for scope: HostScope) {
+        own[scope] = budget?.bounded
+        accounts[scope]?.requests = 0
+        accounts[scope]?.bytes = 0
+        accounts[scope]?.nextRun = nil
+        accounts[scope]?.nextRequest = nil
+    }
+
+    /// Uses a list of public suffixes from now on.
+    package mutating func use(_ suffixes: PublicSuffixes) {
+        self.suffixes = suffixes
+        domains = [:]
+        // What runs already no longer counts for its domain.
+        accounts = accounts.filter { if case .host = $0.key { true } else { false } }
+    }
+
+    package var hasSuffixes: Bool { suffixes.hasList }
+
+    /// Whether a budget of domains is set.
+    package var needsSuffixes: Bool {
+        settings.domain != HostBudget() || own.keys.contains { if case .domain = $0 { true } else { false } }
+    }
+
+    /// The scopes of a host: itself and its domain.
+    package mutating func scopes(of host: String) -> [HostScope] {
+        if let domain = domains[host] { return [.host(host), .domain(domain)] }
+        if domains.count >= Self.mostIdle { domains = [:] }
+        let domain = suffixes.domain(of: host)
+        domains[host] = domain
+        return [.host(host), .domain(domain)]
+    }
+
+    /// The budget of a scope.
+    package func budget(of scope: HostScope) -> HostBudget {
+        if let budget = own[scope] { return budget }
+        return if case .host = scope { settings.host } else { settings.domain }
+    }
+
+    // MARK: Downloads
+
+    /// Whether a download of the origin may start.
+    package mutating func opening(of origin: Origin, at now: Duration) -> HostOpening {
+        let health = origins[origin]?.opening(at: now) ?? .open
+        guard health == .open else { return health }
+        var until = now
+        for scope in scopes(of: origin.host) {
+            let (budget, account) = (budget(of: scope), accounts[scope] ?? Account())
+            if let most = budget.connections, account.runs >= most { return .shut(until: nil) }
+            if isSpent(budget, account) { return .shut(until: nil) }
+            if budget.delay != nil { until = max(until, account.nextRun ?? now, account.nextRequest ?? now) }
+        }
+        return until > now ? .shut(until: until) : .open
+    }
+
+    /// A download of the origin starts.
+    package mutating func began(_ origin: Origin, at now: Duration) {
+        for scope in scopes(of: origin.host) {
+            let delay = budget(of: scope).delay
+            accounts[scope, default: Account()].runs += 1
+            if let delay { accounts[scope]?.nextRun = now + delay }
+        }
+        origins[origin]?.began(at: now)
+    }
+
+    /// The run of a download has ended.
+    package mutating func ended(_ origin: Origin, at now: Duration) {
+        for scope in scopes(of: origin.host) {
+            if let runs = accounts[scope]?.runs { accounts[scope]?.runs = max(0, runs - 1) }
+        }
+        origins[origin]?.probeEnded(at: now)
+        forget(at: now)
+    }
+
+    private func isSpent(_ budget: HostBudget, _ account: Account) -> Bool {
+        budget.requests.map { account.requests >= $0 } ?? false || budget.bytes.map { account.bytes >= $0 } ?? false
+    }
+
+    // MARK: Requests
+
+    /// Asks for the time of a request. `continues`: after a redirect or a challenge.
+    package mutating func request(to origin: Origin, continues: Bool = false, at now: Duration) -> Turn {
+        var promise = Self.longestPromise
+        var time = origins[origin]?.heldUntil.map { max($0, now) } ?? now
+        let scopes = scopes(of: origin.host)
+        for scope in scopes {
+            let (budget, account) = (budget(of: scope), accounts[scope] ?? Account())
+            if isSpent(budget, account) { return .later(at: now + Self.spentInterval) }
+            guard let delay = budget.delay else { continue }
+            promise = max(promise, delay)
+            time = max(time, account.nextRequest ?? now, account.lastRequest.map { $0 + delay } ?? now)
+        }
+        guard time - now <= promise * (continues ? Self.continuedPromise : 1) else { return .later(at: time) }
+        for scope in scopes {
+            if let delay = budget(of: scope).delay { accounts[scope, default: Account()].nextRequest = time + delay }
+        }
+        if time > now { return .reserved(at: time) }
+        record(scopes, at: now)
+        return .now
+    }
+
+    /// Asks again at a reserved time: a delayed wake-up, or what the server has said meanwhile, may have moved it.
+    package mutating func confirm(_ origin: Origin, at now: Duration) -> Turn {
+        if let held = origins[origin]?.heldUntil, held > now { return .later(at: held) }
+        let scopes = scopes(of: origin.host)
+        var time = now
+        for scope in scopes {
+            let (budget, account) = (budget(of: scope), accounts[scope] ?? Account())
+            if isSpent(budget, account) { return .later(at: now + Self.spentInterval) }
+            if let delay = budget.delay, let last = account.lastRequest { time = max(time, last + delay) }
+        }
+        if time > now { return .reserved(at: time) }
+        record(scopes, at: now)
+        return .now
+    }
+
+    private mutating func record(_ scopes: [HostScope], at now: Duration) {
+        for scope in scopes {
+            let budget = budget(of: scope)
+            if budget.delay != nil { accounts[scope, default: Account()].lastRequest = now }
+            if budget.requests != nil { accounts[scope, default: Account()].requests += 1 }
+        }
+    }
+
+    /// Counts received bytes of the budgets that have a total of them.
+    package mutating func received(_ count: ByteCount, from host: String) {
+        for scope in scopes(of: host) where budget(of: scope).bytes != nil {
+            let old = accounts[scope]?.bytes ?? 0
+            accounts[scope, default: Account()].bytes = old.adding(count)
+        }
+    }
+
+    // MARK: Servers
+
+    /// A response arrived. Returns whether downloads may start now that had to wait, or the reverse.
+    package mutating func answered(_ origin: Origin, hold: Duration?, at now: Duration) -> Bool {
+        guard hold != nil || origins[origin] != nil else { return false }
+        return origins[origin, default: HostHealth()].answered(at: now, hold: hold)
+    }
+
+    /// A connection was not made. Returns whether the state of the server has changed.
+    package mutating func failed(
+        _ origin: Origin, _ cause: HostHealth.Cause, since start: Duration, at now: Duration
+    ) -> Bool {
+        origins[origin, default: HostHealth()].failed(cause, since: start, at: now, settings.health)
+    }
+
+    /// A download has used up its attempts. Returns whether the state of the server has changed.
+    package mutating func gaveUp(_ origin: Origin, at now: Duration) -> Bool {
+        origins[origin]?.gaveUp(at: now, settings.health) ?? false
+    }
+
+    package func isDown(_ origin: Origin) -> Bool { origins[origin]?.isDown ?? false }
+
+    package mutating func networkChanged() { for origin in origins.keys { origins[origin]?.networkChanged() } }
+
+    /// The number of remembered hosts and domains.
+    var count: Int { accounts.count + origins.count }
+
+    private mutating func forget(at now: Duration) {
+        if accounts.count > Self.mostIdle { accounts = accounts.filter { !$0.value.isIdle(at: now) } }
+        if origins.count > Self.mostIdle { origins = origins.filter { !$0.value.isForgettable(at: now) } }
+    }
+}

@@ -1,0 +1,63 @@
+/// The public suffixes: the domains directly below which anyone can register names.
+///
+/// Source: https://publicsuffix.org/list. Without a list, a single label and the common second levels of countries
+/// (`co.uk`) count as suffixes; that is enough to keep unrelated hosts apart, except below the suffixes of companies.
+package struct PublicSuffixes: Sendable {
+    private var rules: Set<String> = []
+    /// Domains of which every subdomain is a suffix: `ck` of `*.ck`.
+    private var parents: Set<String> = []
+    /// Names that are no suffixes although their parent is in ``parents``.
+    private var exceptions: Set<String> = []
+
+    /// Larger lists are not read, in bytes.
+    package static let mostBytes = 4 << 20
+
+    /// Without a list.
+    package init() {}
+
+    /// Reads a list; lines that are no rules are ignored.
+    package init(list: [UInt8]) {
+        for line in list.prefix(Self.mostBytes).split(separator: 0x0A) {
+            guard let word = line.split(whereSeparator: { $0 <= 0x20 }).first, word.count <= 255,
+                word.first != UInt8(ascii: "/")
+            else { continue }
+            let text = String(decoding: word, as: UTF8.self)
+            if let exception = text.dropping(prefix: "!") {
+                Self.add(exception, to: &exceptions)
+            } else if let parent = text.dropping(prefix: "*.") {
+                Self.add(parent, to: &parents)
+            } else {
+                Self.add(text[...], to: &rules)
+            }
+        }
+    }
+
+    /// Adds a name as hosts have it: in lower case and Punycode.
+    private static func add(_ name: Substring, to names: inout Set<String>) {
+        if name.utf8.allSatisfy({ $0 < 0x80 }) {
+            names.insert(name.lowercased())
+        } else if let url = try? DownloadURL("https://\(name)/") {
+            names.insert(url.host)
+        }
+    }
+
+    /// Whether a list was read.
+    package var hasList: Bool { !rules.isEmpty }
+
+    /// The registrable domain of a host: its public suffix and one label before it. An address, or a name without such
+    /// a label, is its own domain.
+    package func domain(of host: String) -> String {
+        if CookieRules.isAddress(host) { return host }
+        let parents = CookieRules.domains(of: host)
+        // From the longest: the first suffix found is the longest one.
+        for (index, name) in parents.enumerated().dropFirst() where isSuffix(name) { return parents[index - 1] }
+        return host
+    }
+
+    private func isSuffix(_ name: String) -> Bool {
+        guard hasList else { return CookieRules.isPublicSuffix(name) }
+        if exceptions.contains(name) { return false }
+        guard let dot = name.utf8.firstIndex(of: UInt8(ascii: ".")) else { return true }
+        return rules.contains(name) || parents.contains(String(name[name.utf8.index(after: dot)...]))
+    }
+}

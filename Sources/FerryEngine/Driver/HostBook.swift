@@ -1,0 +1,171 @@
+package import FerryCore
+import HTTPTypes
+import Synchronization
+
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
+
+/// The budgets and the health of all hosts of one manager: executes what ``HostMachine`` decides.
+///
+/// The scheduler asks it which downloads may start, the transport when each request may be sent, and each connection
+/// passes its bytes through the rate limits. No lock is held while ``observe(_:)``'s closure is called.
+package final class HostBook: Sendable {
+    private struct State {
+        var machine: HostMachine
+        /// The rate limits of scopes that have one, while they are used.
+        var throttles: [HostScope: Throttle] = [:]
+        var observer: (@Sendable () -> Void)?
+    }
+    private let state: Mutex<State>
+    /// Whether a budget limits bytes; read for each piece of a body, without a lock.
+    private let countsBytes = Atomic(false)
+    private let clock: any EngineClock
+    /// Limits the connections.
+    package let connections: ConnectionLimiter
+
+    package init(_ settings: HostMachine.Settings, connections: ConnectionLimiter, clock: any EngineClock) {
+        state = Mutex(State(machine: HostMachine(settings)))
+        self.connections = connections
+        self.clock = clock
+        set(settings)
+    }
+
+    // MARK: Budgets
+
+    /// Changes the rules of hosts without a budget of their own.
+    package func set(_ settings: HostMachine.Settings) {
+        state.withLock { $0.machine.set(settings) }
+        countBytes(of: settings.host)
+        countBytes(of: settings.domain)
+        connections.set(host: settings.host.connections, domain: settings.domain.connections)
+        changed()
+    }
+
+    /// Sets the budget of a scope, whose totals count anew; `nil` for that of the settings.
+    package func set(_ budget: HostBudget?, for scope: HostScope) {
+        state.withLock { state in
+            state.machine.set(budget, for: scope)
+            let new = state.machine.budget(of: scope)
+            countBytes(of: new)
+            state.throttles[scope]?.set(rate: new.bytesPerSecond)
+        }
+        connections.set(budget?.bounded, for: scope)
+        changed()
+    }
+
+    private func countBytes(of budget: HostBudget) {
+        if budget.bytesPerSecond != nil || budget.bytes != nil { countsBytes.store(true, ordering: .relaxed) }
+    }
+
+    /// Whether budgets of domains are set, and there is no list of public suffixes yet.
+    package var wantsSuffixes: Bool { state.withLock { $0.machine.needsSuffixes && !$0.machine.hasSuffixes } }
+
+    /// Uses a list of public suffixes from now on.
+    package func use(_ suffixes: PublicSuffixes) {
+        state.withLock { $0.machine.use(suffixes) }
+        connections.use(suffixes)
+    }
+
+    /// Sets what is called when downloads may start that had to wait, or the reverse; from any thread.
+    package func observe(_ observer: @escaping @Sendable () -> Void) { state.withLock { $0.observer = observer } }
+
+    private func changed() { state.withLock { $0.observer }?() }
+
+    // MARK: Downloads
+
+    package func opening(of origin: Origin, at now: Duration) -> HostOpening {
+        state.withLock { $0.machine.opening(of: origin, at: now) }
+    }
+
+    package func began(_ origin: Origin, at now: Duration) { state.withLock { $0.machine.began(origin, at: now) } }
+
+    /// The run of a download has ended; `gaveUp`: without a connection, after all its attempts.
+    package func ended(_ origin: Origin, gaveUp: Bool) {
+        let hasChanged = state.withLock { state in
+            let now = clock.now()
+            defer { state.machine.ended(origin, at: now) }
+            return gaveUp && state.machine.gaveUp(origin, at: now)
+        }
+        if hasChanged { changed() }
+    }
+
+    package func isDown(_ origin: Origin) -> Bool { state.withLock { $0.machine.isDown(origin) } }
+
+    /// The network has changed: earlier failures say nothing.
+    package func networkChanged() { state.withLock { $0.machine.networkChanged() } }
+
+    // MARK: Bytes
+
+    /// Accounts for received bytes and waits until the next may be received.
+    func passed(_ count: ByteCount, from host: String) async {
+        guard countsBytes.load(ordering: .relaxed) else { return }
+        let throttles = state.withLock { state in
+            state.machine.received(count, from: host)
+            return state.machine.scopes(of: host).compactMap { scope in throttle(for: scope, &state) }
+        }
+        for throttle in throttles { await throttle.passed(count) }
+    }
+
+    var limitsBytes: Bool { countsBytes.load(ordering: .relaxed) }
+
+    private func throttle(for scope: HostScope, _ state: inout State) -> Throttle? {
+        guard let rate = state.machine.budget(of: scope).bytesPerSecond else { return nil }
+        if let known = state.throttles[scope] { return known }
+        // A throttle that is made anew has the burst of an idle one, which is what it was.
+        if state.throttles.count >= Self.mostThrottles { state.throttles = [:] }
+        let new = Throttle(rate: rate, clock: clock)
+        state.throttles[scope] = new
+        return new
+    }
+
+    private static let mostThrottles = 4096
+}
+
+/// The turns of requests.
+extension HostBook: HostAdmission {
+    package func begin(_ origin: Origin, continues: Bool) async throws(TransferFailure) -> Duration {
+        var turn = state.withLock { $0.machine.request(to: origin, continues: continues, at: clock.now()) }
+        while true {
+            switch turn {
+            case .now: return clock.now()
+            case .later(let time): throw TransferFailure(.held(until: time), ErrorPhrase(.hostIsHeld, origin.host))
+            case .reserved(let time):
+                do { try await clock.sleep(until: time) } catch {
+                    throw TransferFailure(.cancelled, ErrorPhrase(.stopped))
+                }
+                turn = state.withLock { $0.machine.confirm(origin, at: clock.now()) }
+            }
+        }
+    }
+
+    package func answered(_ origin: Origin, _ head: ResponseHead) {
+        var hold: Duration?
+        if [429, 503].contains(head.status) {
+            hold = head.single(.retryAfter).flatMap { RetryAfter.delay($0, now: clock.date()) }
+        }
+        if state.withLock({ $0.machine.answered(origin, hold: hold, at: clock.now()) }) { changed() }
+    }
+
+    package func failed(_ origin: Origin, _ failure: TransferFailure, since start: Duration) {
+        guard failure.kind.isOfHost else { return }
+        let error = DownloadError(failure)
+        let cause = HostHealth.Cause(
+            .phrase(failure.phrase), code: error.code, isLasting: failure.kind == .dns(permanent: true))
+        if state.withLock({ $0.machine.failed(origin, cause, since: start, at: clock.now()) }) { changed() }
+    }
+}
+
+extension TransferFailure.Kind {
+    /// Whether the failure is one of the host, whichever file was requested: no connection was made.
+    var isOfHost: Bool {
+        switch self {
+        case .refused, .connectTimeout, .dns, .unreachable: true
+        case .wrongFamily, .privateAddress, .certificate, .tls, .headTimeout, .closed, .broken, .malformed, .redirect,
+            .downgrade, .proxy, .outOfDescriptors, .held, .cancelled, .other:
+            false
+        }
+    }
+}

@@ -1,0 +1,62 @@
+import Ferry
+
+/// Entries that were read and not submitted, since their hosts have their share of the window: by host, in the order of
+/// the list.
+///
+/// An entry of a file of lines is kept by its place, and read again at its turn, so that 100,000 entries of one host need
+/// little memory.
+struct HostBacklog {
+    enum Item {
+        case place(ListPlace)
+        /// An argument, or an entry of a document or of a list that is still written to.
+        case whole(PlannedItems.Placed)
+    }
+
+    /// The maximum number of entries, beyond which hosts get more than their share.
+    static let mostItems = 1 << 17
+    /// The same for a list that is still written to, of which another reader would have to wait for the writer.
+    static let mostWhole = 1 << 12
+
+    private let isFed: Bool
+    private var items: [String: ArraySlice<Item>] = [:]
+    /// The hosts in the order in which they came.
+    private var order: [String] = []
+    private(set) var count = 0
+
+    /// - Parameter isFed: Whether the list is still written to.
+    init(isFed: Bool) { self.isFed = isFed }
+
+    var isFull: Bool { count >= (isFed ? Self.mostWhole : Self.mostItems) }
+
+    func has(_ host: String) -> Bool { items[host] != nil }
+
+    mutating func append(_ placed: PlannedItems.Placed, of host: String) {
+        if items[host] == nil { order.append(host) }
+        let item: Item =
+            if !isFed, let place = placed.place, place.isOfLine { .place(place) } else { .whole(placed) }
+        items[host, default: []].append(item)
+        count += 1
+    }
+
+    /// Removes the first entry of a host.
+    mutating func take(of host: String) -> Item? {
+        guard let item = items[host]?.popFirst() else { return nil }
+        count -= 1
+        if items[host]?.isEmpty == true {
+            items[host] = nil
+            order.removeAll { $0 == host }
+        }
+        return item
+    }
+
+    /// Removes the first entry of the host that has waited for longest.
+    mutating func takeAny() -> (host: String, item: Item)? {
+        guard let host = order.first, let item = take(of: host) else { return nil }
+        return (host, item)
+    }
+}
+
+extension ListPlace {
+    /// Whether the entry can be read again from its place: it is not one of a document.
+    fileprivate var isOfLine: Bool { offset > 0 || line == 1 }
+}

@@ -1,0 +1,89 @@
+import Testing
+
+@testable import FerryCore
+
+@Suite("HostHealth")
+struct HostHealthTests {
+    private let refused = HostHealth.Cause("connection refused", code: .network)
+    private let missing = HostHealth.Cause("there is no such host", code: .network, isLasting: true)
+    private let forever = HostHealth.Rules()
+
+    @Test("HostHealth: failures of attempts that began together are one incident")
+    func together() {
+        var health = HostHealth()
+        for milliseconds in 1...16 {
+            _ = health.failed(refused, since: .zero, at: .milliseconds(milliseconds), forever)
+        }
+        #expect(health.incidents == 1)
+        #expect(health.opening(at: .milliseconds(500)) == .shut(until: .milliseconds(1001)))
+    }
+
+    @Test("HostHealth: after each pause one download tries, and each failure doubles the pause, up to 5 minutes")
+    func probes() {
+        var health = HostHealth()
+        var now = Duration.zero
+        var pauses: [Duration] = []
+        for _ in 0..<12 {
+            #expect(health.opening(at: now) == .open)
+            health.began(at: now)
+            if !pauses.isEmpty { #expect(health.opening(at: now) == .shut(until: nil)) }
+            let begun = now
+            now += .milliseconds(1)
+            #expect(health.failed(refused, since: begun, at: now, forever) == true)
+            guard case .shut(let until?) = health.opening(at: now) else {
+                Issue.record("it is not shut")
+                return
+            }
+            pauses.append(until - now)
+            now = until
+        }
+        #expect(pauses == [1, 2, 4, 8, 16, 32, 64, 128, 256, 300, 300, 300].map { .seconds($0) })
+    }
+
+    @Test("HostHealth: a response makes the server well at once")
+    func answered() {
+        var health = HostHealth()
+        _ = health.failed(refused, since: .zero, at: .seconds(1), forever)
+        #expect(health.answered(at: .milliseconds(1100), hold: nil) == true)
+        #expect(health.opening(at: .milliseconds(1100)) == .open)
+        #expect(health.isForgettable(at: .milliseconds(1100)))
+        // An attempt that began before the response says nothing.
+        #expect(health.failed(refused, since: .seconds(1), at: .seconds(2), forever) == false)
+    }
+
+    @Test("HostHealth: a probe that ends without a result lets another one start")
+    func withdrawn() {
+        var health = HostHealth()
+        _ = health.failed(refused, since: .zero, at: .zero, forever)
+        health.began(at: .seconds(1))
+        #expect(health.opening(at: .seconds(1)) == .shut(until: nil))
+        health.probeEnded(at: .seconds(2))
+        #expect(health.opening(at: .seconds(2)) == .open)
+    }
+
+    @Test("HostHealth: a server is given up after the most incidents, a missing name after three")
+    func givenUp() {
+        var rules = HostHealth.Rules(mostIncidents: 5)
+        for (cause, most) in [(refused, 5), (missing, 3)] {
+            var health = HostHealth()
+            for number in 1...most {
+                #expect(health.opening(at: .seconds(100 * number)) == .open)
+                _ = health.failed(cause, since: .seconds(100 * number), at: .seconds(100 * number + 1), rules)
+            }
+            #expect(health.opening(at: .seconds(100 * most + 2)) == .refused(cause, attempts: most))
+            // It is tried again after ten minutes.
+            #expect(health.opening(at: .seconds(100 * most + 601)) == .open)
+        }
+        rules.mostIncidents = nil
+        var health = HostHealth()
+        _ = health.failed(missing, since: .zero, at: .seconds(1), rules)
+        #expect(health.gaveUp(at: .seconds(1), rules) == false)
+    }
+
+    @Test("HostHealth: the wait that a server asks for has a bound")
+    func bound() {
+        var health = HostHealth()
+        #expect(health.answered(at: .zero, hold: .seconds(1_000_000)) == true)
+        #expect(health.heldUntil == RetryAfter.longest)
+    }
+}
