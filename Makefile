@@ -43,6 +43,10 @@ test-content: ## Let remotezip, pyarrow, ffprobe and curl read files while they 
 test-gateway: ## Let pip, huggingface_hub, skopeo, apt fetch through the gateway, killed at random (ARGS='-k killed test_hub')
 	Scripts/test-gateway $(ARGS)
 
+.PHONY: test-fleet
+test-fleet: ## Let workers, a database and a network of a fleet be lost at random, as root (FLEET_FILES=n FLEET_SECONDS=n)
+	Scripts/test-fleet $(ARGS)
+
 soak: dependencies ## Let a daemon run with everything against it, ten minutes (FERRY_SOAK_SECONDS=n), write docs/reliability.md
 	$(SWIFT) build --build-tests
 	Scripts/soak
