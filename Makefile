@@ -46,6 +46,10 @@ test-gateway: ## Let pip, huggingface_hub, skopeo, apt fetch through the gateway
 test-metrics: ## Let Prometheus scrape a daemon and answer the dashboard's queries (ARGS='-k promtool')
 	Scripts/test-metrics $(ARGS)
 
+.PHONY: test-fleet
+test-fleet: ## Let workers, a database and a network of a fleet be lost at random, as root (FLEET_FILES=n FLEET_SECONDS=n)
+	Scripts/test-fleet $(ARGS)
+
 soak: dependencies ## Let a daemon run with everything against it, ten minutes (FERRY_SOAK_SECONDS=n), write docs/reliability.md
 	$(SWIFT) build --build-tests
 	Scripts/soak

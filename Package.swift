@@ -139,11 +139,19 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
+        // Many machines and one list: leases, budgets and results in PostgreSQL, whose libpq is opened at run time.
+        .target(
+            name: "FerryFleet",
+            dependencies: [
+                "FerryTerminal", "Ferry", "FerryCore",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
         // The binary `ferry`: one file per command, no logic.
         .executableTarget(
             name: "FerryCLI",
             dependencies: [
-                "FerryTerminal", "FerryServer", "FerryAPI", "FerryCore",
+                "FerryTerminal", "FerryFleet", "FerryServer", "FerryAPI", "FerryCore",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -260,6 +268,13 @@ let package = Package(
             name: "FerryTerminalTests",
             dependencies: [
                 "FerryTerminal", "Ferry", "FerryAPI", .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
+            swiftSettings: strict),
+        .testTarget(
+            name: "FerryFleetTests",
+            dependencies: [
+                "FerryFleet", "FerryTerminal", "Ferry", "FerryCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),

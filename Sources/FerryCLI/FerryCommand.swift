@@ -41,6 +41,7 @@ struct FerryCommand: ParsableCommand {
                     MoveCommand.self,
                     SetCommand.self, RelocateCommand.self, WebCommand.self, BrowserCommand.self,
                 ]),
+            CommandGroup(name: "Many machines", subcommands: [FleetCommand.self, WorkCommand.self]),
             CommandGroup(
                 name: "Daemon and system",
                 subcommands: [

@@ -52,12 +52,15 @@ import Testing
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
             .deletingLastPathComponent().appending(path: "Sources")
         var found: Set<String> = []
-        for folder in ["FerryTerminal", "FerryCore/Text", "FerryCore/Auth"] {
+        for folder in ["FerryTerminal", "FerryFleet", "FerryCore/Text", "FerryCore/Auth"] {
             let files = FileManager.default.enumerator(
                 at: root.appending(path: folder), includingPropertiesForKeys: nil)
             for case let file as URL in try #require(files) where file.pathExtension == "swift" {
                 let text = try String(contentsOf: file, encoding: .utf8)
-                for start in ["UsageError(", "TextError(", ": Reason =", "let text: Reason ="] {
+                for start in [
+                    "UsageError(", "DatabaseError(", "report.message(", "TextError(", ": Reason =",
+                    "let text: Reason =",
+                ] {
                     for range in text.ranges(of: start) {
                         var source = Source(rest: text[range.upperBound...])
                         if let pattern = source.pattern() { found.insert(pattern) }

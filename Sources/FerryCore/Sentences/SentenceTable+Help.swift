@@ -1,6 +1,6 @@
 extension SentenceTable {
-    /// The Chinese texts of the help, by its English lines.
-    package static let chineseHelp: [String: String] = [
+    /// The help of all commands but those of a fleet.
+    static let commandHelp: [String: String] = [
         // Titles
         "OVERVIEW": "概述", "USAGE": "用法", "ARGUMENTS": "参数", "OPTIONS": "选项", "EXAMPLES": "示例", "EXIT CODES": "退出码",
         "REQUEST": "请求", "TRUST AND CONFLICTS": "信任与冲突", "TRANSFER": "传输", "OUTPUT": "输出",

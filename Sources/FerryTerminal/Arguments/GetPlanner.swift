@@ -26,7 +26,7 @@ package struct GetPlanner: Sendable {
     }
 
     /// Returns the plan for items that are planned already.
-    static func plan(
+    package static func plan(
         of items: [GetPlan.Item], _ options: GetOptions, world: PlanningWorld
     ) throws(UsageError) -> GetPlan {
         let planner = GetPlanner(options: options, world: world)

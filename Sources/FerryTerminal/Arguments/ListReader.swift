@@ -1,9 +1,9 @@
 import Ferry
-import FerryCore
+package import FerryCore
 
 /// Reads the entries of one list: URLs or results by line, of which one piece is in memory at a time, or a Metalink
 /// document.
-struct ListReader: Sendable {
+package struct ListReader: Sendable {
     private enum Content {
         case lines(URLList)
         case document(ArraySlice<URLList.Found>)
@@ -21,7 +21,7 @@ struct ListReader: Sendable {
     private static let sampleBytes = 1 << 17
 
     /// - Parameter place: The entry to begin with; `nil` for the first, also of a document.
-    init(_ list: ListFile, startingAt place: URLList.Place? = nil) {
+    package init(_ list: ListFile, startingAt place: URLList.Place? = nil) {
         self.list = list
         offset = place?.offset ?? 0
         content =
@@ -84,7 +84,7 @@ struct ListReader: Sendable {
     /// Returns the next entry or problem; `nil` at the end.
     ///
     /// - Throws: Why no more can be read.
-    mutating func next() throws(UsageError) -> URLList.Found? {
+    package mutating func next() throws(UsageError) -> URLList.Found? {
         while true {
             if let found = nextFound() { return found }
             if isRead { return nil }

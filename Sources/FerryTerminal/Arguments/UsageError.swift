@@ -23,7 +23,7 @@ extension Reason {
     /// The text in the user's language.
     package var local: String { text(in: .current) }
     /// The same, for the terminal.
-    var shown: String { PrintableText.escape(local) }
+    package var shown: String { PrintableText.escape(local) }
 }
 
 /// The value of `--user`: a name, an optional password, and an optional server.

@@ -1,4 +1,4 @@
-import Ferry
+package import Ferry
 package import FerryCore
 
 #if canImport(FoundationEssentials)
@@ -64,8 +64,9 @@ package struct ResultLine: Sendable, Hashable, Codable {
     }
 
     /// Returns the line of a completed file.
-    static func completed(_ file: FinishedDownload, _ subject: ResultSubject, attempts: Int, _ date: Date) -> ResultLine
-    {
+    package static func completed(
+        _ file: FinishedDownload, _ subject: ResultSubject, attempts: Int?, _ date: Date
+    ) -> ResultLine {
         var line = ResultLine(subject, .ok, date)
         line.path = file.path.isEmpty ? nil : file.path
         line.directory = nil
@@ -78,7 +79,9 @@ package struct ResultLine: Sendable, Hashable, Codable {
     }
 
     /// Returns the line of a failed or cancelled file.
-    static func failed(_ error: DownloadError, _ subject: ResultSubject, attempts: Int?, _ date: Date) -> ResultLine {
+    package static func failed(
+        _ error: DownloadError, _ subject: ResultSubject, attempts: Int?, _ date: Date
+    ) -> ResultLine {
         let reason = FailureReason(error)
         var line = ResultLine(subject, error.code == .cancelled ? .cancelled : .failed, date)
         line.reason = reason.word

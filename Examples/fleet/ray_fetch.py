@@ -1,0 +1,60 @@
+#!/usr/bin/env python3
+"""Downloads a list with Ray: each task gives a part of the list to `ferry get`, and returns its results.
+
+    pip install ray
+    ray_fetch.py urls.txt /shared/data >results.jsonl
+
+A task that Ray starts again requests the same files: they have the same names, and what is complete is not fetched again. All
+files of one host are in one task, so a host never sees more than one machine.
+"""
+
+import json
+import os
+import subprocess
+import sys
+from urllib.parse import urlsplit
+
+import ray
+
+FERRY = os.environ.get("FERRY", "ferry")
+
+
+@ray.remote(max_retries=3)
+def fetch(lines, directory):
+    done = subprocess.run(
+        [FERRY, "get", "-i", "-", "-d", directory, "--name", "{url-sha256:2}/{url-sha256}{ext}", "-j", "16",
+         "--results", "-"],
+        input="".join(line + "\n" for line in lines), stdout=subprocess.PIPE, text=True)
+    # The exit code says that some file has failed; the results say which.
+    results = [json.loads(line) for line in done.stdout.splitlines()]
+    if len(results) < len(lines):
+        raise RuntimeError(f"ferry ended with {done.returncode} after {len(results)} of {len(lines)} files")
+    return results
+
+
+def by_host(lines, parts):
+    groups = [[] for _ in range(parts)]
+    places = {}
+    for line in lines:
+        host = urlsplit(line.split()[0]).hostname
+        place = places.setdefault(host, min(range(parts), key=lambda part: len(groups[part])))
+        groups[place].append(line)
+    return [group for group in groups if group]
+
+
+def main(path, directory, parts=16):
+    with open(path) as file:
+        lines = [line.strip() for line in file if line.strip() and not line.startswith("#")]
+    ray.init(ignore_reinit_error=True, include_dashboard=False)
+    waiting = [fetch.remote(group, directory) for group in by_host(lines, parts)]
+    failed = 0
+    while waiting:
+        ready, waiting = ray.wait(waiting)
+        for result in ray.get(ready[0]):
+            failed += result["status"] != "ok"
+            print(json.dumps(result))
+    return 1 if failed else 0
+
+
+if __name__ == "__main__":
+    sys.exit(main(*sys.argv[1:3]))

@@ -1,0 +1,114 @@
+import Ferry
+import FerryCore
+import FerryTerminal
+
+/// What the arguments of the fleet's commands mean. Pure.
+enum FleetPlanner {
+    /// The number of rows in a partition of the tables.
+    private static let partRows: ClosedRange<Int64> = FleetSchema.leaseRows...1_000_000_000
+    private static let leases: ClosedRange<Duration> = .seconds(5)...Duration.seconds(86_400)
+    private static let aheads: ClosedRange<Duration> = .zero...Duration.seconds(86_400)
+
+    /// What `ferry fleet add` stores.
+    struct Addition: Sendable, Hashable {
+        var name: String
+        var directory: String
+        var partRows: Int64
+    }
+
+    static func addition(_ arguments: FleetAddArguments) throws(UsageError) -> Addition {
+        let into = arguments.into
+        guard !into.asciiLowercased.utf8.hasPrefix("s3://") else {
+            throw UsageError("--into \(into): a fleet stores files in directories only, not yet in S3")
+        }
+        guard FleetBatch.isPlace(into) else {
+            throw UsageError(
+                "--into \(TextError.quote(into)): write an absolute path without . and .., it is used on every worker")
+        }
+        guard partRows.contains(arguments.partRows), arguments.partRows % FleetSchema.leaseRows == 0 else {
+            throw UsageError("--part-rows needs a multiple of 500, at most 1000000000")
+        }
+        let name = try FleetBatch.name(arguments.batch ?? standardName(arguments.list))
+        return Addition(name: name, directory: OwnProgram.absolute(into), partRows: arguments.partRows)
+    }
+
+    /// The name of a batch that is given none: that of its list, as far as it can be one.
+    static func standardName(_ list: String) -> String {
+        let stem = FileExtension.split(Paths.name(of: list)).stem.asciiLowercased
+        let name = stem.utf8.map { byte -> UInt8 in
+            switch byte {
+            case 0x61...0x7A, 0x30...0x39, UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"): byte
+            default: UInt8(ascii: "-")
+            }
+        }
+        let text = String(decoding: name.drop { !(0x61...0x7A ~= $0 || 0x30...0x39 ~= $0) }.prefix(64), as: UTF8.self)
+        return text.isEmpty ? "batch" : text
+    }
+
+    /// The name of a host with a budget, in lower case.
+    static func host(_ text: String) throws(UsageError) -> String {
+        if text == BudgetTable.standard { return text }
+        // An address of IPv6 stands in brackets in a URL.
+        let isAddress = text.utf8.contains(UInt8(ascii: ":"))
+        guard let url = try? DownloadURL("http://\(isAddress ? "[\(text)]" : text)/"), url.path == "/",
+            url.query == nil, url.port == 80, url.credentials == nil
+        else { throw UsageError("\(TextError.quote(text)) is no name of a host") }
+        return url.host
+    }
+
+    /// Starts in a second.
+    static func rate(_ text: String) throws(UsageError) -> Double {
+        let number = text.dropping(suffix: "/s").map(String.init) ?? text
+        guard number.utf8.allSatisfy({ 0x30...0x39 ~= $0 || $0 == UInt8(ascii: ".") }), let rate = Double(number),
+            0.0001...100_000 ~= rate
+        else { throw UsageError("--rate \(TextError.quote(text)): write it like 5/s or 0.5, from 0.0001 to 100000") }
+        return rate
+    }
+
+    static func reasons(_ only: String?) throws(UsageError) -> [String]? {
+        // Checked as for --retry-from.
+        _ = try RetryFilter(only: only, directory: "/")
+        return only?.split(at: ",").map(\.trimmedText)
+    }
+
+    private static func duration(
+        _ text: String, option: String, in range: ClosedRange<Duration>
+    ) throws(UsageError) -> Duration {
+        do throws(TextError) {
+            let duration = try DurationText.parse(text)
+            guard range.contains(duration) else { throw TextError("it is too short or too long") }
+            return duration
+        } catch { throw UsageError("\(option): \(error.reason)") }
+    }
+
+    /// What `ferry work` was asked for.
+    ///
+    /// - Parameter standard: The options of `ferry get` with their defaults.
+    static func work(
+        _ arguments: WorkArguments, state directory: String, standard: GetOptions, world: PlanningWorld
+    ) throws(UsageError) -> WorkerPlan {
+        var options = standard
+        options.run.parallel = arguments.parallel
+        options.request.limitRate = arguments.limitRate
+        let get = try GetPlanner.plan(of: [], options, world: world)
+        var configuration = DownloadManager.Configuration.default(
+            identifier: "fleet", directory: directory, stateDirectory: Paths.join(directory, "catalogue"))
+        configuration.maxConcurrentDownloads = get.configuration.maxConcurrentDownloads
+        configuration.rateLimit = get.configuration.rateLimit
+        configuration.transfer = get.configuration.transfer
+        // Whom would it wait for?
+        configuration.waitsForUser = false
+        var template = DownloadRequest(sources: [], destination: .directory(directory))
+        template.syncsToDisk = !arguments.noFsync
+        if arguments.noPrivate { template.network.allowsPrivate = false }
+        let name = arguments.name ?? world.environment["HOSTNAME"] ?? "worker"
+        guard 1...256 ~= name.utf8.count, PrintableText.escape(name) == name else {
+            throw UsageError("--name needs 1 to 256 printable bytes")
+        }
+        return WorkerPlan(
+            configuration: configuration, template: template, name: name,
+            lease: try duration(arguments.lease, option: "--lease", in: leases),
+            ahead: try duration(arguments.ahead, option: "--ahead", in: aheads),
+            endsWhenDone: arguments.untilDone, isVerbose: arguments.verbose)
+    }
+}

@@ -1,0 +1,197 @@
+import Ferry
+import FerryCore
+package import FerryTerminal
+
+/// The entry points of `ferry fleet`, after argument parsing. Called on file threads.
+package enum FleetProgram {
+    /// Runs `body` with the database, and returns the exit code.
+    private static func run(
+        _ address: FleetAddress, _ command: String, needsSchema: Bool = true, json: Bool = false,
+        _ body: (FleetStore, Console) async throws -> ExitCode
+    ) async -> ExitCode {
+        let console = Console(StandardWriter())
+        do {
+            let link = try PostgresLink(to: DatabaseAddress(address.database), as: "ferry fleet \(command)")
+            defer { link.close() }
+            let store = FleetStore(link)
+            if needsSchema { try await store.checkSchema() }
+            return await console.finished(try await body(store, console))
+        } catch let error as UsageError {
+            return await console.finished(Program.usage(error, command: "fleet \(command)", json: json))
+        } catch let error as DatabaseError {
+            WorkerReport(console: console).failed(error)
+            return await console.finished(error.isTransient ? .network : .usage)
+        } catch {
+            console.message("ferry: " + PrintableText.escape("\(error)"))
+            return await console.finished(.internal)
+        }
+    }
+
+    /// `ferry fleet init`.
+    package static func initialize(_ arguments: FleetInitArguments) async -> ExitCode {
+        await run(arguments.address, "init", needsSchema: false) { store, console in
+            let ran = try await store.migrate()
+            let report = WorkerReport(console: console)
+            if ran.isEmpty {
+                report.message("the fleet's tables are there already")
+            } else {
+                report.message("the fleet's tables are made: \(ran.joined(separator: ", "))")
+            }
+            return .done
+        }
+    }
+
+    /// `ferry fleet add`.
+    package static func add(_ arguments: FleetAddArguments) async -> ExitCode {
+        await run(arguments.address, "add") { store, console in
+            let report = WorkerReport(console: console)
+            let addition = try FleetPlanner.addition(arguments)
+            let list = try PlanningWorld.system.openList(arguments.list)
+            let batch = try await store.begin(
+                addition.name, directory: addition.directory, partRows: addition.partRows)
+            var problems = 0
+            var copy = ListCopy(list, batch: batch, partRows: addition.partRows) { problem in
+                problems += 1
+                console.message("ferry: \(PrintableText.escape(list.name)): \(problem.whole.shown)")
+            }
+            var part: Int64?
+            while let piece = try copy.next() {
+                if let part, part != piece.part { try await store.closePart(part, of: batch) }
+                part = piece.part
+                try await store.write(
+                    piece.bytes, of: batch, part: piece.part, partRows: addition.partRows, isNew: piece.isFirst)
+            }
+            guard let part else { throw UsageError("\(list.name): there is no URL in the list") }
+            try await store.closePart(part, of: batch)
+            try await store.open(batch, total: copy.total)
+            report.message("\(addition.name): \(Int(copy.total)) rows added")
+            return problems > 0 ? .usage : .done
+        }
+    }
+
+    /// `ferry fleet status`.
+    package static func status(_ arguments: FleetStatusArguments) async -> ExitCode {
+        await run(arguments.address, "status", json: arguments.json) { store, console in
+            let batches = try await store.status(arguments.batch.batch)
+            if arguments.json {
+                for batch in batches { console.result(JSONLine.of(batch).text + "\n") }
+                return .done
+            }
+            let lines = FleetText.table(batches)
+            for line in lines { console.result(line + "\n") }
+            return .done
+        }
+    }
+
+    /// `ferry fleet results`.
+    package static func results(_ arguments: FleetResultsArguments) async -> ExitCode {
+        await run(arguments.address, "results") { store, console in
+            for batch in try await store.identifiers(arguments.batch.batch) {
+                try await store.results(batch, failedOnly: arguments.failed) { console.result($0 + "\n") }
+            }
+            return .done
+        }
+    }
+
+    /// `ferry fleet retry`.
+    package static func retry(_ arguments: FleetRetryArguments) async -> ExitCode {
+        await run(arguments.address, "retry") { store, console in
+            let reasons = try FleetPlanner.reasons(arguments.only)
+            var count: Int64 = 0
+            for batch in try await store.identifiers(arguments.batch.batch) {
+                count += try await store.retry(batch, reasons: reasons)
+            }
+            WorkerReport(console: console).message("\(Int(count)) files are requested again")
+            return .done
+        }
+    }
+
+    /// `ferry fleet pause`.
+    package static func pause(_ arguments: FleetStateArguments) async -> ExitCode {
+        await move(arguments, "pause", from: [.open, .draining], to: .paused)
+    }
+
+    /// `ferry fleet resume`.
+    package static func resume(_ arguments: FleetStateArguments) async -> ExitCode {
+        await move(arguments, "resume", from: [.paused, .draining], to: .open)
+    }
+
+    /// `ferry fleet drain`.
+    package static func drain(_ arguments: FleetStateArguments) async -> ExitCode {
+        await move(arguments, "drain", from: [.open, .paused], to: .draining)
+    }
+
+    private static func move(
+        _ arguments: FleetStateArguments, _ command: String, from states: [FleetBatch.State], to state: FleetBatch.State
+    ) async -> ExitCode {
+        await run(arguments.address, command) { store, _ in
+            _ = try await store.move(arguments.batch.batch, from: states, to: state)
+            return .done
+        }
+    }
+
+    /// `ferry fleet remove`.
+    package static func remove(_ arguments: FleetRemoveArguments) async -> ExitCode {
+        await run(arguments.address, "remove") { store, _ in
+            for batch in try await store.identifiers(arguments.batch) { try await store.remove(batch) }
+            return .done
+        }
+    }
+
+    /// `ferry fleet host`.
+    package static func host(_ arguments: FleetHostArguments) async -> ExitCode {
+        await run(arguments.address, "host") { store, _ in
+            let host = try FleetPlanner.host(arguments.host)
+            let rate = try arguments.rate.map(FleetPlanner.rate)
+            guard arguments.connections.map({ 1...1_000_000 ~= $0 }) ?? true else {
+                throw UsageError("--connections needs a number of 1 or more")
+            }
+            guard arguments.unlimited == (rate == nil && arguments.connections == nil) else {
+                throw UsageError("a budget needs --rate, --connections or both; --unlimited removes it")
+            }
+            try await store.setBudget(of: host, rate: rate, connections: arguments.connections)
+            return .done
+        }
+    }
+
+    /// `ferry work`. `standard`: the options of `ferry get` with their defaults.
+    package static func work(_ arguments: WorkArguments, standard: GetOptions) async -> ExitCode {
+        let console = Console(StandardWriter())
+        let report = WorkerReport(console: console)
+        let world = PlanningWorld.system
+        do {
+            let address = try DatabaseAddress(arguments.address.database)
+            let directory = arguments.state ?? WorkerIdentity.standard(for: address, environment: world.environment)
+            let plan = try FleetPlanner.work(
+                arguments, state: OwnProgram.absolute(directory), standard: standard, world: world)
+            let identity = try WorkerIdentity(directory)
+            let wake = AsyncEvent()
+            let link = try PostgresLink(to: address, as: "ferry work \(plan.name)", listeningTo: FleetSchema.channel) {
+                wake.notify()
+            }
+            defer { link.close() }
+            let worker = FleetWorker(
+                plan, store: FleetStore(link), manager: DownloadManager(plan.configuration), report: report,
+                changed: wake)
+            let watch = SignalWatch()
+            let code = try await worker.run(key: identity.key, signals: watch?.signals ?? AsyncStream { _ in }) {
+                code in
+                SignalWatch.leave(code.rawValue, after: 3)
+            }
+            withExtendedLifetime(identity) {}
+            report.message(await worker.summary)
+            return await console.finished(code)
+        } catch let error as UsageError {
+            return await console.finished(Program.usage(error, command: "work", json: false))
+        } catch let error as DatabaseError {
+            report.failed(error)
+            return await console.finished(error.isTransient ? .network : .usage)
+        } catch let error as DownloadError {
+            console.message("ferry: " + ErrorText.line(error, name: ""))
+            return await console.finished(ExitCode.of(error))
+        } catch {
+            console.message("ferry: " + PrintableText.escape("\(error)"))
+            return await console.finished(.internal)
+        }
+    }
+}

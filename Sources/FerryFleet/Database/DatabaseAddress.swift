@@ -1,0 +1,32 @@
+import FerryCore
+package import FerryTerminal
+
+/// The URL of a PostgreSQL database, as `postgres://user@host:5432/name`. What it lacks is found as by all programs of
+/// libpq: `PGPASSWORD`, `.pgpass`, service files.
+///
+/// The password is given to libpq alone.
+package struct DatabaseAddress: Sendable, Hashable, CustomStringConvertible {
+    let text: String
+    /// The URL without password and parameters.
+    package let description: String
+
+    private static let schemes = ["postgres://", "postgresql://"]
+    private static let mostBytes = 4096
+
+    package init(_ text: String) throws(UsageError) {
+        guard let scheme = Self.schemes.first(where: { text.asciiLowercased.utf8.hasPrefix($0) }),
+            text.utf8.count <= Self.mostBytes, text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F })
+        else { throw UsageError("the database is given as postgres://USER@HOST/NAME") }
+        guard text.asciiLowercased.utf8.firstRange(of: "password=".utf8) == nil else {
+            throw UsageError("the password of the database belongs before the @, or in PGPASSWORD or .pgpass")
+        }
+        self.text = text
+        let rest = text.dropFirst(scheme.utf8.count)
+        let end = rest.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? rest.endIndex
+        let place = rest[..<end]
+        let at = place.utf8.lastIndex(of: UInt8(ascii: "@"))
+        let user = at.map { place[..<$0].split(at: ":", omittingEmptySubsequences: false)[0] }
+        let server = at.map { place[place.utf8.index(after: $0)...] } ?? place
+        description = scheme + (user.map { $0 + "@" } ?? "") + server
+    }
+}

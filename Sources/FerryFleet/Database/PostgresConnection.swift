@@ -1,0 +1,136 @@
+import FerryCore
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// One connection to the database. Its calls block: they are made by the thread of a ``PostgresLink`` alone.
+final class PostgresConnection {
+    private let library: LibPQ
+    private let pointer: OpaquePointer
+
+    /// Limits of every connection. Those in the URL take precedence.
+    private static let settings = [
+        ("connect_timeout", "10"), ("tcp_user_timeout", "20000"), ("keepalives_idle", "10"),
+        ("keepalives_interval", "5"), ("keepalives_count", "3"), ("client_encoding", "UTF8"),
+    ]
+    /// The maximum number of bytes of a value that is read.
+    private static let mostValueBytes = 1 << 20
+
+    /// Connects.
+    ///
+    /// - Parameter name: Shown in `pg_stat_activity`.
+    init(to address: DatabaseAddress, as name: String) throws(DatabaseError) {
+        library = try LibPQ.shared.get()
+        // libpq repeats the whole text in its error for one that it cannot parse.
+        guard let options = library.parse(address.text, nil) else {
+            throw DatabaseError("the URL of the database cannot be parsed: \(address.description)")
+        }
+        library.freeOptions(options)
+        let parameters = Self.settings + [("application_name", name), ("dbname", address.text)]
+        let pointer = CStrings.with(parameters.map(\.0)) { [library] keys in
+            CStrings.with(parameters.map(\.1)) { values in library.connect(keys, values, 1) }
+        }
+        guard let pointer else { throw DatabaseError("no memory for a connection to the database") }
+        self.pointer = pointer
+        _ = library.setNoticeReceiver(pointer, { _, _ in }, nil)
+        guard !isBroken else { throw lost }
+        // Not in the options of the connection, which connection poolers refuse.
+        _ = try rows(
+            """
+            SELECT set_config('statement_timeout', '60s', false), set_config('lock_timeout', '20s', false),
+                set_config('idle_in_transaction_session_timeout', '60s', false)
+            """)
+    }
+
+    deinit { library.finish(pointer) }
+
+    var isBroken: Bool { library.status(pointer) != LibPQ.connected }
+    var socket: Int32 { library.socket(pointer) }
+
+    private var lost: DatabaseError {
+        DatabaseError("no connection to the database: \(Self.line(library.errorMessage(pointer)))", isTransient: true)
+    }
+
+    /// The first line of an error.
+    private static func line(_ text: UnsafePointer<CChar>?) -> String {
+        let text = text.map { String(cString: $0) } ?? ""
+        return text.split(at: "\n").first.map { String($0.prefix(500)) } ?? "no reason is known"
+    }
+
+    /// Runs one statement, and returns its rows.
+    func rows(_ statement: String, _ parameters: [String?] = []) throws(DatabaseError) -> ResultRows {
+        let result = CStrings.with(parameters) { [library, pointer] values in
+            library.execute(pointer, statement, Int32(parameters.count), nil, values, nil, nil, 0)
+        }
+        defer { library.clear(result) }
+        let status = library.resultStatus(result)
+        guard status == LibPQ.tuplesOK || status == LibPQ.commandOK else { throw failure(of: result) }
+        let (count, columns) = (library.rowCount(result), library.columnCount(result))
+        var rows: [ResultRows.Row] = []
+        rows.reserveCapacity(Int(count))
+        for row in 0..<count {
+            var values: [String?] = []
+            for column in 0..<columns {
+                guard library.isNull(result, row, column) == 0, let start = library.value(result, row, column) else {
+                    values.append(nil)
+                    continue
+                }
+                let length = Int(library.length(result, row, column))
+                guard 0...Self.mostValueBytes ~= length else { throw .unusable }
+                values.append(String(decoding: UnsafeBufferPointer(start: start, count: length), as: UTF8.self))
+            }
+            rows.append(ResultRows.Row(values: values))
+        }
+        return ResultRows(rows: rows)
+    }
+
+    /// Sends lines in the text format of COPY; all of them are stored, or none.
+    func copy(_ statement: String, _ lines: [UInt8]) throws(DatabaseError) {
+        let begun = library.execute(pointer, statement, 0, nil, nil, nil, nil, 0)
+        defer { library.clear(begun) }
+        guard library.resultStatus(begun) == LibPQ.copyIn else { throw failure(of: begun) }
+        let isSent = lines.withUnsafeBufferPointer { bytes in
+            library.putCopyData(pointer, bytes.baseAddress, Int32(bytes.count)) == 1
+        }
+        guard isSent, library.putCopyEnd(pointer, nil) == 1 else { throw lost }
+        var problem: DatabaseError?
+        while let result = library.nextResult(pointer) {
+            if library.resultStatus(result) != LibPQ.commandOK { problem = problem ?? failure(of: result) }
+            library.clear(result)
+        }
+        if let problem { throw problem }
+    }
+
+    /// Reads what the server has sent by itself. Returns whether there was a notification.
+    func takeNotifications() -> Bool {
+        guard library.consumeInput(pointer) == 1 else { return false }
+        var hasSome = false
+        while let notification = library.nextNotification(pointer) {
+            hasSome = true
+            library.free(notification)
+        }
+        return hasSome
+    }
+
+    private func failure(of result: OpaquePointer?) -> DatabaseError {
+        if isBroken { return lost }
+        let state = library.resultField(result, LibPQ.stateField).map { String(cString: $0) } ?? ""
+        let field = library.resultField(result, LibPQ.messageField) ?? library.errorMessage(pointer)
+        return DatabaseError(state: state, message: Self.line(field))
+    }
+}
+
+/// Texts as C takes them.
+private enum CStrings {
+    /// Calls `body` with the texts, which end with a null pointer. A NUL ends its text.
+    static func with<Value>(_ texts: [String?], _ body: (LibPQ.Texts?) -> Value) -> Value {
+        let copies = texts.map { $0.flatMap { strdup($0) } }
+        defer { for copy in copies { free(copy) } }
+        return (copies.map { $0.map { UnsafePointer($0) } } + [nil]).withUnsafeBufferPointer { body($0.baseAddress) }
+    }
+}

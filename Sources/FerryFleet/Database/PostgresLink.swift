@@ -1,0 +1,149 @@
+import Ferry
+import FerryCore
+import Synchronization
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// The database, for tasks: a thread of its own makes the calls of libpq, one after another, and connects again after a
+/// loss.
+///
+///     run ─► jobs ─► thread ─► PostgresConnection          notification ─► onNotify
+///
+/// Invariants:
+/// - A connection is used by the thread alone. Between two jobs the thread waits for the next one and for notifications.
+/// - A job that fails because the connection is lost is not repeated here: its caller knows whether it may be.
+package final class PostgresLink: Sendable {
+    /// Uses the connection, or learns why there is none.
+    private typealias Job = @Sendable (Result<Unowned, DatabaseError>) -> Void
+
+    // SAFETY: passed by the thread to a job that it calls itself.
+    private struct Unowned: @unchecked Sendable {
+        let connection: PostgresConnection
+    }
+
+    private struct State {
+        var jobs: [Job] = []
+        var isClosed = false
+    }
+
+    private let address: DatabaseAddress
+    private let name: String
+    private let channel: String?
+    private let onNotify: @Sendable () -> Void
+    private let state = Mutex(State())
+    /// A pipe: a byte for each job.
+    private let wakeReading: Int32
+    private let wakeWriting: Int32
+
+    /// - Parameters:
+    ///   - name: Shown in `pg_stat_activity`.
+    ///   - channel: The channel whose notifications are passed on; `nil` for none.
+    package init(
+        to address: DatabaseAddress, as name: String, listeningTo channel: String? = nil,
+        onNotify: @escaping @Sendable () -> Void = {}
+    ) throws(DatabaseError) {
+        _ = try LibPQ.shared.get()
+        var ends: [Int32] = [-1, -1]
+        guard pipe(&ends) == 0 else { throw DatabaseError(.words(String(cString: strerror(errno)))) }
+        for end in ends {
+            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+            _ = fcntl(end, F_SETFL, O_NONBLOCK)
+        }
+        (wakeReading, wakeWriting) = (ends[0], ends[1])
+        (self.address, self.name, self.channel, self.onNotify) = (address, name, channel, onNotify)
+        onOwnThread("ferry.postgres", stackSize: 512 << 10) { [self] in work() }
+    }
+
+    /// Runs `body` with the connection, on the thread.
+    func run<Value: Sendable>(
+        _ body: @escaping @Sendable (PostgresConnection) throws(DatabaseError) -> Value
+    ) async throws(DatabaseError) -> Value {
+        let result: Result<Value, DatabaseError> = await withCheckedContinuation { continuation in
+            let job: Job = { found in
+                do throws(DatabaseError) {
+                    continuation.resume(returning: .success(try body(try found.get().connection)))
+                } catch { continuation.resume(returning: .failure(error)) }
+            }
+            let isTaken = state.withLock { state in
+                if !state.isClosed { state.jobs.append(job) }
+                return !state.isClosed
+            }
+            if isTaken { wake() } else { job(.failure(Self.closed)) }
+        }
+        return try result.get()
+    }
+
+    /// Runs one statement, and returns its rows.
+    func rows(_ statement: String, _ parameters: [String?] = []) async throws(DatabaseError) -> ResultRows {
+        try await run { connection throws(DatabaseError) in try connection.rows(statement, parameters) }
+    }
+
+    /// Ends the thread after the jobs so far.
+    package func close() {
+        state.withLock { $0.isClosed = true }
+        wake()
+    }
+
+    private static let closed = DatabaseError("the connection to the database is closed")
+
+    private func wake() {
+        var byte: UInt8 = 0
+        _ = write(wakeWriting, &byte, 1)
+    }
+
+    private static func close(_ descriptors: [Int32]) {
+        for descriptor in descriptors { _ = systemClose(descriptor) }
+    }
+
+    // MARK: The thread
+
+    private func work() {
+        var connection: PostgresConnection?
+        while let job = next(&connection) {
+            do throws(DatabaseError) {
+                if connection == nil {
+                    let new = try PostgresConnection(to: address, as: name)
+                    if let channel { _ = try new.rows("LISTEN \(channel)") }
+                    connection = new
+                }
+                if let connection { job(.success(Unowned(connection: connection))) }
+            } catch { job(.failure(error)) }
+            if connection?.isBroken == true { connection = nil }
+        }
+        connection = nil
+        Self.close([wakeReading, wakeWriting])
+    }
+
+    /// Returns the next job; `nil` once the link is closed and no job is left.
+    private func next(_ connection: inout PostgresConnection?) -> Job? {
+        while true {
+            let (job, isClosed) = state.withLock { state in
+                (state.jobs.isEmpty ? nil : state.jobs.removeFirst(), state.isClosed)
+            }
+            if let job { return job }
+            if isClosed { return nil }
+            var waits = [pollfd(fd: wakeReading, events: Int16(POLLIN), revents: 0)]
+            if let socket = connection?.socket { waits.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0)) }
+            _ = poll(&waits, nfds_t(waits.count), -1)
+            var bytes = [UInt8](repeating: 0, count: 256)
+            while read(wakeReading, &bytes, bytes.count) == bytes.count {}
+            if waits.count > 1, waits[1].revents != 0 {
+                if connection?.takeNotifications() == true { onNotify() }
+                // Its listeners have missed what the server said meanwhile.
+                if connection?.isBroken == true {
+                    connection = nil
+                    onNotify()
+                }
+            }
+        }
+    }
+}
+
+/// `close(2)`, whose name the type above has for itself.
+private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }

@@ -1,0 +1,128 @@
+import FerryCore
+
+/// The starts and connections that this worker has of the fleet's budgets. No I/O, no clock.
+///
+/// A start is for one time. It may be used up to ``tolerance`` later, and is lost then: the database's starts are 1.2 /
+/// rate apart, so that any second has no more of them than the rate, although each may be that late.
+struct StartGate: Sendable {
+    /// What a worker wishes of a budget.
+    struct Wish: Sendable, Hashable {
+        /// What is counted: see ``BudgetTable/key(of:)``.
+        var host: String
+        var budget: String
+        var wanted: Int
+        var running: Int
+    }
+
+    /// What the database gives.
+    struct Grant: Sendable, Hashable {
+        var host: String
+        /// The number of files at a time; `nil` for no limit.
+        var connections: Int?
+        var starts: Int
+        /// The time to the first start.
+        var delay: Duration
+        /// The time between two starts; `nil` if they are not limited.
+        var apart: Duration?
+    }
+
+    private struct Host: Sendable {
+        var running = 0
+        var connections: Int?
+        /// Starts that are left, the time of the first of them, and the time between them.
+        var starts = 0
+        var next: Duration = .zero
+        var apart: Duration?
+        var isGranted = false
+        /// Nothing is wished before.
+        var askAt: Duration = .zero
+    }
+
+    static let tolerance: Duration = .milliseconds(100)
+    /// The time between two wishes for a host.
+    private static let pause: Duration = .milliseconds(500)
+    /// The maximum number of starts, and of hosts, in one statement.
+    private static let mostStarts = 256
+    private static let mostHosts = 500
+
+    private var hosts: [String: Host] = [:]
+
+    /// Takes a start; false if there is none now.
+    mutating func mayStart(_ host: String, at now: Duration) -> Bool {
+        if host.isEmpty { return true }
+        guard var state = hosts[host], state.isGranted else { return false }
+        defer { hosts[host] = state }
+        if let most = state.connections, state.running >= most { return false }
+        if let apart = state.apart {
+            while state.starts > 0, state.next + Self.tolerance < now {
+                state.next += apart
+                state.starts -= 1
+            }
+            guard state.starts > 0, state.next <= now else { return false }
+            state.next += apart
+            state.starts -= 1
+        } else if state.starts <= 0 {
+            return false
+        }
+        state.running += 1
+        return true
+    }
+
+    /// Records the end of a file that ``mayStart(_:at:)`` let start.
+    mutating func ended(_ host: String) {
+        guard !host.isEmpty else { return }
+        hosts[host]?.running = max(0, (hosts[host]?.running ?? 0) - 1)
+    }
+
+    /// Records a file that runs already.
+    mutating func runs(_ host: String) { if !host.isEmpty { hosts[host, default: Host()].running += 1 } }
+
+    /// What is wished now, for waiting rows.
+    ///
+    /// - Parameter free: The number of files that could start.
+    mutating func wishes(
+        _ waiting: [String: Int], free: Int, at now: Duration, budget: (String) -> String
+    ) -> [Wish] {
+        var wishes: [Wish] = []
+        guard free > 0 else { return [] }
+        for (host, count) in waiting where !host.isEmpty && wishes.count < Self.mostHosts {
+            let state = hosts[host] ?? Host()
+            guard now >= state.askAt else { continue }
+            let isFull = state.connections.map { state.running >= $0 } ?? false
+            let hasStarts = state.starts > 0 && (state.apart == nil || state.next + Self.tolerance >= now)
+            guard !state.isGranted || isFull || !hasStarts else { continue }
+            hosts[host, default: Host()].askAt = now + Self.pause
+            wishes.append(
+                Wish(
+                    host: host, budget: budget(host), wanted: min(count, free, Self.mostStarts), running: state.running)
+            )
+        }
+        return wishes
+    }
+
+    /// Takes what the database has given.
+    mutating func granted(_ grants: [Grant], at now: Duration) {
+        for grant in grants {
+            var host = hosts[grant.host] ?? Host()
+            (host.connections, host.starts, host.apart) = (grant.connections, grant.starts, grant.apart)
+            host.next = now + grant.delay
+            host.isGranted = true
+            hosts[grant.host] = host
+        }
+    }
+
+    /// The time of the next start among hosts with waiting rows; `nil` if none is known.
+    func nextStart(_ waiting: [String: Int]) -> Duration? {
+        waiting.keys.compactMap { host in
+            guard let state = hosts[host], state.starts > 0, state.apart != nil else { return nil }
+            return state.next
+        }.min()
+    }
+
+    /// Forgets hosts of which nothing runs or waits. Returns those whose connections are given back.
+    mutating func idle(except waiting: [String: Int]) -> [String] {
+        let idle = hosts.filter { $0.value.running == 0 && waiting[$0.key] == nil }
+        for host in idle.keys { hosts[host] = nil }
+        return idle.filter { ($0.value.connections ?? 0) > 0 }.map(\.key)
+    }
+}

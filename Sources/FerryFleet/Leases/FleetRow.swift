@@ -1,0 +1,70 @@
+import FerryCore
+import FerryTerminal
+
+/// One address of a list, checked as a line of a list is: others may have written it.
+struct FleetRow: Sendable, Hashable {
+    let key: RowKey
+    let lease: Int64
+    let request: DownloadRequest
+    /// Why the row is no request; `nil` if it is one.
+    let problem: Reason?
+
+    /// The host of its first URL.
+    var host: String { request.sources.first?.host ?? "" }
+
+    init(_ lease: FleetLease, number: Int64, urls: String, checksum: String?) {
+        key = RowKey(batch: lease.batch.id, number: number)
+        self.lease = lease.number
+        do throws(TextError) {
+            let (sources, digest) = try Self.parse(urls, checksum)
+            var request = DownloadRequest(
+                sources: sources, destination: .file(Self.path(in: lease.batch, number: number, sources[0])))
+            request.checksum = digest
+            (self.request, problem) = (request, nil)
+        } catch {
+            request = DownloadRequest(sources: [], destination: .directory(lease.batch.directory))
+            problem = error.reason
+        }
+    }
+
+    /// The columns of a row for an entry of a list.
+    static func columns(of entry: URLList.Entry) throws(TextError) -> (urls: String, checksum: String?) {
+        guard entry.out == nil, entry.dir == nil else {
+            throw TextError("out= and dir= are of no use here: the fleet names its files")
+        }
+        guard entry.headers.isEmpty else {
+            throw TextError("header= is not stored in a database, as it may be a secret")
+        }
+        let urls = entry.urls.map(\.text).joined(separator: "\t")
+        _ = try parse(urls, entry.checksum?.description)
+        guard entry.urls.allSatisfy({ $0.credentials == nil }) else {
+            throw TextError("the password of its URL is not stored in a database")
+        }
+        return (urls, entry.checksum?.description)
+    }
+
+    private static let mostBytes = 1 << 16
+
+    private static func parse(_ urls: String, _ checksum: String?) throws(TextError) -> ([DownloadURL], Checksum?) {
+        guard urls.utf8.count <= mostBytes else { throw TextError("its URLs are longer than 64 KiB") }
+        guard urls.utf8.allSatisfy({ $0 >= 0x20 || $0 == 0x09 }) else {
+            throw TextError("it has control characters")
+        }
+        var list = URLList()
+        list.append(urls.utf8)
+        list.finish()
+        guard case .entry(let entry)? = list.next() else { throw TextError("it has no usable URL") }
+        guard entry.urls.count <= DownloadRequest.mostSources, entry.urls.allSatisfy({ $0.credentials == nil }) else {
+            throw TextError("it has no usable URL")
+        }
+        return (entry.urls, try checksum.map { text throws(TextError) in try Checksum(parsing: text) })
+    }
+
+    /// The path of a row's file, `DIRECTORY/BATCH/MILLIONS/THOUSANDS/NUMBER-NAME`: the number makes it the path of this
+    /// row alone, also where case is ignored or a long name is cut.
+    static func path(in batch: FleetBatch, number: Int64, _ url: DownloadURL) -> String {
+        let name = "\(number)-\(SafeName.make(nil, url: url, finalURL: nil))"
+        let place = "\(batch.name)/\(number / 1_000_000)/\(number / 1000 % 1000)"
+        return Paths.join(batch.directory, "\(place)/\(SafeName.sanitize(name) ?? "\(number)")")
+    }
+}

@@ -1,0 +1,271 @@
+import FerryCore
+
+/// What a worker holds: its leases, and the state of each of their rows. No I/O, no clock: times are durations since the
+/// worker's start, on a clock that never jumps.
+///
+///     beat ─► lease ─► rows ─► waiting ─► running ─► ended ─► delivered ─► lease finished
+///                                 ▲          │
+///                                 └─ retry ──┘
+///
+/// Invariants:
+/// - A row is started only while its lease is held: before ``deadline``, and as long as heartbeats return the lease.
+/// - A row is in one state; a lease is finished when none of its rows is left.
+/// - A result is kept until the database has it, or another worker has the lease.
+struct LeaseMachine: Sendable {
+    private enum RowState: Sendable, Hashable {
+        case waiting
+        case running
+        case ended(FleetResult)
+    }
+
+    private struct Entry: Sendable {
+        var row: FleetRow
+        var state: RowState
+        /// The attempts so far.
+        var attempts = 0
+    }
+
+    private struct Held: Sendable {
+        var lease: FleetLease
+        /// Its rows that have no result in the database; `nil` until they are read.
+        var open: Set<Int64>?
+        /// Whether the database said that rows of it have no result although none is open here.
+        var isIncomplete = false
+    }
+
+    private var leases: [Int64: Held] = [:]
+    private var entries: [RowKey: Entry] = [:]
+    /// Waiting rows by the budget that they start under; rows whose time has not come are in ``later``.
+    private var queues: [String: ArraySlice<RowKey>] = [:]
+    /// The order in which queues are looked at.
+    private var ring: [String] = []
+    private var later: [(at: Duration, key: RowKey)] = []
+    private var undelivered: [RowKey] = []
+    /// The time up to which the leases are held.
+    private(set) var deadline: Duration = .zero
+    private(set) var runningCount = 0
+
+    /// The maximum number of leases.
+    static let mostLeases = 100
+
+    // MARK: Leases
+
+    struct Change: Sendable, Equatable {
+        /// Rows whose lease another worker has, or whose batch was removed.
+        var lost: [RowKey] = []
+    }
+
+    /// Takes over what a heartbeat has returned.
+    ///
+    /// - Parameter deadline: The time at which it was sent, plus the duration of leases, less a margin.
+    mutating func beat(_ held: [FleetLease], deadline: Duration) -> Change {
+        self.deadline = deadline
+        let numbers = Set(held.map(\.number))
+        var change = Change()
+        for number in leases.keys where !numbers.contains(number) { change.lost += drop(number) }
+        for lease in held {
+            if leases[lease.number] == nil {
+                leases[lease.number] = Held(lease: lease)
+            } else {
+                leases[lease.number]?.lease = lease
+            }
+        }
+        return change
+    }
+
+    /// Whether nothing may run, as another worker may have the leases.
+    func isFenced(at now: Duration) -> Bool { now >= deadline }
+
+    /// The leases whose rows must be read.
+    var unread: [FleetLease] { leases.values.filter { $0.open == nil }.map(\.lease).sorted { $0.number < $1.number } }
+
+    /// Takes the rows of a lease, as far as they have no result.
+    ///
+    /// - Parameters:
+    ///   - running: Those that run already: of the catalogue of an earlier process.
+    ///   - ended: The results of those that have ended there.
+    mutating func add(
+        _ rows: [FleetRow], of lease: Int64, running: Set<RowKey> = [], ended: [RowKey: FleetResult] = [:],
+        budget: (String) -> String
+    ) {
+        guard leases[lease] != nil, leases[lease]?.open == nil else { return }
+        leases[lease]?.open = Set(rows.map(\.key.number))
+        for row in rows {
+            if let result = ended[row.key] {
+                entries[row.key] = Entry(row: row, state: .ended(result), attempts: 1)
+                undelivered.append(row.key)
+            } else if running.contains(row.key) {
+                entries[row.key] = Entry(row: row, state: .running, attempts: 1)
+                runningCount += 1
+            } else {
+                entries[row.key] = Entry(row: row, state: .waiting)
+                enqueue(row.key, budget(row.host))
+            }
+        }
+    }
+
+    /// The leases without rows that are left, which can be ended in the database.
+    var finishable: [Int64] {
+        leases.values.filter { $0.open?.isEmpty == true && !$0.isIncomplete }.map(\.lease.number)
+    }
+
+    /// Records whether the database has ended a lease. One that it has not is read again; twice, it is left alone.
+    ///
+    /// Returns whether the lease can never end.
+    mutating func finished(_ lease: Int64, isEnded: Bool) -> Bool {
+        guard let held = leases[lease] else { return false }
+        if isEnded {
+            leases[lease] = nil
+            return false
+        }
+        leases[lease]?.isIncomplete = true
+        return held.open != nil
+    }
+
+    private mutating func drop(_ lease: Int64) -> [RowKey] {
+        guard let held = leases.removeValue(forKey: lease) else { return [] }
+        var lost: [RowKey] = []
+        for number in held.open ?? [] {
+            let key = RowKey(batch: held.lease.batch.id, number: number)
+            guard let entry = entries.removeValue(forKey: key) else { continue }
+            if entry.state == .running { runningCount -= 1 }
+            lost.append(key)
+        }
+        return lost
+    }
+
+    // MARK: Rows
+
+    /// The number of rows that wait, those of paused batches left out.
+    var waitingCount: Int {
+        var count = 0
+        for held in leases.values where held.lease.batch.state != .paused { count += held.open?.count ?? 0 }
+        return max(0, count - runningCount - undelivered.count)
+    }
+
+    var leaseCount: Int { leases.count }
+    var isEmpty: Bool { leases.isEmpty }
+
+    /// Whether another lease is wanted.
+    ///
+    /// - Parameter rows: The number of rows that should wait.
+    func wantsLease(rows: Int) -> Bool {
+        leases.count < Self.mostLeases && unread.isEmpty && waitingCount < rows
+    }
+
+    /// The number of waiting rows of each budget, with those of hosts without one under the empty text.
+    var waiting: [String: Int] { queues.mapValues(\.count).filter { $0.value > 0 } }
+
+    /// Takes rows that start now.
+    ///
+    /// - Parameter mayStart: Takes one start of a budget; false if there is none now.
+    mutating func start(most: Int, at now: Duration, mayStart: (String) -> Bool) -> [FleetRow] {
+        guard !isFenced(at: now), most > 0 else { return [] }
+        var started: [FleetRow] = []
+        var blocked = 0
+        while started.count < most, !ring.isEmpty, blocked < ring.count {
+            let budget = ring.removeFirst()
+            let key = nextStartable(budget)
+            guard queues[budget]?.isEmpty == false else {
+                queues[budget] = nil
+                continue
+            }
+            ring.append(budget)
+            guard let key, mayStart(budget), let row = entries[key]?.row else {
+                blocked += 1
+                continue
+            }
+            blocked = 0
+            _ = queues[budget]?.popFirst()
+            entries[key]?.state = .running
+            entries[key]?.attempts += 1
+            runningCount += 1
+            started.append(row)
+        }
+        return started
+    }
+
+    /// The first row of a queue that may start, which is its first row then; `nil` if all rows are of paused batches. Drops
+    /// rows whose lease is lost.
+    private mutating func nextStartable(_ budget: String) -> RowKey? {
+        var turns = queues[budget]?.count ?? 0
+        while turns > 0, let key = queues[budget]?.first {
+            turns -= 1
+            if entries[key]?.state == .waiting, !isPaused(key) { return key }
+            _ = queues[budget]?.popFirst()
+            if entries[key]?.state == .waiting { queues[budget]?.append(key) }
+        }
+        return nil
+    }
+
+    private func isPaused(_ key: RowKey) -> Bool {
+        guard let lease = entries[key]?.row.lease else { return false }
+        return leases[lease]?.lease.batch.state == .paused
+    }
+
+    private mutating func enqueue(_ key: RowKey, _ budget: String) {
+        if queues[budget] == nil {
+            queues[budget] = []
+            ring.append(budget)
+        }
+        queues[budget]?.append(key)
+    }
+
+    /// The attempts of a running row.
+    func attempts(of key: RowKey) -> Int { entries[key]?.attempts ?? 0 }
+    func row(_ key: RowKey) -> FleetRow? { entries[key]?.row }
+
+    /// Records the end of a running row. Returns whether it is news.
+    mutating func end(_ key: RowKey, _ result: FleetResult) -> Bool {
+        guard entries[key]?.state == .running, entries[key]?.row.lease == result.lease else { return false }
+        entries[key]?.state = .ended(result)
+        runningCount -= 1
+        undelivered.append(key)
+        return true
+    }
+
+    /// Lets a running row that has failed wait for its next attempt.
+    mutating func retry(_ key: RowKey, at time: Duration) {
+        guard entries[key]?.state == .running else { return }
+        entries[key]?.state = .waiting
+        runningCount -= 1
+        later.append((time, key))
+    }
+
+    /// Queues the rows whose time for another attempt has come. Returns when that of the next comes.
+    mutating func wake(at now: Duration, budget: (String) -> String) -> Duration? {
+        let due = later.filter { $0.at <= now }
+        later.removeAll { $0.at <= now }
+        for (_, key) in due { if let row = entries[key]?.row { enqueue(key, budget(row.host)) } }
+        return later.map(\.at).min()
+    }
+
+    /// Sorts the waiting rows anew, after the budgets have changed.
+    mutating func requeue(budget: (String) -> String) {
+        let keys = ring.flatMap { queues[$0] ?? [] }
+        (queues, ring) = ([:], [])
+        for key in keys { if let row = entries[key]?.row { enqueue(key, budget(row.host)) } }
+    }
+
+    // MARK: Results
+
+    /// Results for the database, at most so many.
+    func results(most: Int) -> [FleetResult] {
+        undelivered.prefix(most).compactMap { key in
+            if case .ended(let result)? = entries[key]?.state { result } else { nil }
+        }
+    }
+
+    var undeliveredCount: Int { undelivered.count }
+
+    /// Records that the database has these results, or that another worker has their rows.
+    mutating func delivered(_ results: [FleetResult]) {
+        let keys = Set(results.map(\.key))
+        undelivered.removeAll { keys.contains($0) || entries[$0] == nil }
+        for result in results {
+            guard let entry = entries[result.key], entry.row.lease == result.lease else { continue }
+            entries[result.key] = nil
+            leases[result.lease]?.open?.remove(result.key.number)
+        }
+    }
+}

@@ -1,0 +1,152 @@
+extension FleetSchema {
+    /// Workers and leases.
+    ///
+    /// The next range of a batch is the next value of a sequence, which has no dead rows. A lease is inserted, and deleted
+    /// at its end: one dead row for 500 addresses. The end of a worker's leases is in the worker's row, so that a
+    /// heartbeat is one update without an index, however many leases it holds.
+    static let leases = Migration(
+        name: "leases",
+        statements: [
+            "CREATE SEQUENCE ferry.lease_number",
+            """
+            CREATE TABLE ferry.worker (
+                id bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
+                key text NOT NULL UNIQUE CHECK (octet_length(key) <= 128),
+                name text NOT NULL CHECK (octet_length(name) <= 256),
+                seen timestamptz NOT NULL,
+                until timestamptz NOT NULL) WITH (fillfactor = 50)
+            """,
+            """
+            CREATE TABLE ferry.lease (
+                batch integer NOT NULL,
+                first bigint NOT NULL,
+                number bigint NOT NULL DEFAULT nextval('ferry.lease_number') UNIQUE,
+                worker bigint NOT NULL,
+                PRIMARY KEY (batch, first))
+            """,
+            "CREATE INDEX lease_worker ON ferry.lease (worker)",
+            """
+            CREATE TABLE ferry.done (
+                batch integer NOT NULL,
+                first bigint NOT NULL,
+                completed integer NOT NULL,
+                failed integer NOT NULL,
+                at timestamptz NOT NULL DEFAULT now(),
+                PRIMARY KEY (batch, first))
+            """,
+            join, beat, claim, finish, leave,
+        ])
+
+    /// Enters a worker, or finds it by its key. A worker that was away has a lease only once ferry.beat has said so.
+    private static let join = """
+        CREATE FUNCTION ferry.join(worker_key text, worker_name text) RETURNS bigint LANGUAGE sql AS $$
+            INSERT INTO ferry.worker (key, name, seen, until) VALUES (worker_key, worker_name, now(), now())
+            ON CONFLICT (key) DO UPDATE SET name = excluded.name RETURNING id
+        $$
+        """
+
+    /// The heartbeat: moves the end of the worker's leases, and returns them. The update excludes ferry.claim of another
+    /// worker, which locks the row too, and the second statement sees what that one had committed: no lease has two
+    /// workers that believe to have it.
+    private static let beat = """
+        CREATE FUNCTION ferry.beat(me bigint, lasting interval)
+            RETURNS TABLE (number bigint, batch integer, first bigint, state text, directory text, name text, total bigint)
+            LANGUAGE plpgsql AS $$
+        BEGIN
+            UPDATE ferry.worker w SET seen = clock_timestamp(), until = clock_timestamp() + lasting WHERE w.id = me;
+            IF NOT FOUND THEN RAISE EXCEPTION 'no such worker'; END IF;
+            RETURN QUERY SELECT l.number, l.batch, l.first, b.state, b.directory, b.name, b.total
+                FROM ferry.lease l JOIN ferry.batch b ON b.id = l.batch WHERE l.worker = me;
+        END $$
+        """
+
+    /// Gives the worker at most one lease: of a worker that is dead, else the next range, else one that was lost between
+    /// its sequence and its row.
+    private static let claim = """
+        CREATE FUNCTION ferry.claim(me bigint) RETURNS SETOF bigint LANGUAGE plpgsql AS $$
+        DECLARE
+            one record;
+            dead bigint;
+            next_first bigint;
+            given bigint;
+        BEGIN
+            PERFORM 1 FROM ferry.worker w WHERE w.id = me AND w.until > clock_timestamp();
+            IF NOT FOUND THEN RETURN; END IF;
+            FOR dead IN SELECT w.id FROM ferry.worker w WHERE w.until < clock_timestamp() AND w.id <> me LOOP
+                SELECT l.batch, l.first INTO one
+                    FROM ferry.worker w JOIN ferry.lease l ON l.worker = w.id JOIN ferry.batch b ON b.id = l.batch
+                    WHERE w.id = dead AND w.until < clock_timestamp() AND b.state = 'open'
+                    LIMIT 1 FOR UPDATE OF l SKIP LOCKED FOR SHARE OF w SKIP LOCKED;
+                IF FOUND THEN
+                    UPDATE ferry.lease l SET worker = me, number = nextval('ferry.lease_number')
+                        WHERE l.batch = one.batch AND l.first = one.first RETURNING l.number INTO given;
+                    RETURN NEXT given;
+                    RETURN;
+                END IF;
+            END LOOP;
+            FOR one IN SELECT b.id, b.total FROM ferry.batch b WHERE b.state = 'open' ORDER BY b.id LOOP
+                LOOP
+                    EXECUTE format('SELECT last_value + CASE WHEN is_called THEN 500 ELSE 0 END FROM ferry.next_%s',
+                        one.id) INTO next_first;
+                    EXIT WHEN next_first > one.total;
+                    next_first := nextval(format('ferry.next_%s', one.id)::regclass);
+                    EXIT WHEN next_first > one.total;
+                    INSERT INTO ferry.lease (batch, first, worker) SELECT one.id, next_first, me
+                        WHERE NOT EXISTS (SELECT 1 FROM ferry.done d WHERE d.batch = one.id AND d.first = next_first)
+                        ON CONFLICT DO NOTHING RETURNING ferry.lease.number INTO given;
+                    IF given IS NOT NULL THEN
+                        RETURN NEXT given;
+                        RETURN;
+                    END IF;
+                END LOOP;
+                CONTINUE WHEN NOT pg_try_advisory_xact_lock(1717924466, one.id);
+                CONTINUE WHEN (one.total + 499) / 500 <=
+                    (SELECT count(*) FROM ferry.done d WHERE d.batch = one.id)
+                    + (SELECT count(*) FROM ferry.lease l WHERE l.batch = one.id);
+                INSERT INTO ferry.lease (batch, first, worker) SELECT one.id, s.first, me
+                    FROM generate_series(1, one.total, 500) AS s (first)
+                    WHERE NOT EXISTS (SELECT 1 FROM ferry.done d WHERE d.batch = one.id AND d.first = s.first)
+                        AND NOT EXISTS (SELECT 1 FROM ferry.lease l WHERE l.batch = one.id AND l.first = s.first)
+                    LIMIT 1 ON CONFLICT DO NOTHING RETURNING ferry.lease.number INTO given;
+                IF given IS NOT NULL THEN
+                    RETURN NEXT given;
+                    RETURN;
+                END IF;
+            END LOOP;
+        END $$
+        """
+
+    /// Ends a lease all of whose rows have a result. Returns whether it has ended, now or earlier.
+    private static let finish = """
+        CREATE FUNCTION ferry.finish(me bigint, ended bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+        DECLARE
+            mine record;
+            counts record;
+        BEGIN
+            SELECT l.batch, l.first, least(l.first + 499, b.total) AS last INTO mine
+                FROM ferry.lease l JOIN ferry.batch b ON b.id = l.batch
+                WHERE l.number = ended AND l.worker = me FOR UPDATE OF l;
+            IF NOT FOUND THEN RETURN true; END IF;
+            SELECT count(*) AS all_rows, count(*) FILTER (WHERE r.status = 'ok') AS completed INTO counts
+                FROM ferry.result r
+                WHERE r.batch = mine.batch AND r.number BETWEEN mine.first AND mine.last;
+            IF counts.all_rows < mine.last - mine.first + 1 THEN RETURN false; END IF;
+            INSERT INTO ferry.done (batch, first, completed, failed)
+                VALUES (mine.batch, mine.first, counts.completed, counts.all_rows - counts.completed)
+                ON CONFLICT DO NOTHING;
+            DELETE FROM ferry.lease l WHERE l.number = ended;
+            RETURN true;
+        END $$
+        """
+
+    /// Ends a worker that has nothing left, or lets others take what it has.
+    private static let leave = """
+        CREATE FUNCTION ferry.leave(me bigint) RETURNS void LANGUAGE plpgsql AS $$
+        BEGIN
+            DELETE FROM ferry.share s WHERE s.worker = me;
+            UPDATE ferry.worker w SET until = clock_timestamp() WHERE w.id = me;
+            DELETE FROM ferry.worker w WHERE w.id = me
+                AND NOT EXISTS (SELECT 1 FROM ferry.lease l WHERE l.worker = me);
+        END $$
+        """
+}

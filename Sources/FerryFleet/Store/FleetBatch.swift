@@ -1,0 +1,76 @@
+import FerryCore
+package import FerryTerminal
+
+/// A list of the fleet: its rows, and where their files go.
+package struct FleetBatch: Sendable, Hashable {
+    let id: Int
+    let name: String
+    /// Absolute, on each worker.
+    let directory: String
+    let state: State
+    /// The number of rows.
+    let total: Int64
+
+    enum State: String, Sendable, Hashable {
+        /// Its list is being read.
+        case adding
+        case open
+        /// No lease is given, and no file of one is started.
+        case paused
+        /// No lease is given; those that are held go on.
+        case draining
+        case removing
+    }
+
+    /// Checks the columns id, name, state, directory, total from `column` on.
+    init(_ row: ResultRows.Row, from column: Int) throws(DatabaseError) {
+        id = try row.number(column, in: 1...Int(Int32.max))
+        name = try row.text(column + 1)
+        directory = try row.text(column + 3)
+        total = try row.number(column + 4)
+        guard let state = State(rawValue: try row.text(column + 2)), Self.isName(name), Self.isPlace(directory)
+        else { throw .unusable }
+        self.state = state
+    }
+
+    private static let mostNameBytes = 64
+
+    /// Whether a text is a name: small letters, digits, `.`, `_` and `-`. It is a directory's name, also where case is
+    /// ignored.
+    static func isName(_ text: String) -> Bool {
+        let isPlain = text.utf8.allSatisfy { byte in
+            switch byte {
+            case 0x61...0x7A, 0x30...0x39, UInt8(ascii: "."), UInt8(ascii: "_"), UInt8(ascii: "-"): true
+            default: false
+            }
+        }
+        return isPlain && 1...mostNameBytes ~= text.utf8.count && SafeName.sanitize(text) == text
+    }
+
+    /// Whether a text is an absolute path without `.` and `..`.
+    static func isPlace(_ text: String) -> Bool {
+        Paths.isAbsolute(text) && text.utf8.count <= 2048 && !text.utf8.contains(0)
+            && text.split(at: "/").allSatisfy { $0 != "." && $0 != ".." }
+    }
+
+    package static func name(_ text: String) throws(UsageError) -> String {
+        guard isName(text) else {
+            throw UsageError("--batch \(TextError.quote(text)): write small letters, digits, - . _, at most 64")
+        }
+        return text
+    }
+}
+
+/// The state of a batch: a line of `ferry fleet status --json`.
+package struct BatchStatus: Sendable, Hashable, Codable {
+    var name: String
+    var state: String
+    var directory: String
+    /// Numbers of rows: total = completed + failed + leased + waiting.
+    var total: Int64
+    var completed: Int64
+    var failed: Int64
+    /// Held by a worker, and not ended.
+    var leased: Int64
+    var waiting: Int64
+}

@@ -1,0 +1,34 @@
+import FerryCore
+import FerryTerminal
+
+/// Results: appended by workers, read by `ferry fleet results`.
+extension FleetStore {
+    /// Appends results. Those of leases that this worker no longer holds are not stored, and belong to another worker.
+    /// Returns how many were new.
+    func append(_ results: [FleetResult]) async throws(DatabaseError) -> Int64 {
+        let lines = results.map { "{\"number\":\($0.key.number),\"lease\":\($0.lease),\"line\":\($0.line)}" }
+        return try await link.rows("SELECT ferry.append($1::json)", ["[\(lines.joined(separator: ","))]"]).one().number(
+            0)
+    }
+
+    /// Passes the lines of a batch to `body`, in the order of the list, as they are stored.
+    func results(_ batch: Int, failedOnly: Bool, _ body: (String) -> Void) async throws(DatabaseError) {
+        var last: Int64 = 0
+        while true {
+            let piece = try await link.rows(
+                """
+                SELECT number, line FROM ferry.result
+                WHERE batch = $1::integer AND number > $2::bigint AND (NOT $3::boolean OR status <> 'ok')
+                ORDER BY number LIMIT 2000
+                """, ["\(batch)", "\(last)", "\(failedOnly)"])
+            for row in piece.rows {
+                last = max(last, try row.number(0))
+                // One line, whoever has written it.
+                body(
+                    String(
+                        decoding: try row.text(1).utf8.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }, as: UTF8.self))
+            }
+            if piece.rows.isEmpty { return }
+        }
+    }
+}

@@ -1,0 +1,23 @@
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
+
+/// The database's clock, as of its last answer: this machine's may be wrong. Between two answers it runs as the clock of
+/// the process, which never jumps.
+struct DatabaseClock: Sendable {
+    private var date = Date(timeIntervalSince1970: 0)
+    private var readAt: Duration = .zero
+
+    /// Sets it to what the database has said.
+    mutating func set(_ seconds: Double, at now: Duration) {
+        (date, readAt) = (Date(timeIntervalSince1970: seconds), now)
+    }
+
+    /// Returns the database's time.
+    func date(at now: Duration) -> Date {
+        let elapsed = (now - readAt).components
+        return date.addingTimeInterval(Double(elapsed.seconds) + Double(elapsed.attoseconds) * 1e-18)
+    }
+}

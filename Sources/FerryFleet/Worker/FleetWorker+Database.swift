@@ -1,0 +1,149 @@
+import Ferry
+import FerryCore
+import FerryTerminal
+
+/// What the worker tells the database, and asks it.
+extension FleetWorker {
+    /// The number of results in one statement.
+    private static let mostResults = 500
+
+    /// Joins the fleet, and goes on with what an earlier process of this worker has left.
+    func begin(key: String) async throws {
+        while true {
+            do throws(DatabaseError) {
+                try await store.checkSchema()
+                worker = try await store.join(key: key, name: plan.name)
+                budgets = try await store.budgets()
+                _ = try await beat()
+                break
+            } catch {
+                if !error.isTransient { throw error }
+                if !times.isAway { report.message("\(error.reason); trying again") }
+                times.isAway = true
+                try await Task.sleep(for: .seconds(1))
+                if isEnding { return }
+            }
+        }
+        times.isAway = false
+        try await manager.activate()
+        try await adopt()
+    }
+
+    /// One turn of the loop. Returns the pause until the next.
+    func turn() async throws(DatabaseError) -> Duration {
+        times.measure(at: now)
+        if now >= times.beatAt { try await forget(beat()) }
+        try await deliver()
+        for (host, delay) in holds {
+            holds[host] = nil
+            try await store.hold(host, for: delay)
+        }
+        if now >= times.budgetsAt {
+            times.budgetsAt = now + .seconds(30)
+            let table = try await store.budgets()
+            if table != budgets {
+                budgets = table
+                machine.requeue { table.key(of: $0) }
+            }
+        }
+        try await reserve()
+        for lease in machine.finishable {
+            let isEnded = try await store.finish(worker, lease)
+            if machine.finished(lease, isEnded: isEnded) {
+                report.message("rows of lease \(lease) are missing in the database")
+            }
+        }
+        let hasLeases = try await takeLeases()
+        if machine.isEmpty, !hasLeases {
+            if plan.endsWhenDone, try await store.isDone() {
+                try await store.leave(worker)
+                end()
+                return .zero
+            }
+            if now >= times.tidyAt {
+                times.tidyAt = now + .seconds(30)
+                while try await store.tidy() {}
+            }
+        } else if now >= times.tidyAt {
+            times.tidyAt = now + .seconds(30)
+            _ = try await store.tidy()
+        }
+        // Without work a notification ends the pause.
+        return machine.isEmpty ? .seconds(1) : .milliseconds(200)
+    }
+
+    /// Sends the heartbeat. Returns the rows that this worker has lost.
+    func beat() async throws(DatabaseError) -> [RowKey] {
+        let sent = now
+        let (leases, seconds) = try await store.beat(worker, lasting: plan.lease)
+        clock.set(seconds, at: now)
+        times.beatAt = sent + plan.beatInterval
+        let isFenced = machine.isFenced(at: now)
+        let change = machine.beat(leases, deadline: sent + plan.lease - plan.margin)
+        for key in change.lost { free(key) }
+        if isFenced { await resumeAll(except: Set(change.lost)) }
+        let idle = gate.idle(except: machine.waiting)
+        if !idle.isEmpty { try await store.release(worker, idle) }
+        changed.notify()
+        return change.lost
+    }
+
+    /// Takes leases while too few rows wait, and reads their rows. Returns whether one was there.
+    private func takeLeases() async throws(DatabaseError) -> Bool {
+        var isNew = false
+        let ahead = Double(plan.ahead.components.seconds) * times.rowsPerSecond
+        let rows = max(plan.parallel, Int(min(ahead, 1e6)))
+        if now >= times.claimAt, !isStopping, machine.wantsLease(rows: rows) {
+            if try await store.claim(worker) {
+                isNew = true
+                try await forget(beat())
+            } else {
+                times.claimAt = now + .seconds(2)
+            }
+        }
+        for lease in machine.unread {
+            let found = try await store.rows(of: lease)
+            take(found, of: lease.number)
+        }
+        if isNew { changed.notify() }
+        return isNew
+    }
+
+    /// Enters rows of a lease, those without a usable request as failed.
+    func take(_ rows: [FleetRow], of lease: Int64, running: Set<RowKey> = [], ended: [RowKey: FleetResult] = [:]) {
+        var ended = ended
+        for row in rows where row.problem != nil { ended[row.key] = unusable(row) }
+        let table = budgets
+        machine.add(rows, of: lease, running: running, ended: ended) { table.key(of: $0) }
+        for row in rows where running.contains(row.key) && ended[row.key] == nil {
+            startedUnder[row.key] = table.key(of: row.host)
+            gate.runs(table.key(of: row.host))
+        }
+    }
+
+    private func reserve() async throws(DatabaseError) {
+        let free = max(0, plan.parallel - machine.runningCount)
+        let table = budgets
+        let wishes = gate.wishes(machine.waiting, free: free, at: now) {
+            table.budget(of: $0) ?? BudgetTable.standard
+        }
+        guard !wishes.isEmpty else { return }
+        // The database's clock at its answer is not later than this one now.
+        gate.granted(try await store.reserve(worker, wishes), at: now)
+        changed.notify()
+    }
+
+    /// Appends results, and then removes their files from the list. Returns how many.
+    @discardableResult
+    func deliver() async throws(DatabaseError) -> Int {
+        var count = 0
+        while true {
+            let results = machine.results(most: Self.mostResults)
+            if results.isEmpty { return count }
+            _ = try await store.append(results)
+            machine.delivered(results)
+            count += results.count
+            await forget(results.map(\.key))
+        }
+    }
+}

@@ -1,0 +1,175 @@
+import Ferry
+import FerryCore
+import FerryTerminal
+
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
+
+/// `ferry work`: downloads the rows of leases with a ``DownloadManager``, whose list is in the worker's state directory.
+///
+///     database ─► LeaseMachine ─► StartGate ─► manager ─► events ─► LeaseMachine ─► results ─► database
+///
+/// Invariants:
+/// - The manager's list holds a row from its start until the database has its result, so a killed worker knows what it
+///   runs and what it has not yet reported.
+/// - Files start and end without the database: only leases, results and budgets wait for it.
+/// - No transaction is open while anything is downloaded: each call is one statement.
+/// - Nothing runs after the deadline of the leases, which is counted from the moment at which the heartbeat was sent.
+actor FleetWorker {
+    let plan: WorkerPlan
+    let store: FleetStore
+    let manager: DownloadManager
+    let report: WorkerReport
+    private let start = ContinuousClock.now
+    /// This worker's number in the database; 0 before it has joined.
+    var worker: Int64 = 0
+    var machine = LeaseMachine()
+    var gate = StartGate()
+    var budgets = BudgetTable()
+    var clock = DatabaseClock()
+    /// The listed downloads of rows.
+    var downloads: [RowKey: Download] = [:]
+    var keys: [DownloadID: RowKey] = [:]
+    /// Delays that servers have asked for, by what their hosts' starts are counted under.
+    var holds: [String: Duration] = [:]
+    var times = WorkerTimes()
+    var counts = WorkerCounts()
+    var directories: Set<String> = []
+    /// What the starts of running rows were counted under.
+    var startedUnder: [RowKey: String] = [:]
+    var isPausedByFence = false
+    private(set) var isStopping = false
+    private var isOver = false
+    /// Notified when there is something to start or to tell the database.
+    nonisolated let changed: AsyncEvent
+
+    /// - Parameter changed: Notified by the database too.
+    init(
+        _ plan: WorkerPlan, store: FleetStore, manager: DownloadManager, report: WorkerReport, changed: AsyncEvent
+    ) {
+        (self.plan, self.store, self.manager, self.report, self.changed) = (plan, store, manager, report, changed)
+    }
+
+    /// What the worker has done, for its last line.
+    var summary: Reason { "\(counts.completed) complete, \(counts.failed) failed" }
+
+    var now: Duration { ContinuousClock.now - start }
+
+    /// Works until nothing is left, with `--until-done`, or until a signal.
+    func run(
+        key: String, signals: AsyncStream<Int32>, willLeave: @escaping @Sendable (ExitCode) -> Void
+    ) async throws -> ExitCode {
+        try await withThrowingTaskGroup(of: Void.self) { group in
+            group.addTask {
+                for await signal in signals where signal != SignalWatch.continuing && signal != SignalWatch.suspending {
+                    await self.stop(SignalWatch.exitCode(signal), willLeave)
+                }
+            }
+            group.addTask {
+                // Before the list is opened, so that no end is missed.
+                let events = self.manager.events
+                try await self.begin(key: key)
+                await withTaskGroup(of: Void.self) { work in
+                    work.addTask { for await event in events { await self.follow(event) } }
+                    work.addTask { await self.startLoop() }
+                    work.addTask { await self.databaseLoop() }
+                    for await _ in work { if await self.isEnding { break } }
+                    await self.manager.shutdown()
+                }
+            }
+            _ = try await group.next()
+            // The signals' task ends last, or is the first when the worker was told to stop before it had begun.
+            while !isEnding { if try await group.next() == nil { break } }
+            group.cancelAll()
+        }
+        return counts.exitCode
+    }
+
+    var isEnding: Bool { isOver || isStopping }
+
+    private func stop(_ code: ExitCode, _ willLeave: (ExitCode) -> Void) async {
+        guard !isStopping else { return }
+        isStopping = true
+        counts.interruption = code
+        willLeave(code)
+        report.message("stopping; the same command goes on with what this worker holds")
+        changed.notify()
+        await manager.shutdown()
+        _ = try? await deliver()
+    }
+
+    /// Ends the run.
+    func end() {
+        isOver = true
+        changed.notify()
+    }
+
+    /// Returns when something has changed, or after a time.
+    private func wait(after seen: UInt64, atMost time: Duration) async {
+        await withTaskGroup(of: Void.self) { group in
+            group.addTask { await self.changed.wait(after: seen) }
+            group.addTask { try? await Task.sleep(for: time) }
+            await group.next()
+            group.cancelAll()
+        }
+    }
+
+    // MARK: Loops
+
+    /// Starts rows whenever slots, budgets and leases permit.
+    private func startLoop() async {
+        while !isEnding, !Task.isCancelled {
+            let seen = changed.count
+            let table = budgets
+            let wake = machine.wake(at: now) { table.key(of: $0) }
+            await fence()
+            await startRows()
+            let isFull = machine.runningCount >= plan.parallel
+            let next = [wake, isFull ? nil : gate.nextStart(machine.waiting)].compactMap(\.self).min()
+            // An idle second, or the time of the next start.
+            await wait(after: seen, atMost: min(.seconds(1), max(.milliseconds(5), (next ?? .seconds(3600)) - now)))
+        }
+    }
+
+    private func startRows() async {
+        let (time, most) = (now, max(0, plan.parallel - machine.runningCount))
+        var gate = gate
+        let rows = machine.start(most: most, at: time) { gate.mayStart($0, at: time) }
+        self.gate = gate
+        for row in rows { startedUnder[row.key] = budgets.key(of: row.host) }
+        if !rows.isEmpty { await submit(rows) }
+    }
+
+    /// Talks to the database: heartbeats, results, leases, budgets. While it is away, tries again each second.
+    private func databaseLoop() async {
+        while !isEnding, !Task.isCancelled {
+            let seen = changed.count
+            var pause: Duration = .milliseconds(200)
+            do throws(DatabaseError) {
+                pause = try await turn()
+                if times.isAway { report.message("the database is back") }
+                times.isAway = false
+            } catch {
+                guard error.isTransient else {
+                    report.failed(error)
+                    counts.codes.insert(.internal)
+                    end()
+                    return
+                }
+                if !times.isAway { report.message("\(error.reason); downloads go on") }
+                times.isAway = true
+                pause = .seconds(1)
+            }
+            if isEnding { return }
+            // Events of single files need no statement of their own: results wait for each other a little.
+            if pause <= .milliseconds(500) {
+                try? await Task.sleep(for: pause)
+            } else {
+                await wait(after: seen, atMost: pause)
+            }
+        }
+    }
+}

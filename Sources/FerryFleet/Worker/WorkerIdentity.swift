@@ -1,0 +1,73 @@
+import Ferry
+import FerryCore
+import FerryTerminal
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Musl)
+    import Musl
+#else
+    import Glibc
+#endif
+
+/// The state directory of a worker, held by one process at a time: by the key in it the database knows the worker again,
+/// so that a process that is started again goes on with the leases of the one that was killed.
+final class WorkerIdentity: Sendable {
+    /// Absolute; the catalogue is in it.
+    let directory: String
+    let key: String
+    /// Locked while the process lives.
+    private let descriptor: Int32
+
+    private static let keyBytes = 16
+    private static let file = "worker"
+
+    /// Opens or creates the directory. Blocks: called on a file thread.
+    init(_ directory: String) throws(UsageError) {
+        self.directory = OwnProgram.absolute(directory)
+        do {
+            try FileManager.default.createDirectory(
+                atPath: self.directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
+        } catch { throw UsageError("--state \(directory): the directory cannot be created") }
+        let path = Paths.join(self.directory, Self.file)
+        descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
+        guard descriptor >= 0 else {
+            throw UsageError("--state \(directory): \(String(cString: strerror(errno)))")
+        }
+        guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
+            close(descriptor)
+            throw UsageError("--state \(directory): another ferry work is running there")
+        }
+        var bytes = [UInt8](repeating: 0, count: 2 * Self.keyBytes)
+        if pread(descriptor, &bytes, bytes.count, 0) == bytes.count, bytes.allSatisfy(Self.isDigit) {
+            key = String(decoding: bytes, as: UTF8.self)
+            return
+        }
+        var generator = SystemRandomNumberGenerator()
+        let digits = Array("0123456789abcdef".utf8)
+        let new = (0..<2 * Self.keyBytes).map { _ in digits[Int.random(in: 0..<16, using: &generator)] }
+        guard pwrite(descriptor, new, new.count, 0) == new.count, fsync(descriptor) == 0 else {
+            close(descriptor)
+            throw UsageError("--state \(directory): \(String(cString: strerror(errno)))")
+        }
+        key = String(decoding: new, as: UTF8.self)
+    }
+
+    deinit { close(descriptor) }
+
+    private static func isDigit(_ byte: UInt8) -> Bool { 0x30...0x39 ~= byte || 0x61...0x66 ~= byte }
+
+    /// The default directory of the workers of a database.
+    static func standard(for address: DatabaseAddress, environment: [String: String]) -> String {
+        let home = environment["HOME"] ?? "/tmp"
+        let state = environment["XDG_STATE_HOME"].flatMap { Paths.isAbsolute($0) ? $0 : nil } ?? home + "/.local/state"
+        let name = SHA256Text.hex(address.description.utf8).prefix(16)
+        return Paths.join(state, "ferry/fleet/\(name)")
+    }
+}

@@ -1,0 +1,25 @@
+import Ferry
+import FerryCore
+
+/// What `ferry work` was asked for.
+struct WorkerPlan: Sendable {
+    /// How the files are downloaded; its list is in the worker's state directory.
+    var configuration: DownloadManager.Configuration
+    /// What all requests share.
+    var template: DownloadRequest
+    /// The name in `ferry.worker`.
+    var name: String
+    /// How long leases are held after the last heartbeat.
+    var lease: Duration
+    /// The work that is taken ahead, as time at the worker's speed.
+    var ahead: Duration
+    var endsWhenDone: Bool
+    /// Whether each failure is reported.
+    var isVerbose: Bool
+
+    var parallel: Int { configuration.maxConcurrentDownloads }
+    /// The time between two heartbeats.
+    var beatInterval: Duration { min(.seconds(10), lease / 3) }
+    /// Nothing runs in the last part of a lease: the time that it takes to stop.
+    var margin: Duration { min(.seconds(60), lease / 5) }
+}

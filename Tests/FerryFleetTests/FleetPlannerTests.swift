@@ -1,0 +1,77 @@
+import ArgumentParser
+import FerryCore
+@testable import FerryFleet
+import FerryTerminal
+import Testing
+
+@Suite("Arguments of the fleet's commands") struct FleetPlannerTests {
+    @Test(
+        "DatabaseAddress: neither errors nor descriptions have the password",
+        arguments: [
+            ("postgres://ferry:secret@db.test:5432/fleet?sslmode=require", "postgres://ferry@db.test:5432/fleet"),
+            ("postgresql://db.test/fleet", "postgresql://db.test/fleet"),
+            ("postgres://a:b:secret@h@db.test/f", "postgres://a@db.test/f"),
+        ])
+    func address(text: String, shown: String) throws {
+        #expect(try DatabaseAddress(text).description == shown)
+    }
+
+    @Test(
+        "DatabaseAddress: other texts are refused without being repeated",
+        arguments: ["mysql://u:secret@h/d", "secret", "postgres://h/d?password=secret", "postgres://u:secret@h/ d"])
+    func noAddress(text: String) {
+        let error = #expect(throws: UsageError.self) { try DatabaseAddress(text) }
+        #expect(error?.message.contains("secret") == false)
+    }
+
+    @Test("FleetPlanner: hosts, rates and names are checked")
+    func values() throws {
+        #expect(try FleetPlanner.host("*") == "*")
+        #expect(try FleetPlanner.host("Example.COM") == "example.com")
+        for text in ["a/b", "a b", "a@b", "a:80x", "", "a?b"] {
+            #expect(throws: UsageError.self, "\(text)") { try FleetPlanner.host(text) }
+        }
+        #expect(try FleetPlanner.rate("5/s") == 5)
+        #expect(try FleetPlanner.rate("0.5") == 0.5)
+        for text in ["0", "-1", "1e5", "nan", "/s", "200000"] {
+            #expect(throws: UsageError.self, "\(text)") { try FleetPlanner.rate(text) }
+        }
+        #expect(FleetPlanner.standardName("lists/My URLs (2).txt") == "my-urls--2-")
+        #expect(FleetPlanner.standardName("-") == "batch")
+    }
+
+    @Test("FleetPlanner: a batch goes into an absolute directory, not into S3")
+    func addition() throws {
+        func plan(_ words: String...) throws -> FleetPlanner.Addition {
+            try FleetPlanner.addition(FleetAddArguments.parse(["postgres://h/d", "list.txt"] + words))
+        }
+        #expect(
+            try plan("--into", "/data")
+                == FleetPlanner.Addition(name: "list", directory: "/data", partRows: 5_000_000))
+        for words in [["--into", "s3://b/p"], ["--into", "data"], ["--into", "/a/../b"]] {
+            #expect(throws: UsageError.self) {
+                try FleetPlanner.addition(FleetAddArguments.parse(["postgres://h/d", "list.txt"] + words))
+            }
+        }
+        #expect(throws: UsageError.self) { try plan("--into", "/data", "--part-rows", "700") }
+        #expect(throws: UsageError.self) { try plan("--into", "/data", "--batch", "A/B") }
+    }
+
+    @Test("ListCopy: rows are numbered, cut at partitions, and escaped; unusable lines are reported")
+    func copy() throws {
+        var text = "# a list\nhttp://h.test/a\\b\nnonsense\n"
+        for index in 0..<1000 { text += "http://h.test/\(index)\thttp://m.test/\(index)\n" }
+        var problems: [Int] = []
+        var copy = ListCopy(ListFile(name: "list", text: text), batch: 7, partRows: 500) { problems.append($0.line) }
+        var pieces: [ListCopy.Piece] = []
+        while let piece = try copy.next() { pieces.append(piece) }
+        #expect(pieces.map(\.part) == [0, 1, 2])
+        #expect(pieces.map(\.isFirst) == [true, true, true])
+        #expect(copy.total == 1001)
+        #expect(problems == [3])
+        let lines = String(decoding: pieces[0].bytes, as: UTF8.self).split(separator: "\n")
+        #expect(lines.count == 500)
+        #expect(lines[0].hasPrefix("7\t1\thttp://h.test/a"))
+        #expect(lines[1] == "7\t2\thttp://h.test/0\\thttp://m.test/0\t\\N")
+    }
+}

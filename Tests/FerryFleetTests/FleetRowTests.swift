@@ -1,0 +1,75 @@
+import FerryCore
+@testable import FerryFleet
+import FerryTerminal
+import Testing
+
+@Suite("Rows of a fleet's lists") struct FleetRowTests {
+    private static func lease(_ name: String = "images", first: Int64 = 1) throws -> FleetLease {
+        let row = ResultRows.Row(values: ["1", name, "open", "/data", "2000000"])
+        return FleetLease(number: 1, first: first, batch: try FleetBatch(row, from: 0))
+    }
+
+    @Test("FleetRow: the path has the number, so no two rows share one")
+    func path() throws {
+        let lease = try Self.lease(first: 1_234_001)
+        let row = FleetRow(lease, number: 1_234_056, urls: "http://h.test/a/b.jpg?q\thttp://m.test/b", checksum: nil)
+        #expect(row.problem == nil)
+        #expect(row.request.sources.map(\.text) == ["http://h.test/a/b.jpg?q", "http://m.test/b"])
+        #expect(row.request.destination == .file("/data/images/1/234/1234056-b.jpg"))
+        let long = String(repeating: "x", count: 400)
+        let paths = [1, 2, 10, 100].map { number in
+            FleetRow.path(
+                in: lease.batch, number: number, (try? DownloadURL("http://h.test/\(long)")) ?? row.request.sources[0])
+        }
+        #expect(Set(paths).count == 4)
+        #expect(paths.allSatisfy { Paths.name(of: $0).utf8.count <= 255 })
+    }
+
+    @Test(
+        "FleetRow: what no list may have is no request, whoever wrote the row",
+        arguments: [
+            ("", nil), ("file:///etc/passwd", nil), ("http://h.test/a\n out=/etc/passwd", nil),
+            ("http://user:word@h.test/", nil), ("http://h.test/a", "sha256:12"), ("# nothing", nil),
+            ("http://h.test/\u{0}", nil), (String(repeating: "http://h.test/ ", count: 9000), nil),
+        ] as [(String, String?)])
+    func hostile(urls: String, checksum: String?) throws {
+        let row = FleetRow(try Self.lease(), number: 1, urls: urls, checksum: checksum)
+        #expect(row.problem != nil)
+        #expect(row.request.sources == [])
+    }
+
+    @Test(
+        "FleetRow: a path of a URL stays below the directory", arguments: ["..", "%2e%2e%2f%2e%2e", "a%00b", ".part"])
+    func confined(name: String) throws {
+        let row = FleetRow(try Self.lease(), number: 5, urls: "http://h.test/\(name)", checksum: nil)
+        guard case .file(let path) = row.request.destination else { return #expect(row.problem != nil) }
+        #expect(path.hasPrefix("/data/images/0/0/5-"))
+        #expect(path.split(separator: "/").count == 5)
+    }
+
+    @Test(
+        "FleetBatch: a batch of a name or directory that no batch may have is refused",
+        arguments: [
+            ("../x", "/data"), ("A", "/data"), ("", "/data"), ("a", "data"), ("a", "/data/../etc"), (".a", "/d"),
+        ])
+    func batches(name: String, directory: String) {
+        #expect(throws: DatabaseError.self) {
+            try FleetBatch(ResultRows.Row(values: ["1", name, "open", directory, "5"]), from: 0)
+        }
+    }
+
+    @Test("FleetRow: secrets and names of a list's entry are not stored")
+    func columns() throws {
+        func columns(_ text: String) throws -> String {
+            var list = URLList()
+            list.append(Array(text.utf8))
+            list.finish()
+            guard case .entry(let entry)? = list.next() else { return "no entry" }
+            return try FleetRow.columns(of: entry).urls
+        }
+        #expect(try columns("http://h.test/a\thttp://m.test/a\n") == "http://h.test/a\thttp://m.test/a")
+        for text in ["http://u:p@h.test/\n", "http://h.test/a\n  header=Cookie: a=b\n", "http://h.test/a\n  out=b\n"] {
+            #expect(throws: TextError.self, "\(text)") { try columns(text) }
+        }
+    }
+}

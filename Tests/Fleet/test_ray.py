@@ -1,0 +1,55 @@
+"""The example with Ray, as it is, before a server of the test's own."""
+
+import json
+import os
+import subprocess
+import sys
+import tempfile
+import threading
+import unittest
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+
+EXAMPLE = Path(__file__).resolve().parents[2] / "Examples/fleet/ray_fetch.py"
+
+
+class Origin(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        body = f"{self.headers['Host']}{self.path}".encode()
+        self.send_response(404 if self.path.startswith("/gone/") else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+class Ray(unittest.TestCase):
+    def test_example(self):
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Origin)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.shutdown)
+        port = server.server_address[1]
+        with tempfile.TemporaryDirectory() as folder:
+            lines = [f"http://127.0.0.1:{port}/f/{index}.txt" for index in range(200)]
+            lines.append(f"http://localhost:{port}/gone/1")
+            (Path(folder) / "urls.txt").write_text("".join(line + "\n" for line in lines))
+            done = subprocess.run(
+                [sys.executable, EXAMPLE, "urls.txt", f"{folder}/data"], cwd=folder, stdout=subprocess.PIPE, text=True,
+                env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}, timeout=300)
+            results = [json.loads(line) for line in done.stdout.splitlines()]
+            self.assertEqual(done.returncode, 1)
+            self.assertEqual(sorted(result["url"] for result in results), sorted(lines))
+            for result in results:
+                if result["status"] == "ok":
+                    content = Path(result["path"]).read_text()
+                    self.assertEqual(content, result["url"].removeprefix("http://"))
+                else:
+                    self.assertEqual((result["url"], result["httpStatus"]), (lines[-1], 404))
+
+
+if __name__ == "__main__":
+    unittest.main()
