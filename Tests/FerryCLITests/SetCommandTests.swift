@@ -70,6 +70,89 @@ import Testing
         }
     }
 
+    @Test("ferry sync --dry-run: what would be done and why, as lines or JSON; nothing is written")
+    func dryRun() async throws {
+        try await OriginServer.with { server in
+            Self.serve(server)
+            let place = try Workplace()
+            try place.write(
+                """
+                {"url":"\(server.url("/pub/a.bin"))","path":"a.bin","size":3000000}
+                {"url":"\(server.url("/pub/sub/b.bin"))","path":"sub/b.bin"}
+
+                """, to: "list")
+            let first = try await FerryProcess.run(["sync", "list", "d", "--dry-run"], in: place)
+            #expect(first.code == 0)
+            #expect(
+                first.lines == [
+                    "fetch: a.bin (3.0 MB): it is missing here", "fetch: sub/b.bin: it is missing here",
+                ])
+            #expect(
+                first.error
+                    == "ferry: 2 files listed: 2 to fetch (at least 3.0 MB), 0 to check, 0 unchanged, 0 in the way, 0 to delete\n"
+            )
+            #expect(place.names == ["list"] && server.requests.isEmpty)
+            #expect(try await FerryProcess.run(["sync", "list", "d", "-q"], in: place).code == 0)
+            let second = try await FerryProcess.run(["sync", "list", "d", "--dry-run", "--json"], in: place)
+            #expect(second.lines.count == 3)
+            #expect(second.lines[0].contains(#""action":"check","cause":"unproven""#), "\(second.lines)")
+            #expect(second.lines[2].contains(#""check":2"#) && second.lines[2].contains(#""kind":"preview""#))
+        }
+    }
+
+    @Test("Errors of sets: their suggestions name options of these commands, and none of ferry get")
+    func advice() async throws {
+        try await OriginServer.with { server in
+            Self.serve(server)
+            let place = try Workplace()
+            try FileManager.default.createDirectory(atPath: place.path("d"), withIntermediateDirectories: true)
+            try place.write("mine", to: "d/a.bin")
+            try place.write(
+                "\(server.url("/pub/a.bin"))\n  checksum=md5=\(String(repeating: "0", count: 32))\n", to: "list")
+            let conflict = try await FerryProcess.run(["sync", "list", "d"], in: place)
+            #expect(
+                conflict.code == 9 && conflict.error.contains("--on-conflict overwrite replaces it"),
+                "\(conflict.error)")
+            let wrong = try await FerryProcess.run(["sync", "list", "e"], in: place)
+            #expect(
+                wrong.code == 7 && wrong.error.contains("correct the list if its digest is wrong"), "\(wrong.error)")
+            server.always("/pub/sub/b.bin", .status(401))
+            try place.write(server.url("/pub/sub/b.bin") + "\n", to: "locked")
+            let locked = try await FerryProcess.run(["sync", "locked", "f"], in: place)
+            for text in [conflict.error, wrong.error, locked.error] {
+                #expect(!text.contains(" -o") && !text.contains("ferry get") && !text.contains("--checksum"), "\(text)")
+            }
+        }
+    }
+
+    @Test(
+        "ferry verify: files and manifest of another user are read, and the output says whose the digests are",
+        .enabled(if: geteuid() == 0))
+    func ofAnother() async throws {
+        try await OriginServer.with { server in
+            Self.serve(server)
+            let place = try Workplace()
+            #expect(try await FerryProcess.run(["sync", server.url("/pub/"), "d"], in: place).code == 0)
+            for path in ["d"] + (FileManager.default.subpaths(atPath: place.path("d")) ?? []).map({ "d/" + $0 }) {
+                #expect(chown(place.path(path), 12345, 12345) == 0)
+            }
+            let intact = try await FerryProcess.run(["verify", "d"], in: place)
+            #expect(intact.code == 0)
+            #expect(
+                intact.error
+                    == "ferry: the digests of d were recorded by user 12345\nferry: 2 files are intact, 0 are not\n")
+            let handle = try #require(FileHandle(forUpdatingAtPath: place.path("d/sub/b.bin")))
+            try handle.write(contentsOf: Data("damage".utf8))
+            try handle.close()
+            let changed = try await FerryProcess.run(["verify", "d", "--json"], in: place)
+            #expect(changed.code == 7 && changed.lines.contains { $0.contains(#""state":"changed""#) })
+            #expect(changed.lines.allSatisfy { $0.contains(#""recordedBy":12345"#) }, "\(changed.lines)")
+            // To write needs the owner.
+            let repair = try await FerryProcess.run(["repair", "d", "--changed"], in: place)
+            #expect(repair.code != 0 && repair.error.contains("12345"), "\(repair.error)")
+        }
+    }
+
     @Test("ferry sync: what is no list, no directory or no address is one clear line")
     func usage() async throws {
         try await OriginServer.with { server in

@@ -23,6 +23,9 @@ public struct SyncOptions: Sendable, Hashable {
     /// Whether files are replaced that are there and were not downloaded by this set, or were changed since. Default
     /// false: such a file is left, and is incomplete.
     public var replacesOthers = false
+    /// The directory that the set may not leave, which contains its own: no link below it is followed. `nil`: the directory
+    /// of the set itself. Default `nil`.
+    public var root: String?
     /// What every file is requested with: header fields, credentials, limits, connection; not its sources, destination
     /// and conflict rule. Secrets are sent to the server of the source alone.
     public var request = DownloadRequest(sources: [], destination: .directory(""))
@@ -66,6 +69,8 @@ public final class DirectorySync: Sendable {
     public let requests: [DownloadRequest]
     /// The absolute path of the directory.
     public let directory: String
+    /// The maximum number of files that are requested and have not ended.
+    let window: Int
     private let plan: SyncPlan
     private let listing: SetListing
     private let options: SyncOptions
@@ -90,12 +95,13 @@ public final class DirectorySync: Sendable {
     ) async throws(DownloadError) {
         let root = DownloadManager.absolute(directory)
         self.directory = root
+        window = max(64, 4 * min(1 << 16, manager.configuration.maxConcurrentDownloads))
         var options = options
         let home: Origin?
         switch source {
         case .url(let url):
-            (home, options.request.sources) = (url.origin, [url])
-            options.request.credentials = options.request.credentials ?? url.credentials
+            home = url.origin
+            options.use(url)
         case .file(_, let base): home = (base ?? options.base)?.origin
         case .entries: home = options.base?.origin
         }
@@ -119,12 +125,12 @@ public final class DirectorySync: Sendable {
                 let path = Paths.join(root, entry.path)
                 let error = DownloadError(.conflict, ErrorPhrase(.thereAlready, path), recovery: .needsUser)
                 state.records[entry.path] = Self.incomplete(entry, earlier, error.message)
-            case .request(let entry, let replaces):
+            case .request(let entry, let cause):
                 if let error = opened.failures[Paths.parent(of: entry.path)] {
                     state.records[entry.path] = Self.incomplete(entry, earlier, error.message)
                     continue
                 }
-                let request = Self.request(entry, replaces, in: root, options.request, home: home)
+                let request = Self.request(entry, cause, in: root, options, home: home)
                 if case .file(let path) = request.destination { entries[path] = entry }
                 requests.append(request)
             }
@@ -134,14 +140,14 @@ public final class DirectorySync: Sendable {
     }
 
     private static func request(
-        _ entry: SetEntry, _ replaces: Bool, in root: String, _ template: DownloadRequest, home: Origin?
+        _ entry: SetEntry, _ cause: SyncPlan.Cause, in root: String, _ options: SyncOptions, home: Origin?
     ) -> DownloadRequest {
-        var request = template
+        var request = options.request
         if let home { request.secretsOrigin = home } else { request = request.withoutSecrets }
         request.sources = entry.sources
         request.destination = .file(Paths.join(root, entry.path))
-        request.root = root
-        request.onConflict = replaces ? .overwrite : .fail
+        request.root = options.root ?? root
+        request.onConflict = cause.replaces ? .overwrite : .fail
         (request.checksum, request.expectedBytes, request.pieces) = (entry.checksum, entry.totalBytes, entry.pieces)
         request.recordsDigests = true
         return request
@@ -150,17 +156,14 @@ public final class DirectorySync: Sendable {
     private static func open(
         _ root: FilePath, _ listing: SetListing, _ options: SyncOptions, _ disk: Disk
     ) throws(DownloadError) -> (plan: SyncPlan, manifest: Manifest, failures: [String: DownloadError]) {
-        do throws(FileError) { try disk.fileSystem.makeDirectories(root, syncs: true) } catch {
+        let outer = disk.fileSystem(within: options.root)
+        do throws(FileError) { try outer.makeDirectories(root, syncs: true) } catch {
             throw DownloadError(error)
         }
-        let manifest = try Manifest(in: root, fileSystem: disk.fileSystem)
-        let confined = disk.fileSystem(within: root.string)
+        let manifest = try Manifest(in: root, fileSystem: outer)
+        let confined = disk.fileSystem(within: options.root ?? root.string)
         let plan = SyncPlan(
-            listing, options,
-            SyncPlan.Directory(
-                manifest: manifest.records, file: { LocalFile.read(root.appending($0), confined) },
-                isSame: { isSame(root.appending($0.path), $0, confined) },
-                isDownloaded: { isDownloaded(root.appending($0.path), from: $0.sources[0], confined) }))
+            listing, options, .init(root, manifest.records, confined, restoringTimes: true))
         // Directories that cannot be made, as a file or link has the name: their files are incomplete, and no others.
         var failures: [String: DownloadError] = [:]
         var made: Set<String> = []
@@ -171,27 +174,9 @@ public final class DirectorySync: Sendable {
                 failures[parent] = DownloadError(.conflict, error.phrase, recovery: .needsUser)
             }
         }
+        // Nothing depends on an empty directory.
+        for path in listing.emptyDirectories { try? confined.makeDirectories(root.appending(path), syncs: false) }
         return (plan, manifest, failures)
-    }
-
-    /// Whether a file has the bytes of its record. If it has, it gets its recorded time again, by which it is known.
-    private static func isSame(_ path: FilePath, _ record: FileRecord, _ fileSystem: any FileSystem) -> Bool {
-        guard let checksum = record.checksum, let total = record.totalBytes,
-            let file = try? fileSystem.openOurs(path, .readOnly, for: .content)
-        else { return false }
-        defer { file.close() }
-        guard let digest = try? ByteDigest.of(file, length: total, checksum.algorithm), digest == checksum.bytes else {
-            return false
-        }
-        if let time = record.modified.flatMap(FileTime.init(text:)) { try? file.setModificationTime(time) }
-        return LocalFile.read(path, fileSystem)?.modified == record.modified
-    }
-
-    private static func isDownloaded(_ path: FilePath, from url: DownloadURL, _ fileSystem: any FileSystem) -> Bool {
-        guard let file = try? fileSystem.openOurs(path, .readOnly, for: .content) else { return false }
-        defer { file.close() }
-        guard let status = try? file.status() else { return false }
-        return SourceAttribute.read(file)?.matches(url: url.text, status) ?? false
     }
 
     // MARK: Ends of downloads
@@ -229,7 +214,7 @@ public final class DirectorySync: Sendable {
         (record.etag, record.lastModified, record.proof) = (file.etag, file.lastModified, file.proof)
         record.completedAt = Date()
         do throws(FileError) {
-            let opened = try disk.fileSystem(within: directory).openOurs(path, .readOnly, for: .content)
+            let opened = try fileSystem(disk).openOurs(path, .readOnly, for: .content)
             defer { opened.close() }
             let status = try opened.status()
             (record.totalBytes, record.modified) = (status.length, status.modified.text)
@@ -249,6 +234,9 @@ public final class DirectorySync: Sendable {
         state.withLock { $0.records[entry.path] = record }
     }
 
+    /// Where no link below the directory, or below the one that it may not leave, is followed.
+    private func fileSystem(_ disk: Disk) -> any FileSystem { disk.fileSystem(within: options.root ?? directory) }
+
     private func note(_ problem: String) { state.withLock { $0.report.problems.append(problem) } }
 
     // MARK: The end
@@ -259,9 +247,12 @@ public final class DirectorySync: Sendable {
             var (records, report) = state.withLock { ($0.records, $0.report) }
             guard let manifest = manifest.withLock({ $0.take() }) else { return report }
             var kept: [FileRecord] = []
-            for record in plan.gone {
-                let isDeleted = options.deletesGone && listing.problems.isEmpty && delete(record, disk)
-                if isDeleted { report.deleted.append(record.path) } else { kept.append(record) }
+            for file in plan.gone {
+                if file.isDeleted, delete(file.record, disk) {
+                    report.deleted.append(file.record.path)
+                } else {
+                    kept.append(file.record)
+                }
             }
             report.gone = kept.map(\.path)
             for entry in listing.entries {
@@ -292,55 +283,12 @@ public final class DirectorySync: Sendable {
     /// Deletes a file of the set that is unchanged since it was downloaded, with its digests.
     private func delete(_ record: FileRecord, _ disk: Disk) -> Bool {
         let path = FilePath(directory).appending(record.path)
-        let fileSystem = disk.fileSystem(within: directory)
-        guard let file = LocalFile.read(path, fileSystem), record.isOf(file),
+        let fileSystem = fileSystem(disk)
+        guard let file = SyncPlan.LocalFile.read(path, fileSystem), record.isOf(file),
             let published = try? PublishedFile.read(path.string, fileSystem: fileSystem),
             (try? PublishedFile.delete(path.string, ifUnchangedSince: published, fileSystem: fileSystem)) != nil
         else { return false }
         DigestFile.remove(of: path, fileSystem: fileSystem)
         return true
-    }
-}
-
-extension SyncPlan.LocalFile {
-    /// The regular file at a path; `nil` if there is none, or an error.
-    static func read(_ path: FilePath, _ fileSystem: any FileSystem) -> SyncPlan.LocalFile? {
-        guard let status = try? fileSystem.statusIfPresent(path), status.kind == .regular else { return nil }
-        return SyncPlan.LocalFile(totalBytes: status.length, modified: status.modified.text)
-    }
-}
-
-private typealias LocalFile = SyncPlan.LocalFile
-
-extension DownloadManager {
-    /// Makes a directory a copy of a set of files, and returns when every download has ended.
-    ///
-    /// Files that are complete and current are not fetched again. A run that was stopped or killed is continued by the
-    /// next one.
-    ///
-    /// - Throws: What prevents the whole run; files that fail are in the report.
-    public func sync(
-        _ source: SetSource, into directory: String, options: SyncOptions = SyncOptions()
-    ) async throws(DownloadError) -> SyncReport {
-        let sync = try await DirectorySync(of: source, into: directory, options: options, manager: self)
-        await withTaskGroup(of: Void.self) { group in
-            var next = 0
-            func start() {
-                guard next < sync.requests.count, !Task.isCancelled else { return }
-                let request = sync.requests[next]
-                next += 1
-                group.addTask {
-                    guard case .file(let path) = request.destination else { return }
-                    do throws(DownloadError) {
-                        let download = try await self.download(request)
-                        await sync.completed(try await download.finished())
-                        try? await download.remove()
-                    } catch { sync.failed(error, path: path) }
-                }
-            }
-            for _ in 0..<max(64, 4 * min(1 << 16, configuration.maxConcurrentDownloads)) { start() }
-            for await _ in group { start() }
-        }
-        return try await sync.finish()
     }
 }

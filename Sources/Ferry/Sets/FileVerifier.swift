@@ -34,6 +34,8 @@ public struct VerifiedFile: Sendable, Hashable {
     /// The directory of the manifest that names the file, below which no link is followed; `nil` for a file that was
     /// named itself.
     public var directory: String?
+    /// The number of the user who recorded the digests, if that is not this one: the record is as trustworthy as that user.
+    public var recordedBy: UInt32?
 
     /// Whether the file is whole.
     public var isIntact: Bool { state == .intact }
@@ -48,9 +50,9 @@ public struct VerifiedFile: Sendable, Hashable {
     }
 }
 
-/// Coded as `{"path", "state", "ranges"?, "error"?, "totalBytes"?, "checksum"?}`.
+/// Coded as `{"path", "state", "ranges"?, "error"?, "totalBytes"?, "checksum"?, "recordedBy"?}`.
 extension VerifiedFile: Encodable {
-    private enum CodingKeys: String, CodingKey { case path, state, ranges, error, totalBytes, checksum }
+    private enum CodingKeys: String, CodingKey { case path, state, ranges, error, totalBytes, checksum, recordedBy }
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
@@ -63,6 +65,7 @@ extension VerifiedFile: Encodable {
         }
         try container.encodeIfPresent(record?.totalBytes, forKey: .totalBytes)
         try container.encodeIfPresent(record?.checksum, forKey: .checksum)
+        try container.encodeIfPresent(recordedBy, forKey: .recordedBy)
     }
 }
 
@@ -82,6 +85,8 @@ extension VerifiedFile.State {
 
 /// Compares files with the digests that were recorded when they were downloaded: of a directory with a manifest, all files
 /// of the set; of a file, the digests beside it, or those of the manifest of a directory that contains it.
+///
+/// Nothing is written, so the files and the records may be anyone's who lets this user read them.
 struct FileVerifier {
     let disk: Disk
 
@@ -90,6 +95,8 @@ struct FileVerifier {
         var files: [(path: FilePath, record: FileRecord?)] = []
         /// The directory of the manifest.
         var directory: String?
+        /// The other user who recorded the digests.
+        var recordedBy: UInt32?
         /// Why there may be more.
         var problem: ErrorPhrase?
     }
@@ -107,16 +114,28 @@ struct FileVerifier {
             }
             return Targets(
                 files: content.records.map { (place.appending($0.path), $0) }, directory: path,
-                problem: content.problem)
+                recordedBy: otherOwner(of: place.appending(SetPath.manifest)), problem: content.problem)
         }
-        if let record = digests(beside: place, disk.fileSystem) { return Targets(files: [(place, record)]) }
-        return Targets(files: [(place, try record(inManifestAbove: place) ?? attribute(of: place))])
+        if let record = digests(beside: place, disk.fileSystem) {
+            return Targets(files: [(place, record)], recordedBy: DigestFile.path(of: place).flatMap(otherOwner))
+        }
+        if let found = try record(inManifestAbove: place) {
+            return Targets(files: [(place, found.record)], recordedBy: otherOwner(of: found.manifest))
+        }
+        return Targets(files: [(place, attribute(of: place))], recordedBy: otherOwner(of: place))
+    }
+
+    /// The owner of a file, if that is another user.
+    private func otherOwner(of path: FilePath) -> UInt32? {
+        let owner = (try? disk.fileSystem.statusIfPresent(path))?.owner
+        return owner == disk.fileSystem.user.user ? nil : owner
     }
 
     /// The digests beside a file, unless the file is a newer download without any.
     private func digests(beside path: FilePath, _ fileSystem: any FileSystem) -> FileRecord? {
-        guard let record = DigestFile.read(of: path, fileSystem: fileSystem) else { return nil }
-        guard let file = try? fileSystem.openOurs(path, .readOnly, for: .content) else { return record }
+        let found = DigestFile.read(of: path) { beside throws(FileError) in try fileSystem.openAnyones(beside) }
+        guard let record = found else { return nil }
+        guard let file = try? fileSystem.openAnyones(path) else { return record }
         defer { file.close() }
         guard let status = try? file.status(), status.modified.text != record.modified,
             let attribute = SourceAttribute.read(file), attribute.isOf(status), attribute.checksum != record.checksum
@@ -124,14 +143,18 @@ struct FileVerifier {
         return nil
     }
 
-    private func record(inManifestAbove file: FilePath) throws(DownloadError) -> FileRecord? {
+    private func record(
+        inManifestAbove file: FilePath
+    ) throws(DownloadError) -> (record: FileRecord, manifest: FilePath)? {
         var directory = file.parent
         while true {
             if let records = try Manifest.content(of: directory, fileSystem: disk.fileSystem)?.records,
                 let rest = file.string.dropping(prefix: directory.string)
             {
                 let path = rest.split(at: "/").joined(separator: "/")
-                if let record = records.first(where: { $0.path == path }) { return record }
+                if let record = records.first(where: { $0.path == path }) {
+                    return (record, directory.appending(SetPath.manifest))
+                }
             }
             guard directory.parent != directory, !directory.components.isEmpty else { return nil }
             directory = directory.parent
@@ -140,7 +163,7 @@ struct FileVerifier {
 
     /// The digest of a small file, which has no file of digests.
     private func attribute(of path: FilePath) -> FileRecord? {
-        guard let file = try? disk.fileSystem.openOurs(path, .readOnly, for: .content) else { return nil }
+        guard let file = try? disk.fileSystem.openAnyones(path) else { return nil }
         defer { file.close() }
         guard let found = SourceAttribute.read(file), let checksum = found.checksum else { return nil }
         var record = FileRecord(path: path.lastComponent?.string ?? "")
@@ -170,7 +193,7 @@ struct FileVerifier {
                 result.state = .missing
                 return result
             }
-            let file = try fileSystem.openOurs(path, .readOnly, for: .content)
+            let file = try fileSystem.openAnyones(path)
             defer { file.close() }
             let status = try file.status()
             let damaged = try damage(file, status.length, record, total, checksum)
@@ -234,7 +257,9 @@ extension DownloadManager {
         }
         for target in targets.files {
             let file = await EngineProvider.files.run { disk in
-                FileVerifier(disk: disk).verify(target.path, target.record, in: targets.directory)
+                var file = FileVerifier(disk: disk).verify(target.path, target.record, in: targets.directory)
+                if file.record != nil { file.recordedBy = targets.recordedBy }
+                return file
             }
             guard !Task.isCancelled else {
                 throw DownloadError(.cancelled, ErrorPhrase(.itWasCancelled))
@@ -289,10 +314,21 @@ extension DownloadManager {
                     fileSystem: disk.fileSystem(within: root))
             }
             request.destination = .part(paths.part.string)
-        case .damaged, .changed, .missing: request.destination = .file(file.path)
+        case .damaged, .changed, .missing:
+            request.destination = .file(file.path)
+            if let root = file.directory { try await makeDirectory(of: file.path, in: root) }
         case .intact, .unknown, .unreadable:
             throw DownloadError(.notResumable, ErrorPhrase(.notRepairable, file.path), recovery: .needsUser)
         }
         return request
+    }
+
+    /// Makes the directory of a missing file of a set, which may be gone too.
+    private static func makeDirectory(of path: String, in root: String) async throws(DownloadError) {
+        try await EngineProvider.files.run { disk throws(DownloadError) in
+            do throws(FileError) {
+                try disk.fileSystem(within: root).makeDirectories(FilePath(path).parent, syncs: true)
+            } catch { throw DownloadError(error) }
+        }
     }
 }

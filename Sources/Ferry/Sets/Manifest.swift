@@ -44,7 +44,9 @@ struct Manifest: Sendable {
             guard let locked else { throw FileError(.open, path, kind: .exists) }
             (file, end) = (locked.file, locked.status.length)
         } catch  where error.operation == .lock && error.kind == .exists {
-            throw DownloadError(.conflict, ErrorPhrase(.setInUse, "\(directory)"), recovery: .needsUser)
+            throw DownloadError(
+                .conflict, ErrorPhrase(.setInUse, "\(directory)"), suggestion: ErrorPhrase(.waitForSync),
+                recovery: .needsUser)
         } catch { throw DownloadError(error) }
         do throws(DownloadError) { try read() } catch {
             file.close()
@@ -64,11 +66,13 @@ struct Manifest: Sendable {
     private struct Count: Codable { var files: Int }
 
     /// Reads the records of a directory without changing anything; `nil` if it has no manifest. Blocks.
+    ///
+    /// The manifest may be another user's.
     static func content(of directory: FilePath, fileSystem: any FileSystem) throws(DownloadError) -> Content? {
         let path = directory.appending(SetPath.manifest)
         guard (try? fileSystem.exists(path)) == true else { return nil }
         do throws(FileError) {
-            let file = try fileSystem.openOurs(path, .readOnly)
+            let file = try fileSystem.openAnyones(path)
             defer { file.close() }
             let found = try read(file, length: file.status().length, path)
             var content = Content(records: found.order.compactMap { found.records[$0] })

@@ -1,6 +1,7 @@
 import FerryCore
 
-/// Which files of a set are wanted: patterns in which `*` and `?` stand for characters of a name, and `**` for any.
+/// Which files of a set are wanted: patterns in which `*` and `?` stand for characters of a name, and `**` for any. One that
+/// ends with `/` matches directories, and so every file below them.
 public struct SetFilter: Sendable, Hashable {
     /// The patterns of which a path must match one; none means all.
     public var include: [String]
@@ -11,14 +12,39 @@ public struct SetFilter: Sendable, Hashable {
         (self.include, self.exclude) = (include, exclude)
     }
 
-    /// Whether the file is wanted. A pattern without `/` is compared with the name, and one with `/` with the path.
+    /// Whether the file is wanted. A pattern without `/` before its end is compared with names, and one with `/` with paths.
     public func accepts(_ path: String) -> Bool {
-        let name = Paths.name(of: path)
+        let directories = Self.directories(of: path)
         func isMatch(_ pattern: String) -> Bool {
-            let isOfPath = pattern.utf8.contains(UInt8(ascii: "/"))
-            return Self.matches(Array((isOfPath ? path : name).utf8)[...], Array(pattern.utf8)[...])
+            guard let directory = pattern.dropping(suffix: "/") else { return Self.isMatch(path, pattern[...]) }
+            return directories.contains { Self.isMatch($0, directory) }
         }
         return (include.isEmpty || include.contains(where: isMatch)) && !exclude.contains(where: isMatch)
+    }
+
+    /// Whether no file below the directory is wanted, whatever its name, so that its listing need not be read.
+    func prunes(_ directory: String) -> Bool {
+        let directories = Self.directories(of: directory) + [directory]
+        return exclude.contains { pattern in
+            guard let name = pattern.dropping(suffix: "/") ?? pattern.dropping(suffix: "/**") else { return false }
+            // `dir/**` is a pattern of paths, also without another slash.
+            let isOfPath = pattern.utf8.hasSuffix("/**") || name.utf8.contains(UInt8(ascii: "/"))
+            return directories.contains { Self.isMatch($0, name, isOfPath: isOfPath) }
+        }
+    }
+
+    /// The directories above a path, the outermost first.
+    private static func directories(of path: String) -> [String] {
+        var directories: [String] = []
+        for name in path.split(at: "/").dropLast() {
+            directories.append(directories.last.map { "\($0)/\(name)" } ?? String(name))
+        }
+        return directories
+    }
+
+    private static func isMatch(_ path: String, _ pattern: Substring, isOfPath: Bool? = nil) -> Bool {
+        let isOfPath = isOfPath ?? pattern.utf8.contains(UInt8(ascii: "/"))
+        return matches(Array((isOfPath ? path : Paths.name(of: path)).utf8)[...], Array(pattern.utf8)[...])
     }
 
     /// Linear in the text for each star: after a mismatch only the last star is tried again.

@@ -38,7 +38,7 @@ package struct SetList: Sendable {
         if first.utf8.first == UInt8(ascii: "{") {
             addJSON(lines)
         } else if let heading = Heading(first) {
-            addRows(lines, heading)
+            addRows(bytes, heading)
         } else if ChecksumList(String(first)).entries.first?.name != nil {
             try addChecksums(bytes)
         } else {
@@ -186,47 +186,22 @@ package struct SetList: Sendable {
         /// `nil` for a line that does not name a column with the URL or the path.
         init?(_ line: String) {
             separator = line.utf8.contains(0x09) ? 0x09 : UInt8(ascii: ",")
-            let names = Self.split(line, separator).map { $0.trimmedText.asciiLowercased }
+            var rows = SeparatedRows(Array(line.utf8), separator: separator)
+            let names = rows.next()?.fields?.map { $0.trimmedText.asciiLowercased } ?? []
             var columns: [String: Int] = [:]
             for (index, name) in names.enumerated() where columns[name] == nil { columns[name] = index }
             guard columns["url"] ?? columns["path"] != nil else { return nil }
             self.columns = columns
         }
-
-        /// Splits a line; a field in quotation marks may contain separators and doubled marks (RFC 4180).
-        static func split(_ line: String, _ separator: UInt8) -> [String] {
-            var (fields, field, isQuoted): ([[UInt8]], [UInt8], Bool) = ([], [], false)
-            let bytes = Array(line.utf8)
-            var index = 0
-            while index < bytes.count {
-                let byte = bytes[index]
-                if byte == UInt8(ascii: "\"") {
-                    let isDoubled = isQuoted && index + 1 < bytes.count && bytes[index + 1] == byte
-                    if isDoubled { field.append(byte) } else { isQuoted.toggle() }
-                    index += isDoubled ? 2 : 1
-                    continue
-                }
-                if byte == separator, !isQuoted {
-                    fields.append(field)
-                    field = []
-                } else {
-                    field.append(byte)
-                }
-                index += 1
-            }
-            return (fields + [field]).map { String(decoding: $0, as: UTF8.self) }
-        }
     }
 
-    private mutating func addRows(_ lines: TextLines, _ heading: Heading) {
-        var isHeading = true
-        for line in lines where Self.isContent(line.bytes) {
-            if isHeading {
-                isHeading = false
+    private mutating func addRows(_ bytes: [UInt8], _ heading: Heading) {
+        for row in SeparatedRows(bytes, separator: heading.separator).dropFirst() {
+            guard let fields = row.fields else {
+                problems.append("line \(row.line): \(Reason.phrase(ErrorPhrase(.unclosedQuote)))")
                 continue
             }
-            let fields = line.isTooLong ? [] : Heading.split(String(line.text), heading.separator)
-            add(line.number) { name in
+            add(row.line) { name in
                 guard let column = heading.columns[name.asciiLowercased], fields.indices.contains(column) else {
                     return nil
                 }

@@ -12,6 +12,10 @@ struct SetListing: Sendable {
 
     /// The paths of all listed files, also of those that are not wanted.
     var paths: Set<String> = []
+    /// The paths of directories of an index without anything in them.
+    var emptyDirectories: [String] = []
+    /// The URL of the first page of an index; `nil` of a list.
+    var root: DownloadURL?
     /// The place of each wanted file in ``entries``.
     private var places: [String: Int] = [:]
 
@@ -129,7 +133,9 @@ struct SetReader: Sendable {
     private func read(_ url: DownloadURL, _ listing: inout SetListing) async throws(DownloadError) {
         let first = try await page(url, most: SetList.mostBytes)
         if case .list(let bytes) = first.content {
-            let base = options.base ?? first.url
+            // A list on another server, as of the files of a release, is there alone: its names are below the given address.
+            // allow(origin): which URL names are below; nothing is sent.
+            let base = options.base ?? (first.url.origin == url.origin ? first.url : url)
             let list = try await EngineProvider.files.run { _ throws(DownloadError) in try SetList(bytes, base: base) }
             listing.problems = list.problems.map { "\(url): \($0)" }
             listing.add(list.entries, options.filter)
@@ -138,7 +144,21 @@ struct SetReader: Sendable {
         guard first.url.path.utf8.hasSuffix("/") else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.notAnIndex, "\(url)"), recovery: .needsUser)
         }
+        guard Self.isSameServer(first.url, url) else {
+            throw DownloadError(
+                .invalidRequest, ErrorPhrase(.setRedirected, "\(url)", "\(first.url)"),
+                suggestion: ErrorPhrase(.giveThatAddress), recovery: .needsUser)
+        }
+        listing.root = first.url
         await crawl(from: first, &listing)
+    }
+
+    /// Whether the first page is of the server that was named: the same one, or its https where http was.
+    static func isSameServer(_ answered: DownloadURL, _ asked: DownloadURL) -> Bool {
+        // allow(origin): which server's files make the set; nothing is sent.
+        if answered.origin == asked.origin { return true }
+        return asked.host == answered.host && asked.scheme == .http && answered.scheme == .https
+            && asked.port == 80 && answered.port == 443
     }
 
     /// Reads the pages below the first one, level by level.
@@ -151,6 +171,7 @@ struct SetReader: Sendable {
             var directories: [DownloadURL] = []
             for page in level {
                 guard case .index(let links) = page.content else { continue }
+                var isEmpty = true
                 for link in links where seen.insert(link.text).inserted {
                     // Orders of the page itself have its path; other links with a query may be files.
                     if link.query != nil, link.path != page.url.path, link.path.utf8.hasPrefix(root.path) {
@@ -160,13 +181,17 @@ struct SetReader: Sendable {
                     guard SetPath.path(of: link, below: page.url) != nil,
                         let path = SetPath.path(of: link, below: root), !SetPath.isOwn(path)
                     else { continue }
+                    isEmpty = false
                     if link.path.utf8.hasSuffix("/") {
-                        directories.append(link)
+                        if !options.filter.prunes(path) { directories.append(link) }
                         continue
                     }
                     do throws(DownloadError) {
                         listing.add([try SetEntry(path: path, sources: [link])], options.filter)
                     } catch { listing.problems.append(error.reason) }
+                }
+                if isEmpty, options.filter.include.isEmpty, let path = SetPath.path(of: page.url, below: root) {
+                    listing.emptyDirectories += [SetPath.make(path)].compactMap(\.self)
                 }
             }
             if directories.isEmpty { break }

@@ -9,11 +9,32 @@ struct SyncPlan: Sendable, Hashable {
         var modified: String
     }
 
+    /// Why a file is requested.
+    enum Cause: Sendable, Hashable {
+        /// It is not here.
+        case missing
+        /// The list has another size, digest or entity tag than the file.
+        case changed
+        /// The list does not prove that the file is current: the server is asked.
+        case unproven
+        /// The manifest has no record of the file that is here: it is compared.
+        case unrecorded
+        /// The file that is here is not of the set, and is replaced.
+        case foreign
+
+        /// Whether the file that is here may be replaced.
+        var replaces: Bool {
+            switch self {
+            case .changed, .unproven, .foreign: true
+            case .missing, .unrecorded: false
+            }
+        }
+    }
+
     enum Step: Sendable, Hashable {
         /// The file is complete and current.
         case keep(FileRecord)
-        /// The file is requested; `replaces`: the one that is there may be replaced.
-        case request(SetEntry, replaces: Bool)
+        case request(SetEntry, Cause)
         /// A file that this set has not downloaded is there.
         case conflict(SetEntry)
     }
@@ -33,9 +54,17 @@ struct SyncPlan: Sendable, Hashable {
     /// In the order of the list.
     private(set) var steps: [Step] = []
     /// Files of the manifest that the source does not list any more, and that are still there.
-    private(set) var gone: [FileRecord] = []
+    private(set) var gone: [Gone] = []
     /// Files of the manifest that are not looked at: the filter or the depth leaves them out.
     private(set) var others: [FileRecord] = []
+
+    /// A file that the source does not list any more.
+    struct Gone: Sendable, Hashable {
+        var record: FileRecord
+        /// Whether it is deleted: that is asked for, the list was read whole and is that of the file, and the file is
+        /// unchanged since it was downloaded.
+        var isDeleted: Bool
+    }
 
     init(_ listing: SetListing, _ options: SyncOptions, _ directory: Directory) {
         var wanted: Set<String> = []
@@ -48,33 +77,39 @@ struct SyncPlan: Sendable, Hashable {
             let isWanted = options.filter.accepts(record.path) && options.maxDepth.map { depth <= $0 } != false
             if !isWanted || listing.paths.contains(record.path) {
                 others.append(record)
-            } else if directory.file(record.path) != nil {
-                gone.append(record)
+            } else if let file = directory.file(record.path) {
+                let isDeleted =
+                    options.deletesGone && listing.problems.isEmpty && listing.covers(record) && record.isOf(file)
+                gone.append(Gone(record: record, isDeleted: isDeleted))
             }
         }
     }
 
     private static func step(_ entry: SetEntry, _ options: SyncOptions, _ directory: Directory) -> Step {
-        guard let file = directory.file(entry.path) else { return .request(entry, replaces: false) }
+        guard let file = directory.file(entry.path) else { return .request(entry, .missing) }
         if var record = directory.manifest[entry.path], record.proof != nil, record.totalBytes == file.totalBytes,
             record.modified == file.modified || directory.isSame(record)
         {
             record.problem = nil
-            return isCurrent(record, entry) ? .keep(record) : .request(entry, replaces: true)
+            return switch isCurrent(record, entry) {
+            case true?: .keep(record)
+            case false?: .request(entry, .changed)
+            case nil: .request(entry, .unproven)
+            }
         }
-        if options.replacesOthers { return .request(entry, replaces: true) }
+        if options.replacesOthers { return .request(entry, .foreign) }
         // With a digest the file is compared; its attribute tells one of a sync that was killed.
         return entry.checksum != nil || directory.isDownloaded(entry)
-            ? .request(entry, replaces: false) : .conflict(entry)
+            ? .request(entry, .unrecorded) : .conflict(entry)
     }
 
-    /// Whether the list itself proves that the file has not changed: by its digest, else by its validators. Without
-    /// either the server is asked.
-    private static func isCurrent(_ record: FileRecord, _ entry: SetEntry) -> Bool {
+    /// Whether the file has changed according to the list: by its size and digest, else by its validators; `nil` if the list
+    /// does not tell.
+    private static func isCurrent(_ record: FileRecord, _ entry: SetEntry) -> Bool? {
         if let size = entry.totalBytes, size != record.totalBytes { return false }
         if let wanted = entry.checksum { return wanted == record.checksum }
-        if let etag = entry.etag { return etag == record.etag && (EntityTag(etag).map { !$0.isWeak } ?? false) }
-        return false
+        guard let etag = entry.etag, let tag = EntityTag(etag), !tag.isWeak else { return nil }
+        return etag == record.etag
     }
 }
 
@@ -82,5 +117,14 @@ extension FileRecord {
     /// Whether the file is the one that the record is about, by its size and time.
     func isOf(_ file: SyncPlan.LocalFile) -> Bool {
         proof != nil && totalBytes == file.totalBytes && modified == file.modified
+    }
+}
+
+extension SetListing {
+    /// Whether a file that is not listed is gone from the source: an index whose first page is another one now, as after a
+    /// redirect to a sign-in page, says nothing of it.
+    fileprivate func covers(_ record: FileRecord) -> Bool {
+        guard let root else { return true }
+        return record.urls.first.flatMap { try? DownloadURL($0) }.flatMap { SetPath.path(of: $0, below: root) } != nil
     }
 }

@@ -96,7 +96,8 @@ extension ErrorPhrase {
         // Sets of files, and files that are verified and repaired
         case notASetPath, sameSetPath, emptySet, setAnswered, setLeavesServer, notAnIndex, largeSet, noSetBase, setInUse
         case noManifest, manifestDamaged, manifestShort, syncNotEnded, linksWithQuery, deepSet, noneWanted
-        case notRepairable, repairWithoutURL, repairInTheWay
+        case notRepairable, repairWithoutURL, repairInTheWay, setRedirected, unclosedQuote, contentInTheWay
+        case noSet, manySets, setListForSocket, setPlaceTaken, setSource, secretsInSet, setNotDue
         // Missing features of a file system
         case open, create, read, write, sync, truncate, lock, link, rename, remove, list, allocate, inspect
         case makeDirectory, syncDirectory, measureSpace, setMode, setTime, setAttribute, getAttribute
@@ -177,6 +178,8 @@ extension ErrorPhrase {
         case giveDescriptor, listenForFerry, writeObject
         case allowThenRestart, startUnconfined
         case nameSessions, nameDownloads, noShell, choosePlaceBelow, giveInURLs, runByItself, startUserSession
+        case waitForSync, finishOther, overwriteInSet, moveItAway, newLinkInSet, leaveStrictAway, keptInSet,
+            listWithDigests, giveThatAddress, syncHere, setsShow
     }
 }
 

@@ -34,7 +34,23 @@ extension SentenceTable {
         "The directory to keep the files in; created if missing.": "存放文件的目录；不存在时会创建。",
         "Only files whose name matches: * and ? for characters; with a / the path is compared, ** for directories.":
             "只要名称匹配的文件：* 和 ? 代表字符；含 / 时比较路径，** 代表目录。",
-        "No files whose name, or with a / path, matches.": "不要名称（含 / 时为路径）匹配的文件。",
+        "No files whose name, or with a / path, matches; DIR/ leaves out directories, whose pages are not read.":
+            "不要名称（含 / 时为路径）匹配的文件；DIR/ 略去目录，不读取其页面。",
+        "Show what would be fetched, checked, kept and deleted, and why; write nothing.":
+            "显示会下载、检查、保留和删除什么及其原因；不写入任何内容。",
+        "Let the daemon sync the set, starting it if necessary; ferry sets shows it.":
+            "由后台服务同步该集合，必要时启动它；用 ferry sets 查看。",
+        "List the sets that the daemon syncs, or pause, resume, cancel, remove, verify or repair them.":
+            "列出后台服务同步的集合，或暂停、继续、取消、移除、校验、修复它们。",
+        """
+        resume also looks for changes of the source again. cancel deletes the partial data, and remove takes a set off the \
+        list; both leave the complete files.
+        """: "resume 也会再次查看来源的更改。cancel 删除未完成的数据，remove 将集合移出列表；两者都保留完整的文件。",
+        "pause, resume, cancel, remove, verify or repair; without it the sets are listed.":
+            "pause、resume、cancel、remove、verify 或 repair；不给出时列出集合。",
+        "Identifiers, their beginnings, or all.": "标识符、其开头，或 all。",
+        "Store each content once, named by its SHA-256; needs --results, which say what is where.":
+            "每个内容只存一次，以其 SHA-256 命名；需要 --results 说明内容所在。",
         "Depth of directories below an index page; 0 for its own files only.": "索引页之下的目录深度；0 表示只要该页的文件。",
         "The URL of the directory that relative names in a list are in.": "列表中的相对名称所在目录的网址。",
         "Delete files of the set that the source does not list any more, if they are unchanged here.":
@@ -127,8 +143,9 @@ extension SentenceTable {
         "Only the entries of a list whose host is in part K of N.": "只取列表中主机属于 N 份中第 K 份的条目。",
         """
         Path of each file below the directory, with the fields {host}, {path}, {name}, {stem}, {ext}, {line}, {n}, \
-        {url-sha256} and its first digits, as in {url-sha256:2}.
-        """: "每个文件在目录之下的路径，字段有 {host}、{path}、{name}、{stem}、{ext}、{line}、{n}、{url-sha256} 及其前几位，例如 {url-sha256:2}。",
+        {url-sha256}, with --dedup {sha256} of the content, and their first digits, as in {url-sha256:2}.
+        """:
+            "每个文件在目录之下的路径，字段有 {host}、{path}、{name}、{stem}、{ext}、{line}、{n}、{url-sha256}，配合 --dedup 还有内容的 {sha256}，以及它们的前几位，例如 {url-sha256:2}。",
         """
         Append one JSON line for each ended file; with the same file and list again, a run goes on. - is standard output.
         """: "每个文件结束时追加一行 JSON；再次使用同一文件和列表时从中断处继续。- 表示标准输出。",

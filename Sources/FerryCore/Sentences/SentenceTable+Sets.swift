@@ -47,9 +47,52 @@ extension SentenceTable {
             "there is no record of the digests of {0}, so it cannot be repaired", "没有 {0} 的校验值记录，因此无法修复"
         ),
         .repairWithoutURL: ("it is not known where {0} is from: give its URL", "不知道 {0} 来自何处：请给出其 URL"),
-        .repairInTheWay: (
-            "{0} is of another download: finish or remove that one first", "{0} 属于另一个下载：请先完成或删除它"
+        .repairInTheWay: ("{0} is of another download", "{0} 属于另一个下载"),
+        .setRedirected: (
+            "{0} leads to another server, whose files are another set: {1}", "{0} 指向另一台服务器，那里的文件是另一个集合：{1}"
         ),
+        .unclosedQuote: ("a quotation mark is not closed", "引号没有闭合"),
+        .contentInTheWay: (
+            "{0} has the name of the content and other bytes: it is left as it is", "{0} 以该内容命名，但字节不同：保持原样"
+        ),
+        .noSet: ("there is no set {0}", "没有集合 {0}"),
+        .manySets: ("there are {0} sets already: remove one first", "已有 {0} 个集合：请先移除一个"),
+        .setListForSocket: (
+            "a list on the daemon's machine can only be named through the Unix socket; give the URL of a list",
+            "后台服务所在机器上的列表只能通过 Unix 套接字指定；请给出列表的 URL"
+        ),
+        .setPlaceTaken: ("{0} is the directory of the set {1}", "{0} 是集合 {1} 的目录"),
+        .setSource: ("a set has a url or a list, one of them", "集合要有 url 或 list，二者取一"),
+        .secretsInSet: (
+            "the daemon keeps no credentials for a set", "后台服务不为集合保存凭据"
+        ),
+        .setNotDue: ("the set {0} is {1}", "集合 {0} 的状态是 {1}"),
+    ]
+
+    /// The suggestions of the commands for sets.
+    static let setSuggestions: Rows = [
+        .waitForSync: ("Wait until the other one has ended.", "请等待另一个同步结束。"),
+        .finishOther: ("Finish or remove that one first.", "请先完成或删除它。"),
+        .overwriteInSet: ("--on-conflict overwrite replaces it.", "--on-conflict overwrite 会替换它。"),
+        .moveItAway: ("Move it away and run the command again.", "请将其移走后重新运行命令。"),
+        .newLinkInSet: (
+            "Get a list with fresh links and run the command again; the received part is kept.",
+            "请取得含新链接的列表后重新运行命令；已有的内容会保留。"
+        ),
+        .leaveStrictAway: (
+            "Leave --strict away, or use a list with digests.", "请去掉 --strict，或使用带校验值的列表。"
+        ),
+        .keptInSet: (
+            "What came is kept as {0}; correct the list if its digest is wrong, and run the command again.",
+            "已下载的内容保留为 {0}；如果列表中的校验值有误，请改正后重新运行命令。"
+        ),
+        .listWithDigests: (
+            "The server may send a wrong Content-Digest. Use a list with the digests of the files.",
+            "服务器发送的 Content-Digest 可能有误。请使用带有文件校验值的列表。"
+        ),
+        .giveThatAddress: ("Give that address if it is meant.", "如果要的就是它，请给出那个地址。"),
+        .syncHere: ("Run ferry sync without --daemon.", "请不带 --daemon 运行 ferry sync。"),
+        .setsShow: ("Run ferry sets to see all.", "请运行 ferry sets 查看全部集合。"),
     ]
 
     /// The patterns of the commands for sets; see ``chinesePatterns``.
@@ -81,5 +124,38 @@ extension SentenceTable {
         "unreadable: {0}: {1}": "无法读取：{0}：{1}",
         "{0} files are intact, {1} are not": "{0} 个文件完好，{1} 个不完好",
         "line {0}: not a JSON object": "第 {0} 行：不是 JSON 对象",
+        "the digests of {0} were recorded by user {1}": "{0} 的校验值由用户 {1} 记录",
+        // What a sync would do
+        "fetch: {0}: it is missing here": "下载：{0}：这里没有",
+        "fetch: {0}: the list has another size or digest": "下载：{0}：列表中的大小或校验值不同",
+        "fetch: {0}: it replaces a file that is not of the set": "下载：{0}：替换不属于该集合的文件",
+        "check: {0}: the server is asked whether it has changed": "检查：{0}：询问服务器是否已更改",
+        "check: {0}: it is there without a record, and is compared": "检查：{0}：文件已在但没有记录，将进行比较",
+        "keep: {0}: the list proves that it is current": "保留：{0}：列表证明其为最新",
+        "leave: {0}: it is not of the set, which is incomplete without it": "不动：{0}：它不属于该集合，集合因此不完整",
+        "leave: {0}: the source does not list it any more": "不动：{0}：来源不再列出",
+        "delete: {0}: the source does not list it any more": "删除：{0}：来源不再列出",
+        "{0} files listed: {1} to fetch ({2}), {3} to check, {4} unchanged, {5} in the way, {6} to delete":
+            "列出 {0} 个文件：{1} 个待下载（{2}），{3} 个待检查，{4} 个未变，{5} 个被占用，{6} 个待删除",
+        "at least {0}": "至少 {0}",
+        "{0} of unknown size": "{0} 个大小未知",
+        "--dry-run and --daemon cannot be used together": "--dry-run 和 --daemon 不能一起使用",
+        "{0} cannot be used with --daemon, which has its own settings": "{0} 不能与 --daemon 一起使用，它有自己的设置",
+        // Sets in the daemon
+        "{0} is no action on sets: there are {1}": "{0} 不是对集合的操作：可用的有 {1}",
+        "name the sets, or all": "请指明集合，或用 all",
+        "no set begins with {0}": "没有以 {0} 开头的集合",
+        "several sets begin with {0}; give more of it": "有多个集合以 {0} 开头；请给出更多",
+        "there are no sets": "没有集合",
+        "{0}  waiting  {1}": "{0}  等待中  {1}",
+        "{0}  syncing, {1} of {2} files, {3} received  {4}": "{0}  同步中，{2} 个文件中的 {1} 个，已接收 {3}  {4}",
+        "{0}  verifying, {1} of {2} files  {3}": "{0}  校验中，{2} 个文件中的 {1} 个  {3}",
+        "{0}  repairing, {1} of {2} files  {3}": "{0}  修复中，{2} 个文件中的 {1} 个  {3}",
+        "{0}  paused  {1}": "{0}  已暂停  {1}",
+        "{0}  complete, {1} files  {2}": "{0}  完整，{1} 个文件  {2}",
+        "{0}  incomplete, {1} of {2} files are missing or not current  {3}":
+            "{0}  不完整，{2} 个文件中的 {1} 个缺失或不是最新  {3}",
+        "{0}  failed: {1}  {2}": "{0}  失败：{1}  {2}",
+        "{0}  cancelled  {1}": "{0}  已取消  {1}",
     ]
 }

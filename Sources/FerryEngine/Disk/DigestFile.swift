@@ -44,7 +44,14 @@ package enum DigestFile {
 
     /// Reads the digests of a file; `nil` if there are none that this user has written. Blocks.
     package static func read(of file: FilePath, fileSystem: any FileSystem) -> FileRecord? {
-        guard let path = path(of: file), let opened = try? fileSystem.openOurs(path, .readOnly) else { return nil }
+        read(of: file) { path throws(FileError) in try fileSystem.openOurs(path, .readOnly) }
+    }
+
+    /// Reads the digests of a file that `open` opens; `nil` if there are none. Blocks.
+    package static func read(
+        of file: FilePath, _ open: (FilePath) throws(FileError) -> any File
+    ) -> FileRecord? {
+        guard let path = path(of: file), let opened = try? open(path) else { return nil }
         defer { opened.close() }
         guard let length = try? opened.status().length, length <= mostBytes,
             let bytes = try? opened.read(0..<length)

@@ -18,7 +18,7 @@ package struct SourceAttribute: Sendable, Hashable {
     package let lastModified: String?
     package let length: ByteCount
     package let modified: FileTime
-    package let checksum: Checksum?
+    package private(set) var checksum: Checksum?
 
     package init(_ source: FileSource, length: ByteCount, modified: FileTime) {
         urlDigest = Self.digest(ofURL: source.url)
@@ -27,6 +27,13 @@ package struct SourceAttribute: Sendable, Hashable {
         self.length = length
         self.modified = modified
         checksum = source.checksum
+    }
+
+    /// The attribute with the digest of the file.
+    func with(_ checksum: Checksum) -> SourceAttribute {
+        var attribute = self
+        attribute.checksum = checksum
+        return attribute
     }
 
     package func encode() -> [UInt8] {

@@ -136,6 +136,78 @@ extension DownloadDriver {
         }
         if let failure { report(.event(.note(Reason(.digestsNotKept, DownloadError(failure).reason)))) }
     }
+
+    /// Records the digests of a file that was complete before, unless they are recorded. Returns the result with its digest.
+    ///
+    /// The file is read once. A file of someone else, and one that is written meanwhile, get none.
+    func recordExisting(_ finished: FinishedDownload) async -> FinishedDownload {
+        guard request.recordsDigests, finished.wasAlreadyComplete, !finished.path.isEmpty else { return finished }
+        let path = FilePath(finished.path)
+        let found = await files.run { disk -> Existing? in try? Existing(path, disk) }
+        guard let found else { return finished }
+        defer { found.file.close() }
+        var answer = finished
+        if let recorded = found.recorded {
+            answer.checksum = answer.checksum ?? recorded
+            return answer
+        }
+        report(.state(.verifying))
+        let digest = try? await read(to: found.status.length) { _ in
+            PrefixDigest(.sha256, of: found.file, recordingPiecesOf: found.status.length)
+        }
+        guard let digests = digest?.recorded else { return finished }
+        answer.checksum = answer.checksum ?? digests.checksum
+        var record = FileRecord(
+            path: Paths.name(of: finished.path), urls: state.withLock { $0.links.given.map { $0.with(nil).text } })
+        (record.totalBytes, record.modified) = (found.status.length, found.status.modified.text)
+        (record.checksum, record.pieces) = (digests.checksum, digests.pieces)
+        (record.etag, record.lastModified) = (finished.etag, finished.lastModified)
+        (record.proof, record.completedAt) = (finished.proof, environment.clock.date())
+        let failure = await files.run { [record] disk -> FileError? in
+            do throws(FileError) {
+                let now = try found.file.status()
+                guard now.length == found.status.length, now.modified == found.status.modified else { return nil }
+                // The digest of a single piece has its place in the attribute.
+                if record.pieces == nil, found.note(digests.checksum) { return nil }
+                try DigestFile.write(record, of: path, fileSystem: disk.fileSystem)
+                return nil
+            } catch { return error }
+        }
+        if let failure { report(.event(.note(Reason(.digestsNotKept, DownloadError(failure).reason)))) }
+        return answer
+    }
+
+    /// A file that was complete before, open.
+    private struct Existing: Sendable {
+        let file: any File
+        let status: FileStatus
+        let attribute: SourceAttribute?
+        /// The digest that is recorded for these bytes.
+        let recorded: Checksum?
+
+        init(_ path: FilePath, _ disk: Disk) throws(FileError) {
+            let file = try disk.fileSystem.openOurs(path, .readOnly, for: .content)
+            do throws(FileError) { status = try file.status() } catch {
+                file.close()
+                throw error
+            }
+            self.file = file
+            let attribute = SourceAttribute.read(file)
+            self.attribute = attribute?.isOf(status) == true ? attribute : nil
+            let beside = DigestFile.read(of: path, fileSystem: disk.fileSystem)
+            if let beside, beside.totalBytes == status.length, beside.modified == status.modified.text {
+                recorded = beside.checksum
+            } else {
+                recorded = status.length <= PieceDigester.pieceBytes ? self.attribute?.checksum : nil
+            }
+        }
+
+        /// Adds the digest to the attribute that the file has. Returns false if there is none, or it cannot be written.
+        func note(_ checksum: Checksum) -> Bool {
+            guard let attribute else { return false }
+            return (try? file.setAttribute(SourceAttribute.name, attribute.with(checksum).encode())) != nil
+        }
+    }
 }
 
 extension DownloadDriver.State {

@@ -129,13 +129,12 @@ package final class DownloadDriver: Sendable {
         let outcome: Outcome
         do throws(DownloadError) {
             let existing = try await files.stay { disk async throws(DownloadError) in try await prepare(disk) }
-            if let existing {
-                outcome = .completed(existing)
+            let end: Outcome = if let existing { .completed(existing) } else { try await transfer() }
+            if case .completed(let file) = end {
+                if !file.wasAlreadyComplete { environment.metrics.completed(in: environment.clock.now() - start) }
+                outcome = .completed(await recordExisting(file))
             } else {
-                outcome = try await transfer()
-                if case .completed(let file) = outcome, !file.wasAlreadyComplete {
-                    environment.metrics.completed(in: environment.clock.now() - start)
-                }
+                outcome = end
             }
         } catch {
             switch stopWanted {

@@ -28,7 +28,9 @@ package enum RepairPart {
         else { throw DownloadError(.invalidRequest, ErrorPhrase(.notRepairable, "\(file)")) }
         if let earlier = try? Journal.read(at: paths.journal, fileSystem: fileSystem) {
             guard isRepair(earlier, of: record) else {
-                throw DownloadError(.conflict, ErrorPhrase(.repairInTheWay, "\(paths.part)"), recovery: .needsUser)
+                throw DownloadError(
+                    .conflict, ErrorPhrase(.repairInTheWay, "\(paths.part)"), suggestion: ErrorPhrase(.finishOther),
+                    recovery: .needsUser)
             }
             return paths
         }

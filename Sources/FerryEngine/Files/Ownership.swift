@@ -143,6 +143,20 @@ extension FileSystem {
         }
     }
 
+    /// Opens a regular file for reading, whoever it belongs to: for bytes that are compared and not trusted.
+    ///
+    /// Never follows a symbolic link as the last component.
+    package func openAnyones(_ path: FilePath) throws(FileError) -> any File {
+        let file = try open(path, .readInPlace)
+        do throws(FileError) {
+            guard try file.status().kind == .regular else { throw FileError(.open, path, kind: .notOurs(.notRegular)) }
+            return file
+        } catch {
+            file.close()
+            throw error
+        }
+    }
+
     /// Returns why the file with this status at `path` fails the ownership check; `nil` if it passes.
     package func flaw(
         of status: FileStatus, at path: FilePath, for purpose: Ownership.Purpose = .download

@@ -150,6 +150,8 @@ package struct GetPlan: Sendable {
     package var output: OutputOptions
     /// The path of the results, `-` for standard output; `nil` for none.
     package var results: String?
+    /// Whether the files are those of a set, whose commands have other options.
+    var isOfSet = false
     /// The maximum number of files that are submitted and have not ended.
     var window: Int { max(256, 4 * min(1 << 16, configuration.maxConcurrentDownloads)) }
     /// The maximum number of them of one host, while the lists may have entries of others.

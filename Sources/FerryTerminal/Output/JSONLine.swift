@@ -57,6 +57,16 @@ package struct JSONLine: Encodable, Sendable {
         JSONLine(kind: "synced", date: date, content: report)
     }
 
+    /// Returns the line of what a sync would do with a file.
+    package static func previewed(_ file: PreviewedFile, date: Date) -> JSONLine {
+        JSONLine(kind: "previewed", date: date, content: file)
+    }
+
+    /// Returns the line of what a whole sync would do.
+    package static func preview(_ preview: SyncPreview, date: Date) -> JSONLine {
+        JSONLine(kind: "preview", date: date, content: preview)
+    }
+
     /// Returns the line of a verified file.
     package static func verified(_ file: VerifiedFile, date: Date) -> JSONLine {
         JSONLine(kind: "verified", date: date, content: file)

@@ -218,6 +218,7 @@ package final class GetRun: Sendable {
     /// Reports the failure of a request without a handle.
     private func fail(_ error: DownloadError, name: String) {
         ledger.withLock { $0.countFailed(ExitCode.of(error)) }
+        let error = plan.isOfSet ? SetAdvice.advised(error) : error
         reporter.failed(error, id: nil, name: name, command: nil, date: Date())
     }
 
@@ -354,8 +355,9 @@ extension GetRun {
             await record(error, entry.subject, attempts: entry.attempts, date: event.date)
             let part = heldPart(of: entry)
             if let path = entry.destination { sync?.failed(error, path: path) }
-            let command = ErrorText.command(after: error, part: part, url: entry.url)
-            reporter.failed(error, id: event.id, name: entry.shownName, command: command, date: event.date)
+            let command = plan.isOfSet ? nil : ErrorText.command(after: error, part: part, url: entry.url)
+            let told = plan.isOfSet ? SetAdvice.advised(error) : error
+            reporter.failed(told, id: event.id, name: entry.shownName, command: command, date: event.date)
             // Removing deletes a part file. Without one, the entry is removed, because a list may be long.
             if part == nil { try? await entry.download.remove() }
         }

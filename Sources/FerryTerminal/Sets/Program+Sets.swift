@@ -23,6 +23,12 @@ extension Program {
         let console = Console(StandardWriter())
         let manager = DownloadManager(plan.configuration)
         do throws(DownloadError) {
+            if arguments.dryRun {
+                let preview = try await manager.previewSync(source, into: arguments.directory, options: options)
+                await manager.shutdown()
+                show(preview, console, arguments.show)
+                return await console.finished(preview.problems.isEmpty ? .done : .usage)
+            }
             let sync = try await DirectorySync(
                 of: source, into: arguments.directory, options: options, manager: manager)
             let code = try await run(sync.requests, planner, manager, console, world, sync: sync)
@@ -59,8 +65,21 @@ extension Program {
 
     private static func fail(_ error: DownloadError, _ console: Console, json: Bool) -> ExitCode {
         if json { console.result(failure(error)) }
-        console.message("ferry: " + ErrorText.line(error, name: ""))
+        console.message("ferry: " + ErrorText.line(SetAdvice.advised(error), name: ""))
         return ExitCode.of(error)
+    }
+
+    private static func show(_ preview: SyncPreview, _ console: Console, _ flags: OutputFlags) {
+        for file in preview.files {
+            if flags.json {
+                console.result(JSONLine.previewed(file, date: Date()).text + "\n")
+            } else if file.action != .keep || flags.verbose {
+                console.result(PrintableText.escape(PreviewText.line(file)) + "\n")
+            }
+        }
+        if flags.json { return console.result(JSONLine.preview(preview, date: Date()).text + "\n") }
+        for problem in preview.problems { console.message("ferry: " + PrintableText.escape(problem)) }
+        if !flags.quiet { console.message("ferry: " + PreviewText.summary(preview)) }
     }
 
     private static func show(_ report: SyncReport, of sync: DirectorySync, _ console: Console, _ flags: OutputFlags) {
@@ -90,6 +109,10 @@ extension Program {
                     } else if !file.isIntact || arguments.verbose {
                         console.result(PrintableText.escape(VerifyText.line(file)) + "\n")
                     }
+                }
+                for user in sum.takeUsers() where !arguments.json {
+                    let text: Reason = "the digests of \(path) were recorded by user \("\(user)")"
+                    console.message("ferry: " + text.shown)
                 }
             } catch { codes.append(fail(error, console, json: arguments.json)) }
         }

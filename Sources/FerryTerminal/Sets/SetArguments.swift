@@ -22,7 +22,10 @@ package struct SyncArguments: ParsableArguments, Sendable {
             valueName: "pattern"))
     package var include: [String] = []
 
-    @Option(help: ArgumentHelp("No files whose name, or with a / path, matches.", valueName: "pattern"))
+    @Option(
+        help: ArgumentHelp(
+            "No files whose name, or with a / path, matches; DIR/ leaves out directories, whose pages are not read.",
+            valueName: "pattern"))
     package var exclude: [String] = []
 
     @Option(
@@ -34,6 +37,9 @@ package struct SyncArguments: ParsableArguments, Sendable {
 
     @Flag(help: "Delete files of the set that the source does not list any more, if they are unchanged here.")
     package var delete = false
+
+    @Flag(help: "Show what would be fetched, checked, kept and deleted, and why; write nothing.")
+    package var dryRun = false
 
     @OptionGroup(title: "Request") package var request: RequestOptions
     @OptionGroup(title: "Trust and conflicts") package var trust: TrustOptions

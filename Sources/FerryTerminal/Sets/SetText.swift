@@ -23,6 +23,39 @@ package enum SyncText {
     }
 }
 
+/// The lines of `ferry sync --dry-run`.
+package enum PreviewText {
+    /// Returns the line of one file.
+    package static func line(_ file: PreviewedFile) -> String {
+        let name = file.path + (file.totalBytes.map { " (\(ByteText.size($0)))" } ?? "")
+        let text: Reason =
+            switch (file.action, file.cause) {
+            case (.fetch, .changed): "fetch: \(name): the list has another size or digest"
+            case (.fetch, .replaced): "fetch: \(name): it replaces a file that is not of the set"
+            case (.fetch, _): "fetch: \(name): it is missing here"
+            case (.check, .unrecorded): "check: \(name): it is there without a record, and is compared"
+            case (.check, _): "check: \(name): the server is asked whether it has changed"
+            case (.keep, _): "keep: \(name): the list proves that it is current"
+            case (.leave, .gone): "leave: \(name): the source does not list it any more"
+            case (.leave, _): "leave: \(name): it is not of the set, which is incomplete without it"
+            case (.delete, _): "delete: \(name): the source does not list it any more"
+            }
+        return text.local
+    }
+
+    /// Returns the line of all files.
+    package static func summary(_ preview: SyncPreview) -> String {
+        let (known, unknown) = (ByteText.size(preview.fetchedBytes), preview.unknownSizes)
+        let fetched = preview.count(.fetch)
+        let size: Reason =
+            unknown == 0 ? .words(known) : unknown < fetched ? "at least \(known)" : "\(unknown) of unknown size"
+        let gone = preview.files.count { $0.cause == .gone }
+        let text: Reason =
+            "\(preview.files.count - gone) files listed: \(fetched) to fetch (\(size)), \(preview.count(.check)) to check, \(preview.count(.keep)) unchanged, \(preview.files.count { $0.cause == .foreign }) in the way, \(preview.count(.delete)) to delete"
+        return text.shown
+    }
+}
+
 /// The line of `ferry verify` for one file.
 package enum VerifyText {
     package static func line(_ file: VerifiedFile) -> String {
@@ -47,6 +80,7 @@ final class VerifySum: Sendable {
     private struct State {
         var counts: [String: Int] = [:]
         var others: [VerifiedFile] = []
+        var users: Set<UInt32> = []
     }
     private let state = Mutex(State())
 
@@ -54,6 +88,7 @@ final class VerifySum: Sendable {
         state.withLock { state in
             state.counts[file.state.word, default: 0] += 1
             if !file.isIntact { state.others.append(file) }
+            if let user = file.recordedBy { state.users.insert(user) }
         }
     }
 
@@ -62,6 +97,14 @@ final class VerifySum: Sendable {
         state.withLock { state in
             defer { state.others = [] }
             return state.others
+        }
+    }
+
+    /// Returns the other users who recorded digests of the files, sorted, and forgets them.
+    func takeUsers() -> [UInt32] {
+        state.withLock { state in
+            defer { state.users = [] }
+            return state.users.sorted()
         }
     }
 

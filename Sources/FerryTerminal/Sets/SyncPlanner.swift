@@ -21,7 +21,9 @@ struct SyncPlanner: Sendable {
 
     /// Returns the plan of a run of these requests.
     func plan(_ requests: [DownloadRequest] = []) throws(UsageError) -> GetPlan {
-        try GetPlanner.plan(of: requests.map { .request($0) }, options, world: world)
+        var plan = try GetPlanner.plan(of: requests.map { .request($0) }, options, world: world)
+        plan.isOfSet = true
+        return plan
     }
 
     /// What every file is requested with; credentials are asked for last.

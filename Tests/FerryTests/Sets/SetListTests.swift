@@ -45,6 +45,45 @@ struct SetListTests {
         #expect(list.problems.count == 1)
     }
 
+    @Test(
+        "CSV: a field in quotation marks has line breaks, separators and doubled marks; a mark that stays open costs its line"
+    )
+    func quoted() throws {
+        let text =
+            "\u{FEFF}path,note,url\r\n"
+            + "a.bin,\"two\r\nlines, \"\"quoted\"\"\n\",http://h/a.bin\r\n# comment\n\n"
+            + "b.bin,5\" disk,http://h/b.bin\nc.bin,\"open,http://h/c.bin\nd.bin,,http://h/d.bin"
+        let list = try Self.list(text)
+        #expect(list.entries.map(\.path) == ["a.bin", "b.bin", "d.bin"], "\(list.entries.map(\.path))")
+        #expect(list.problems.map(\.description) == ["line 8: a quotation mark is not closed"])
+        let rows = Array(SeparatedRows(Array("x\t\"a\tb\"\ty \n".utf8), separator: 0x09))
+        #expect(rows == [SeparatedRows.Row(line: 1, fields: ["x", "a\tb", "y "])])
+    }
+
+    @Test("Filter: a pattern with / at its end matches directories, and says which listings need not be read")
+    func directories() {
+        let filter = SetFilter(exclude: ["old/", "a/b/", "tmp/**"])
+        for path in ["old/x", "c/old/x", "c/old/d/x", "a/b/x", "tmp/x"] { #expect(!filter.accepts(path), "\(path)") }
+        for path in ["old", "older/x", "c/a/b/x", "b/x", "c/tmp/x"] { #expect(filter.accepts(path), "\(path)") }
+        for path in ["old", "c/old", "c/old/d", "a/b", "a/b/c", "tmp", "tmp/y"] {
+            #expect(filter.prunes(path), "\(path)")
+        }
+        for path in ["a", "b", "c/a/b", "c/tmp", "older"] { #expect(!filter.prunes(path), "\(path)") }
+        #expect(SetFilter(include: ["keep/"]).accepts("a/keep/x") && !SetFilter(include: ["keep/"]).accepts("keep"))
+    }
+
+    @Test("Index: the first page may lead to https of the same host, and to no other server")
+    func servers() throws {
+        func isSame(_ answered: String, _ asked: String) throws -> Bool {
+            SetReader.isSameServer(try DownloadURL(answered), try DownloadURL(asked))
+        }
+        #expect(try isSame("http://h/b/", "http://h/a/") && isSame("https://h/a/", "http://h/a/"))
+        for other in ["http://g/a/", "https://h:8443/a/", "http://h:81/a/"] {
+            #expect(try !isSame(other, "http://h/a/"), "\(other)")
+        }
+        #expect(try !isSame("http://h/a/", "https://h/a/"))
+    }
+
     @Test("List of checksums: names are below its own URL, and the strongest digest of a name counts")
     func checksums() throws {
         let text = """
@@ -178,7 +217,7 @@ struct SetListTests {
         let steps = plan.steps.map { step in
             switch step {
             case .keep: "keep"
-            case .request(_, let replaces): replaces ? "replace" : "request"
+            case .request(_, let cause): cause.replaces ? "replace" : "request"
             case .conflict: "conflict"
             }
         }
@@ -190,7 +229,7 @@ struct SetListTests {
         // What the filter or the depth leaves out is neither gone nor forgotten.
         #expect(plan.others.map(\.path) == ["a/b/deep", "no/excluded", "no/other"])
         options.replacesOthers = true
-        #expect(SyncPlan(listing, options, directory).steps[7] == .request(listing.entries[7], replaces: true))
-        #expect(plan.gone.map(\.path) == ["gone"])
+        #expect(SyncPlan(listing, options, directory).steps[7] == .request(listing.entries[7], .foreign))
+        #expect(plan.gone.map(\.record.path) == ["gone"])
     }
 }

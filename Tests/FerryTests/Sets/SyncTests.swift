@@ -9,7 +9,7 @@ import Testing
 @Suite("Sets of files", .timeLimit(.minutes(30)))
 struct SyncTests {
     /// A page as nginx writes it, with what must not be followed.
-    private static func page(_ names: [String]) -> Resource {
+    static func page(_ names: [String]) -> Resource {
         let links = names.map { "<a href=\"\($0)\">\($0)</a>  01-Jan-2026 00:00   5\r\n" }.joined()
         return Resource(
             text:
@@ -17,7 +17,7 @@ struct SyncTests {
             contentType: "text/html")
     }
 
-    private static func sync(
+    static func sync(
         _ shop: Workshop, _ path: String = "/pub/", _ change: (inout SyncOptions) -> Void = { _ in }
     ) async throws -> SyncReport {
         let manager = shop.manager()
@@ -49,7 +49,7 @@ struct SyncTests {
         return try lines.dropLast().map { try JSONDecoder().decode(FileRecord.self, from: Data($0.utf8)) }
     }
 
-    private static func serveTree(_ shop: Workshop) {
+    static func serveTree(_ shop: Workshop) {
         shop.server.serve(
             "/pub/", page(["a.bin", "big.bin", "sub/", "/etc/passwd", "http://other.example/x", "%2e%2e/x"]))
         shop.server.serve("/pub/sub/", page(["c%20d.bin", "deep/"]))

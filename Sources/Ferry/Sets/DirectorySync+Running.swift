@@ -1,0 +1,45 @@
+public import FerryCore
+
+extension DownloadManager {
+    /// Makes a directory a copy of a set of files, and returns when every download has ended.
+    ///
+    /// Files that are complete and current are not fetched again. A run that was stopped or killed is continued by the
+    /// next one.
+    ///
+    /// - Throws: What prevents the whole run; files that fail are in the report.
+    public func sync(
+        _ source: SetSource, into directory: String, options: SyncOptions = SyncOptions()
+    ) async throws(DownloadError) -> SyncReport {
+        let sync = try await DirectorySync(of: source, into: directory, options: options, manager: self)
+        await sync.fetch { request throws(DownloadError) in
+            let download = try await self.download(request)
+            let file = try await download.finished()
+            await sync.completed(file)
+            try? await download.remove()
+        }
+        return try await sync.finish()
+    }
+}
+
+extension DirectorySync {
+    /// Fetches ``requests`` with `body`, a window of them at a time, and notes those that fail. After the task is cancelled
+    /// no more are begun; returns when all that were have ended.
+    package func fetch(
+        _ body: @escaping @Sendable (DownloadRequest) async throws(DownloadError) -> Void
+    ) async {
+        await withTaskGroup(of: Void.self) { group in
+            var next = 0
+            func start() {
+                guard next < requests.count, !Task.isCancelled else { return }
+                let request = requests[next]
+                next += 1
+                group.addTask {
+                    guard case .file(let path) = request.destination else { return }
+                    do throws(DownloadError) { try await body(request) } catch { self.failed(error, path: path) }
+                }
+            }
+            for _ in 0..<window { start() }
+            for await _ in group { start() }
+        }
+    }
+}

@@ -1,0 +1,159 @@
+public import FerryCore
+import FerryEngine
+import SystemPackage
+
+/// What a sync would do with one file, and why.
+public struct PreviewedFile: Sendable, Hashable, Codable {
+    /// What would be done.
+    public enum Action: String, Sendable, Hashable, Codable, CaseIterable {
+        case fetch
+        /// The server is asked, or the bytes that are here are compared; then the file is fetched or kept.
+        case check
+        case keep
+        /// The file is not touched: it is in the way, or gone from the source.
+        case leave
+        case delete
+    }
+
+    /// Why.
+    public enum Cause: String, Sendable, Hashable, Codable, CaseIterable {
+        /// It is not here.
+        case missing
+        /// The list has another size, digest or entity tag.
+        case changed
+        /// A file that is not of the set is replaced.
+        case replaced
+        /// The list does not tell whether it has changed.
+        case unproven
+        /// It is here without a record.
+        case unrecorded
+        /// The list proves that it is current.
+        case current
+        /// A file that is not of the set has the path.
+        case foreign
+        /// The source does not list it any more.
+        case gone
+    }
+
+    /// The path below the directory.
+    public var path: String
+    public var action: Action
+    public var cause: Cause
+    /// The size in bytes according to the list, else of the file that is here; `nil` if neither is known.
+    public var totalBytes: ByteCount?
+    /// The source; `nil` of a file that is gone.
+    public var url: String?
+}
+
+/// What a sync would do: nothing was written.
+public struct SyncPreview: Sendable, Hashable {
+    /// The files in the order of the list, then those that are gone from the source.
+    public var files: [PreviewedFile] = []
+    /// What of the source cannot be used: one line each.
+    public var problems: [String] = []
+
+    /// The number of files with this action.
+    public func count(_ action: PreviewedFile.Action) -> Int { files.count { $0.action == action } }
+
+    /// The known bytes of the files that would be fetched.
+    public var fetchedBytes: ByteCount {
+        files.lazy.filter { $0.action == .fetch }.compactMap(\.totalBytes).sum
+    }
+
+    /// The number of files that would be fetched and whose size is not known.
+    public var unknownSizes: Int { files.count { $0.action == .fetch && $0.totalBytes == nil } }
+}
+
+/// Coded as its counts: `{"fetch", "check", "keep", "leave", "delete", "fetchedBytes", "unknownSizes", "problems"}`.
+extension SyncPreview: Encodable {
+    private enum CodingKeys: String, CodingKey {
+        case fetch, check, keep, leave, delete, fetchedBytes, unknownSizes, problems
+    }
+
+    public func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(count(.fetch), forKey: .fetch)
+        try container.encode(count(.check), forKey: .check)
+        try container.encode(count(.keep), forKey: .keep)
+        try container.encode(count(.leave), forKey: .leave)
+        try container.encode(count(.delete), forKey: .delete)
+        try container.encode(fetchedBytes, forKey: .fetchedBytes)
+        try container.encode(unknownSizes, forKey: .unknownSizes)
+        try container.encode(problems, forKey: .problems)
+    }
+}
+
+extension SyncPreview {
+    /// The steps of a plan.
+    init(_ plan: SyncPlan, _ listing: SetListing, _ directory: SyncPlan.Directory) {
+        problems = listing.problems.map(\.description)
+        for step in plan.steps {
+            switch step {
+            case .keep(let record):
+                let url = record.urls.first
+                files.append(
+                    PreviewedFile(
+                        path: record.path, action: .keep, cause: .current, totalBytes: record.totalBytes, url: url))
+            case .request(let entry, let cause): files.append(Self.file(entry, cause, directory))
+            case .conflict(let entry):
+                files.append(Self.file(entry, .leave, .foreign, directory.file(entry.path)?.totalBytes))
+            }
+        }
+        for file in plan.gone {
+            files.append(
+                PreviewedFile(
+                    path: file.record.path, action: file.isDeleted ? .delete : .leave, cause: .gone,
+                    totalBytes: file.record.totalBytes))
+        }
+    }
+
+    private static func file(
+        _ entry: SetEntry, _ cause: SyncPlan.Cause, _ directory: SyncPlan.Directory
+    ) -> PreviewedFile {
+        switch cause {
+        case .missing: file(entry, .fetch, .missing, nil)
+        case .changed: file(entry, .fetch, .changed, nil)
+        case .foreign: file(entry, .fetch, .replaced, nil)
+        case .unproven: file(entry, .check, .unproven, directory.file(entry.path)?.totalBytes)
+        case .unrecorded: file(entry, .check, .unrecorded, directory.file(entry.path)?.totalBytes)
+        }
+    }
+
+    private static func file(
+        _ entry: SetEntry, _ action: PreviewedFile.Action, _ cause: PreviewedFile.Cause, _ present: ByteCount?
+    ) -> PreviewedFile {
+        PreviewedFile(
+            path: entry.path, action: action, cause: cause, totalBytes: entry.totalBytes ?? present,
+            url: entry.sources[0].redacted)
+    }
+}
+
+extension DownloadManager {
+    /// Returns what ``sync(_:into:options:)`` would do. Reads the list and the directory; requests no file, writes nothing and
+    /// makes no directory.
+    ///
+    /// - Throws: What prevents the whole run.
+    public func previewSync(
+        _ source: SetSource, into directory: String, options: SyncOptions = SyncOptions()
+    ) async throws(DownloadError) -> SyncPreview {
+        var options = options
+        if case .url(let url) = source { options.use(url) }
+        let listing = try await SetReader(manager: self, options: options).read(source)
+        let root = FilePath(Self.absolute(directory))
+        return try await EngineProvider.files.run { [options] disk throws(DownloadError) in
+            let fileSystem = disk.fileSystem(within: options.root ?? root.string)
+            let manifest = try Manifest.content(of: root, fileSystem: fileSystem)?.records ?? []
+            let here = SyncPlan.Directory(
+                root, Dictionary(manifest.map { ($0.path, $0) }) { $1 }, fileSystem, restoringTimes: false)
+            return SyncPreview(SyncPlan(listing, options, here), listing, here)
+        }
+    }
+}
+
+extension SyncOptions {
+    /// Lets the list be requested from its URL, with the credentials in it.
+    mutating func use(_ url: DownloadURL) {
+        request.sources = [url]
+        request.credentials = request.credentials ?? url.credentials
+    }
+}

@@ -1,0 +1,20 @@
+import FerryCore
+
+/// The suggestions of `ferry sync`, `ferry verify` and `ferry repair`, in place of those that name options of `ferry get`. Pure.
+enum SetAdvice {
+    /// Returns the error with a suggestion that these commands can follow.
+    static func advised(_ error: DownloadError) -> DownloadError {
+        switch error.suggestionPhrase?.key {
+        case .waitForOther?: error.suggesting(ErrorPhrase(.waitForSync))
+        case .giveFreshLink?, .signInAgain?: error.suggesting(ErrorPhrase(.newLinkInSet))
+        case .giveChecksum?: error.suggesting(ErrorPhrase(.leaveStrictAway))
+        case .giveOwnChecksum?: error.suggesting(ErrorPhrase(.listWithDigests))
+        case .keptMarked?:
+            error.suggesting(ErrorPhrase(.keptInSet, error.suggestionPhrase?.arguments.first ?? .words("")))
+        case nil where error.code == .conflict && error.phrase?.key == .thereAlready:
+            error.suggesting(ErrorPhrase(.overwriteInSet))
+        case nil where error.code == .conflict: error.suggesting(ErrorPhrase(.moveItAway))
+        default: error
+        }
+    }
+}
