@@ -31,8 +31,8 @@ extension SentenceTable {
         "--shard divides a list; give -i LIST": "--shard 用于划分列表；请给出 -i LIST",
         // Names by template
         "--name {0}: there is no field {1}; there are {2}": "--name {0}：没有字段 {1}；可用的有 {2}",
-        "--name {0}: {1} is known only after the download; {2} is that of the URL":
-            "--name {0}：{1} 下载后才能知道；{2} 是网址的摘要",
+        "--name {0}: {1} is known only after the download and needs --dedup; {2} is that of the URL":
+            "--name {0}：{1} 下载后才能知道，需要 --dedup；{2} 是网址的摘要",
         "--name {0}: a brace is not closed; {1} stands for a brace": "--name {0}：大括号没有闭合；{1} 表示大括号本身",
         "--name {0}: {1} takes 1 to 64 digits": "--name {0}：{1} 可取 1 到 64 位",
         "--name {0}: write a path below the directory, without .. and without / at its start or end":
@@ -40,5 +40,13 @@ extension SentenceTable {
         "--name and -o cannot be used together": "--name 和 -o 不能一起使用",
         "--name gives a path of more than {0} bytes": "--name 得出的路径超过 {0} 字节",
         "--name gives no file name": "--name 没有得出文件名",
+        // Names by content
+        "--dedup needs --results: its lines say which file has the content of a URL":
+            "--dedup 需要 --results：其中的行说明哪个文件有某网址的内容",
+        "--dedup: --name needs {0}, so that each content has a name of its own":
+            "--dedup：--name 需要 {0}，使每个内容都有自己的名称",
+        "--dedup and {0} cannot be used together": "--dedup 和 {0} 不能一起使用",
+        "--dedup: {0} in --name would give each entry a file of its own": "--dedup：--name 中的 {0} 会使每个条目各有一个文件",
+        "--dedup goes with ferry get": "--dedup 用于 ferry get",
     ]
 }

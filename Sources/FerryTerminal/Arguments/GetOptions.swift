@@ -91,10 +91,13 @@ package struct FileOptions: ParsableArguments, Sendable {
         help: ArgumentHelp(
             """
             Path of each file below the directory, with the fields {host}, {path}, {name}, {stem}, {ext}, {line}, {n}, \
-            {url-sha256} and its first digits, as in {url-sha256:2}.
+            {url-sha256}, with --dedup {sha256} of the content, and their first digits, as in {url-sha256:2}.
             """,
             valueName: "template"))
     package var name: String?
+
+    @Flag(help: "Store each content once, named by its SHA-256; needs --results, which say what is where.")
+    package var dedup = false
 
     @Option(
         help: ArgumentHelp("Only the entries of a list whose host is in part K of N.", valueName: "k/n"))

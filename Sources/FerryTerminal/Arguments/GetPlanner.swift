@@ -16,6 +16,9 @@ package struct GetPlanner: Sendable {
         var request = options.request
         request.connections = planner.descriptors.connections
         let items = try RequestPlanner.items(options.files, request, options.trust, world: world)
+        if options.files.dedup, options.run.results == nil {
+            throw UsageError("--dedup needs --results: its lines say which file has the content of a URL")
+        }
         if let results = options.run.results, results != "-", let earlier = options.files.retryFrom,
             world.isSameFile(results, earlier)
         {
@@ -152,6 +155,8 @@ package struct GetPlan: Sendable {
     package var results: String?
     /// Whether the files are those of a set, whose commands have other options.
     var isOfSet = false
+    /// The names of files by their content; `nil` without `--dedup`.
+    var contentNames: NameTemplate? { items.planner.names.flatMap { $0.isOfContent ? $0 : nil } }
     /// The maximum number of files that are submitted and have not ended.
     var window: Int { max(256, 4 * min(1 << 16, configuration.maxConcurrentDownloads)) }
     /// The maximum number of them of one host, while the lists may have entries of others.

@@ -95,7 +95,7 @@ extension RequestPlanner {
         let directory = entry.dir.map(world.absolute) ?? self.directory
         if let out = entry.out {
             request.destination = .file(try file(Paths.join(directory, out)))
-        } else if let names, let url = entry.urls.first {
+        } else if let names, !names.isOfContent, let url = entry.urls.first {
             let name = try names.path(for: url, line: entry.line, number: number)
             request.destination = .file(try file(Paths.join(directory, name)))
         } else {
@@ -161,7 +161,7 @@ extension RequestPlanner {
             if world.kind(path) == .stream { return .stream(try world.openStream(path)) }
             return .file(try file(path))
         case nil:
-            if let names {
+            if let names, !names.isOfContent {
                 let name = try names.path(for: url, line: number, number: number)
                 return .file(try file(Paths.join(directory, name)))
             }

@@ -30,7 +30,10 @@ struct RequestPlanner: Sendable {
         let targets = try planner.targets()
         try planner.checkSingles(targets)
         let template = try planner.template()
-        planner.names = try files.name.map { text throws(UsageError) in try NameTemplate(parsing: text) }
+        planner.names =
+            files.dedup
+            ? try NameTemplate(parsing: files.name ?? NameTemplate.content, isOfContent: true)
+            : try files.name.map { text throws(UsageError) in try NameTemplate(parsing: text) }
         let shard = try files.shard.map { text throws(UsageError) in try HostShard(parsing: text) }
         planner.netrc = try planner.readNetrc()
         planner.checksums = try planner.readChecksums()
@@ -139,6 +142,9 @@ struct RequestPlanner: Sendable {
         if files.only != nil, files.retryFrom == nil { throw UsageError("--only goes with --retry-from") }
         if files.shard != nil, files.lists.isEmpty, files.retryFrom == nil {
             throw UsageError("--shard divides a list; give -i LIST")
+        }
+        if files.dedup, let option = files.output != nil ? "-o" : trust.onConflict != nil ? "--on-conflict" : nil {
+            throw UsageError("--dedup and \(option) cannot be used together")
         }
         if files.name != nil, files.output != nil { throw UsageError("--name and -o cannot be used together") }
         let hasOneURL = urls == 1 && files.lists.isEmpty

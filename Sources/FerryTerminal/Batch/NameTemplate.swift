@@ -5,10 +5,13 @@ package import FerryCore
 ///
 /// Each component is made safe (``SafeName``) after its fields are filled in, so no path leaves the directory, and none is
 /// hidden. Only `{path}` can give several components.
+///
+/// A template of names by content has the digest of the file, `{sha256:2}/{sha256}`, and no field of the entry.
 package struct NameTemplate: Sendable, Hashable {
     private enum Field: Hashable {
         case host, path, name, stem, ext, line, number
         case urlDigest(digits: Int)
+        case digest(digits: Int)
     }
 
     private enum Part: Hashable {
@@ -18,16 +21,23 @@ package struct NameTemplate: Sendable, Hashable {
     }
 
     private let parts: [Part]
+    /// Whether the names are those of contents.
+    let isOfContent: Bool
+    /// The names of contents without another template.
+    static let content = "{sha256:2}/{sha256}"
 
     /// The fields, for messages.
     static let fields = "{host}, {path}, {name}, {stem}, {ext}, {line}, {n}, {url-sha256}, {url-sha256:DIGITS}"
     private static let urlDigest = "url-sha256"
+    private static let digest = "sha256"
     private static let digestDigits = 64
     /// The maximum length of a path below the directory, in bytes.
     private static let mostBytes = 2048
 
     /// Parses a template.
-    package init(parsing text: String) throws(UsageError) {
+    ///
+    /// - Parameter isOfContent: Whether it has the digest of the file, in full, and no field of the entry. Default false.
+    package init(parsing text: String, isOfContent: Bool = false) throws(UsageError) {
         var parts: [Part] = []
         var literal = ""
         func flush() {
@@ -48,7 +58,7 @@ package struct NameTemplate: Sendable, Hashable {
                 // allow(bytes): likewise.
                 guard let end = rest.firstIndex(of: "}") else { throw Self.unclosed(text) }
                 flush()
-                parts.append(.field(try Self.field(String(rest[..<end]), text)))
+                parts.append(.field(try Self.field(String(rest[..<end]), text, isOfContent: isOfContent)))
                 rest = rest[end...].dropFirst()
             case "}": throw Self.unclosed(text)
             default: literal.unicodeScalars.append(next)
@@ -60,14 +70,22 @@ package struct NameTemplate: Sendable, Hashable {
             throw UsageError(
                 "--name \(text): write a path below the directory, without .. and without / at its start or end")
         }
-        self.parts = parts
+        if isOfContent {
+            guard parts.contains(.field(.digest(digits: Self.digestDigits))) else {
+                throw UsageError("--dedup: --name needs \("{sha256}"), so that each content has a name of its own")
+            }
+            for (field, word) in [(Field.line, "{line}"), (.number, "{n}")] where parts.contains(.field(field)) {
+                throw UsageError("--dedup: \(word) in --name would give each entry a file of its own")
+            }
+        }
+        (self.parts, self.isOfContent) = (parts, isOfContent)
     }
 
     private static func unclosed(_ text: String) -> UsageError {
         UsageError("--name \(text): a brace is not closed; \("{{") stands for a brace")
     }
 
-    private static func field(_ word: String, _ text: String) throws(UsageError) -> Field {
+    private static func field(_ word: String, _ text: String, isOfContent: Bool) throws(UsageError) -> Field {
         switch word {
         case "host": return .host
         case "path": return .path
@@ -77,23 +95,42 @@ package struct NameTemplate: Sendable, Hashable {
         case "line": return .line
         case "n": return .number
         case urlDigest: return .urlDigest(digits: digestDigits)
+        case digest where isOfContent: return .digest(digits: digestDigits)
         default: break
         }
-        if let digits = word.dropping(prefix: urlDigest + ":") {
-            guard digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let count = Int(digits), 1...digestDigits ~= count
-            else { throw UsageError("--name \(text): \("{\(urlDigest):…}") takes 1 to 64 digits") }
-            return .urlDigest(digits: count)
-        }
-        if word == "sha256" || word.utf8.hasPrefix("sha256:") {
+        if let count = try digits(of: urlDigest, word, text) { return .urlDigest(digits: count) }
+        if isOfContent, let count = try digits(of: digest, word, text) { return .digest(digits: count) }
+        if word == digest || word.utf8.hasPrefix(digest + ":") {
             throw UsageError(
-                "--name \(text): \("{\(word)}") is known only after the download; \("{\(urlDigest)}") is that of the URL"
+                "--name \(text): \("{\(word)}") is known only after the download and needs --dedup; \("{\(urlDigest)}") is that of the URL"
             )
         }
         throw UsageError("--name \(text): there is no field \("{\(word)}"); there are \(fields)")
     }
 
+    /// Returns the number of digits that a field like `{sha256:2}` has; `nil` for another field.
+    private static func digits(of name: String, _ word: String, _ text: String) throws(UsageError) -> Int? {
+        guard let digits = word.dropping(prefix: name + ":") else { return nil }
+        guard digits.utf8.allSatisfy({ 0x30...0x39 ~= $0 }), let count = Int(digits), 1...digestDigits ~= count
+        else { throw UsageError("--name \(text): \("{\(name):…}") takes 1 to 64 digits") }
+        return count
+    }
+
+    /// Returns the path of a file with this content, relative to its directory.
+    ///
+    /// - Parameter content: The SHA-256 of the file, 64 hexadecimal digits.
+    package func path(for url: DownloadURL, content: String) throws(UsageError) -> String {
+        try path(for: url, content, line: 0, number: 0)
+    }
+
     /// Returns the path of a file, relative to its directory.
     package func path(for url: DownloadURL, line: Int, number: Int) throws(UsageError) -> String {
+        try path(for: url, "", line: line, number: number)
+    }
+
+    private func path(
+        for url: DownloadURL, _ content: String, line: Int, number: Int
+    ) throws(UsageError) -> String {
         let name = SafeName.make(nil, url: url, finalURL: nil)
         var components = [""]
         for part in parts {
@@ -105,7 +142,7 @@ package struct NameTemplate: Sendable, Hashable {
                 components[components.count - 1] += directories.first ?? ""
                 components += directories.dropFirst()
             case .field(let field):
-                components[components.count - 1] += Self.text(field, url, name, line: line, number: number)
+                components[components.count - 1] += Self.text(field, url, name, content, line: line, number: number)
             }
         }
         guard let last = components.last.flatMap(Self.safe) else { throw UsageError("--name gives no file name") }
@@ -116,8 +153,11 @@ package struct NameTemplate: Sendable, Hashable {
         return path
     }
 
-    private static func text(_ field: Field, _ url: DownloadURL, _ name: String, line: Int, number: Int) -> String {
+    private static func text(
+        _ field: Field, _ url: DownloadURL, _ name: String, _ content: String, line: Int, number: Int
+    ) -> String {
         switch field {
+        case .digest(let digits): String(content.prefix(digits))
         case .host: url.host
         case .path: ""
         case .name: name

@@ -39,6 +39,8 @@ package struct ResultLine: Sendable, Hashable, Codable {
     package var checksum: String?
     package var proof: Proof?
     package var wasAlreadyComplete: Bool?
+    /// With `--dedup`: whether another entry's file has the content, and so no file was added.
+    package var isDuplicate: Bool?
     package var time: Date
     /// Of this run.
     package var attempts: Int?
@@ -64,6 +66,8 @@ package struct ResultLine: Sendable, Hashable, Codable {
     }
 
     /// Returns the line of a completed file.
+    ///
+    /// - Parameter attempts: `nil` for a file that was not requested.
     package static func completed(
         _ file: FinishedDownload, _ subject: ResultSubject, attempts: Int?, _ date: Date
     ) -> ResultLine {
@@ -75,6 +79,14 @@ package struct ResultLine: Sendable, Hashable, Codable {
         if file.proof == .digest { line.digest = subject.request.checksum?.description }
         if file.wasAlreadyComplete { line.wasAlreadyComplete = true }
         line.attempts = attempts
+        return line
+    }
+
+    /// The line of a file that is named by its content.
+    func naming(_ stored: ContentStore.Stored) -> ResultLine {
+        var line = self
+        if let checksum = stored.file.checksum { line.digest = checksum.description }
+        if stored.isDuplicate { line.isDuplicate = true }
         return line
     }
 

@@ -29,6 +29,7 @@ package enum AddPlanner {
         @Sendable func refuse(_ output: String) -> UsageError {
             UsageError("-o \(output): the daemon writes to files only; use ferry get")
         }
+        if options.files.dedup { throw UsageError("--dedup goes with ferry get") }
         if let output = options.files.output, RequestPlanner.descriptor(output) != nil { throw refuse(output) }
         let start = try options.at.map { text throws(UsageError) in
             try TimeWord.parse(text, now: now, zone: zone)

@@ -48,9 +48,11 @@ extension GetRun {
         return ResultSubject(request: request, place: place, list: results.listNumber(of: place))
     }
 
-    func record(_ file: FinishedDownload, _ entry: Entry, date: Date) async {
-        guard let results, let subject = entry.subject else { return }
-        let line = ResultLine.completed(file, subject, attempts: entry.attempts, date)
+    /// Records the end of a completed file; `attempts`: `nil` if it was not requested.
+    func record(_ stored: ContentStore.Stored, _ subject: ResultSubject?, attempts: Int?, date: Date) async {
+        guard let results, let subject else { return }
+        var line = ResultLine.completed(stored.file, subject, attempts: attempts, date)
+        if plan.contentNames != nil { line = line.naming(stored) }
         await check(results.end(line, subject.place?.key, .completed))
     }
 

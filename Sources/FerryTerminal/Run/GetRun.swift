@@ -183,8 +183,9 @@ package final class GetRun: Sendable {
 
     private func submit(_ request: DownloadRequest, _ place: ListPlace?) async {
         let subject = await take(request, place)
+        if await isStored(request, subject) { return placeIsFree(of: request.host) }
         do {
-            let download = try await manager.download(request)
+            let download = try await manager.download(submitted(request))
             let entry = Entry(request: request, download: download, startedAt: elapsed, subject: subject)
             if !ledger.withLock({ $0.register(entry, id: download.id) }) {
                 await recordDuplicate(subject)
@@ -285,14 +286,21 @@ extension GetRun {
     func follow(_ event: DownloadEvent) async {
         guard let entry = ledger.withLock({ $0.entry(for: event) }) else { return }
         switch event.kind {
-        case .completed(let file):
+        case .completed(let published):
+            let stored: ContentStore.Stored
+            do throws(DownloadError) { stored = try await self.stored(published, entry) } catch {
+                return await ended(entry, event, error)
+            }
+            let file = stored.file
+            var event = event
+            event.kind = .completed(file)
             let isOneOfFew = ledger.withLock {
                 $0.close(event.id)
                 $0.countFinished(file)
                 return $0.expectedCount <= PlainProgress.fewFiles
             }
             await sync?.completed(file)
-            await record(file, entry, date: event.date)
+            await record(stored, entry.subject, attempts: entry.attempts, date: event.date)
             // Entries of ended files are removed, as a list may be long.
             try? await entry.download.remove()
             // Of a set, only what is new is told.

@@ -136,6 +136,8 @@ package struct Entry: Sendable {
     package var attempts = 1
     /// What its result is about; `nil` without results.
     package let subject: ResultSubject?
+    /// As it was planned.
+    package let request: DownloadRequest
 
     package init(
         request: DownloadRequest, download: Download, startedAt: Duration, subject: ResultSubject? = nil
@@ -143,7 +145,7 @@ package struct Entry: Sendable {
         (url, part) = Self.origin(of: request)
         host = request.host
         if case .file(let path) = request.destination { destination = path }
-        self.subject = subject
+        (self.subject, self.request) = (subject, request)
         self.download = download
         self.startedAt = startedAt
     }

@@ -38,6 +38,26 @@ import Testing
         }
     }
 
+    @Test("NameTemplate: names by content have the digest of the file in full, and no field of the entry")
+    func content() throws {
+        let digest = String(repeating: "ab", count: 32)
+        let url = try DownloadURL("http://h/d/x.jpg")
+        func path(_ text: String) throws -> String {
+            try NameTemplate(parsing: text, isOfContent: true).path(for: url, content: digest)
+        }
+        #expect(try path("{sha256:2}/{sha256}{ext}") == "ab/\(digest).jpg")
+        #expect(try path("{host}/{sha256}") == "h/\(digest)")
+        for (text, message) in [
+            ("{sha256:63}", "--dedup: --name needs {sha256}, so that each content has a name of its own"),
+            ("{sha256}-{line}", "--dedup: {line} in --name would give each entry a file of its own"),
+            ("{n}/{sha256}", "--dedup: {n} in --name would give each entry a file of its own"),
+            ("{sha256:0}/{sha256}", "--name {sha256:0}/{sha256}: {sha256:…} takes 1 to 64 digits"),
+        ] {
+            let error = #expect(throws: UsageError.self) { try path(text) }
+            #expect(error?.message == message)
+        }
+    }
+
     @Test("NameTemplate: a path that is too long is an error of its entry")
     func long() throws {
         let error = #expect(throws: UsageError.self) {
@@ -53,7 +73,10 @@ import Testing
                 "{foo}",
                 "there is no field {foo}; there are {host}, {path}, {name}, {stem}, {ext}, {line}, {n}, {url-sha256}, {url-sha256:DIGITS}"
             ),
-            ("{sha256:2}", "{sha256:2} is known only after the download; {url-sha256} is that of the URL"),
+            (
+                "{sha256:2}",
+                "{sha256:2} is known only after the download and needs --dedup; {url-sha256} is that of the URL"
+            ),
             ("{url-sha256:0}", "{url-sha256:…} takes 1 to 64 digits"),
             ("{url-sha256:65}", "{url-sha256:…} takes 1 to 64 digits"),
             ("{url-sha256:+1}", "{url-sha256:…} takes 1 to 64 digits"),
