@@ -32,7 +32,8 @@ struct FerryCommand: ParsableCommand {
             CommandGroup(
                 name: "Direct downloads", subcommands: [GetCommand.self, PlanCommand.self, Aria2Command.self]),
             CommandGroup(
-                name: "Sets of files", subcommands: [SyncCommand.self, VerifyCommand.self, RepairCommand.self]),
+                name: "Sets of files",
+                subcommands: [SyncCommand.self, VerifyCommand.self, RepairCommand.self, SetsCommand.self]),
             CommandGroup(
                 name: "Background downloads",
                 subcommands: [

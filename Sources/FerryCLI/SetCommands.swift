@@ -6,7 +6,8 @@ struct SyncCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
         abstract: "Keep a directory the same as a list of files, or all files below an index page.",
-        usage: "ferry sync SOURCE DIR [--include PATTERN] [--exclude PATTERN] [--delete] [--dry-run] [options]",
+        usage:
+            "ferry sync SOURCE DIR [--include PATTERN] [--exclude PATTERN] [--delete] [--dry-run|--daemon] [options]",
         discussion: """
             Fetches what is missing here or has changed there; run it again to resume or to update. Nothing that this \
             command has not downloaded is replaced, unless --on-conflict overwrite. DIR/ferry-manifest.jsonl records \
@@ -25,7 +26,10 @@ struct SyncCommand: ParsableCommand {
 
     func act() async -> FerryTerminal.ExitCode {
         guard let standard = try? GetOptions.parse([]) else { return .internal }
-        return await Program.sync(arguments, standard: standard)
+        guard arguments.daemon else { return await Program.sync(arguments, standard: standard) }
+        return await Program.remote("sync", json: arguments.show.json, starts: true) {
+            try await $0.addSet(arguments, standard: standard)
+        }
     }
 }
 

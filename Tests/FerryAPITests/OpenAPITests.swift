@@ -82,6 +82,7 @@ struct OpenAPITests {
             #expect(words(shape, "proof") == list(Proof.allCases.map(\.rawValue)))
             #expect(words(shape, "actions") == list(DownloadAction.allCases.map(\.rawValue)))
         }
+        #expect(words("FileSet", "state") == list(FileSet.State.allCases.map(\.rawValue)))
         #expect(words("ConfinementBody", "gaps") == list(ConfinementBody.Gap.allCases.map(\.rawValue)))
         #expect(words("ClearBody", "which") == list(ClearFilter.allCases.map(\.rawValue)))
         #expect(words("DownloadRequest", "onConflict") == list(ConflictRule.allCases.map(\.rawValue)))

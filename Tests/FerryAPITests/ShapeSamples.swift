@@ -187,6 +187,19 @@ enum ShapeSamples {
         name: "n", url: "u", redirects: ["u"], existingPath: "/n", totalBytes: 3, validator: "v",
         digests: [Checksum(algorithm: .md5, bytes: Array(0..<16))!],
         contentType: "t", freeBytes: 4, heldBytes: 5)
+    static var newSet: NewSet {
+        var set = NewSet(url: "http://h/", list: "/l", directory: "/d")
+        (set.include, set.exclude, set.depth, set.base) = (["a"], ["b"], 1, "http://h/b/")
+        (set.deletesGone, set.replacesOthers) = (true, true)
+        return set
+    }
+    static var fileSet: FileSet {
+        var set = FileSet(id: "i", state: .failed, newSet, root: "/", addedAt: date)
+        set.endedAt = date
+        set.incomplete = [FileSet.Incomplete(path: "p", reason: "r")]
+        (set.problems, set.error) = (["q"], error)
+        return set
+    }
     static let confinement = ConfinementBody(directories: ["/d"], gaps: ConfinementBody.Gap.allCases)
     static let token = TokenItem(
         id: "i", name: "Firefox on Linux", madeAt: Date(timeIntervalSince1970: 1_738_314_300),
@@ -220,7 +233,12 @@ enum ShapeSamples {
             ("SignInBody", SignInBody(code: "c", url: "http://127.0.0.1:1/#code=c", file: "/f")),
             ("SignInBody", SignInBody(code: "c", url: nil, file: nil)), ("TokenBody", TokenBody(id: "i", token: "t")),
             ("TokenItem", token), ("TokenItems", TokenItems([token])),
-            ("Snapshot", StreamEvent.Snapshot(items: [], total: 0, settings: settings, network: network)),
+            (
+                "Snapshot",
+                StreamEvent.Snapshot(items: [], total: 0, settings: settings, network: network, sets: [fileSet])
+            ),
+            ("FileSet", fileSet), ("FileSetItems", FileSetItems([])), ("SetIncomplete", fileSet.incomplete?[0]),
+            ("SetSource", newSet), ("NewSet", newSet),
             ("StreamProgress", StreamEvent.Progress(id: "a", progress: progress)),
             ("Problem", Problem(error)), ("Problem", Problem(.badRequest)), ("DownloadRequest", new),
             ("DownloadRequest", new(to: .file("/p"))), ("DownloadRequest", new(to: .part("/q.part"))),

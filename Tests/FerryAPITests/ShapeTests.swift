@@ -238,7 +238,7 @@ struct ShapeTests {
         let events: [StreamEvent] = [
             .state(ShapeSamples.download()), .removed(["a"]), .order, .happened(ShapeSamples.event(.paused)),
             .settings(ShapeSamples.settings), .network(ShapeSamples.network),
-            .ended(ShapeSamples.event(.cancelled)), .upToDate,
+            .set(ShapeSamples.fileSet), .ended(ShapeSamples.event(.cancelled)), .upToDate,
             .progress([.init(id: "a", progress: DownloadProgress(completedBytes: 3))]),
             .reset(
                 .init(

@@ -45,6 +45,7 @@ struct AnswerDocument: Sendable {
         case .happened, .ended: return faults(of: data["event"], as: "EventBody")
         case .settings: return faults(of: data["settings"], as: "SettingsBody")
         case .network: return faults(of: data["network"], as: "NetworkStatus")
+        case .set: return faults(of: data["set"], as: "FileSet")
         case .reset: return faults(of: data["snapshot"], as: "Snapshot")
         case .progress:
             guard case .list(let downloads)? = data["downloads"] else { return ["progress: of no downloads"] }

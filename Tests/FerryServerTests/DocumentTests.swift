@@ -61,6 +61,7 @@ struct DocumentTests {
             try await acted(observer)
             try await kept(observer)
             try await many(observer)
+            try await sets(observer)
             try await events(observer)
             // This route refuses no request of the current version.
             let always: Set<Route> = [.makeCode]
@@ -229,6 +230,24 @@ struct DocumentTests {
         }
         try await observer.ask(.clear, body: ClearBody(.completed), expecting: 200)
         try await observer.ask(.clear, body: ["which": "some"], expecting: 400)
+    }
+
+    private func sets(_ observer: PublishObserver) async throws {
+        let rig = observer.rig
+        rig.origin.serve("/set/", Resource(text: "<html><a href=\"a\">a</a></html>", contentType: "text/html"))
+        rig.origin.serve("/set/a", Resource(size: 10, seed: 1))
+        let new = NewSet(url: rig.origin.url("/set/"), directory: rig.directory + "/set")
+        let set = try await observer.ask(.addSet, body: new, expecting: 201).shape(FileSet.self)
+        try await observer.ask(.addSet, body: new, expecting: 200)
+        try await observer.ask(.addSet, body: NewSet(directory: "/x"), expecting: 400)
+        try await observer.ask(.addSet, body: ["url": "http://h/", "directory": "/x", "more": "1"], expecting: 400)
+        try await observer.ask(.sets, expecting: 200)
+        try await observer.ask(.showSet, set.id, expecting: 200)
+        for route in [Route.pauseSet, .resumeSet, .cancelSet] { try await observer.ask(route, set.id, expecting: 200) }
+        try await observer.ask(.removeSet, set.id, expecting: 204)
+        for route in [Route.showSet, .pauseSet, .resumeSet, .cancelSet, .removeSet] {
+            try await observer.ask(route, set.id, expecting: 404)
+        }
     }
 
     private func events(_ observer: PublishObserver) async throws {

@@ -36,7 +36,7 @@ extension RemoteSession {
         case .order: list.tell { ListChange(isReordered: true) }
         case .happened(let body), .ended(let body): try await happened(body.event)
         case .network(let status): set(network: status)
-        case .settings: break
+        case .settings, .set: break
         case .upToDate:
             state.withLock { $0.isUpToDate = true }
             updates.notify()

@@ -58,6 +58,18 @@ public struct SyncReport: Sendable, Hashable, Codable {
     public var isComplete: Bool { incomplete.isEmpty && problems.isEmpty }
 }
 
+/// The progress of a sync.
+package struct SyncProgress: Sendable, Hashable {
+    /// The number of files that the source lists.
+    package var files: Int
+    /// The number of files that are complete and current.
+    package var done: Int
+    /// The number of files that have ended otherwise.
+    package var failed: Int
+    /// The bytes of the files that were fetched.
+    package var receivedBytes: ByteCount
+}
+
 /// Makes a directory a copy of a set of files: requests what is missing or has changed, and keeps a manifest.
 ///
 ///     list ─► plan (manifest, files) ─► requests ─► manager ─► completed ─► manifest
@@ -78,6 +90,8 @@ public final class DirectorySync: Sendable {
         /// The records of this run, by path.
         var records: [String: FileRecord] = [:]
         var report = SyncReport()
+        /// The files of ``records`` that are not complete.
+        var failedCount = 0
     }
     private let state: Mutex<State>
     /// Locked on file threads alone; `nil` after the end.
@@ -125,9 +139,11 @@ public final class DirectorySync: Sendable {
                 let path = Paths.join(root, entry.path)
                 let error = DownloadError(.conflict, ErrorPhrase(.thereAlready, path), recovery: .needsUser)
                 state.records[entry.path] = Self.incomplete(entry, earlier, error.message)
+                state.failedCount += 1
             case .request(let entry, let cause):
                 if let error = opened.failures[Paths.parent(of: entry.path)] {
                     state.records[entry.path] = Self.incomplete(entry, earlier, error.message)
+                    state.failedCount += 1
                     continue
                 }
                 let request = Self.request(entry, cause, in: root, options, home: home)
@@ -231,7 +247,20 @@ public final class DirectorySync: Sendable {
     public func failed(_ error: DownloadError, path: String) {
         guard let entry = entries[path] else { return }
         let record = Self.incomplete(entry, earlier, error.message)
-        state.withLock { $0.records[entry.path] = record }
+        state.withLock { state in
+            state.records[entry.path] = record
+            state.failedCount += 1
+        }
+    }
+
+    /// The progress of the run.
+    package var progress: SyncProgress {
+        state.withLock { state in
+            let report = state.report
+            return SyncProgress(
+                files: report.listedCount, done: report.unchangedCount + report.fetchedCount, failed: state.failedCount,
+                receivedBytes: report.receivedBytes)
+        }
     }
 
     /// Where no link below the directory, or below the one that it may not leave, is followed.

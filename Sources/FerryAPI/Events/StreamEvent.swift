@@ -15,7 +15,7 @@ package enum StreamEvent: Sendable, Hashable {
     case state(ListedDownload)
     /// The progress of all running downloads in one event, at most ten times a second.
     case progress([Progress])
-    /// Downloads were removed from the list.
+    /// Downloads or sets were removed from the list.
     case removed([String])
     /// The order of the list changed; clients should reload the part that they show.
     case order
@@ -24,6 +24,8 @@ package enum StreamEvent: Sendable, Hashable {
     /// The settings of the daemon or of the session changed.
     case settings(SettingsBody)
     case network(NetworkStatus)
+    /// A set of files was added, or its state or progress changed; the payload is the whole set.
+    case set(FileSet)
     /// An unacknowledged event that ended a download; `{"event": …}`.
     case ended(EventBody)
     /// All earlier unacknowledged events have been sent.
@@ -54,14 +56,19 @@ package enum StreamEvent: Sendable, Hashable {
         }
     }
 
-    /// The first entries of the list, and the total number.
+    /// The first entries of the list, the total number, and all sets.
     package struct Snapshot: Codable, Sendable, Hashable {
         package var items: [ListedDownload]
         package var total: Int
         package var settings: SettingsBody
         package var network: NetworkStatus
+        /// All sets of files; `nil` for none.
+        package var sets: [FileSet]?
 
-        package init(items: [ListedDownload], total: Int, settings: SettingsBody, network: NetworkStatus) {
+        package init(
+            items: [ListedDownload], total: Int, settings: SettingsBody, network: NetworkStatus, sets: [FileSet]? = nil
+        ) {
+            self.sets = sets
             self.items = items
             self.total = total
             self.settings = settings
@@ -71,7 +78,7 @@ package enum StreamEvent: Sendable, Hashable {
 
     /// The names, as in `event:`.
     package enum Name: String, Sendable, Hashable, CaseIterable {
-        case state, progress, removed, order, happened, settings, network, ended, upToDate, reset
+        case state, progress, removed, order, happened, settings, network, set, ended, upToDate, reset
     }
 
     package var name: Name {
@@ -83,6 +90,7 @@ package enum StreamEvent: Sendable, Hashable {
         case .happened: .happened
         case .settings: .settings
         case .network: .network
+        case .set: .set
         case .ended: .ended
         case .upToDate: .upToDate
         case .reset: .reset
@@ -106,7 +114,7 @@ extension StreamEvent {
             snapshot.items.removeAll { !ids.contains($0.id) }
             snapshot.total = snapshot.items.count
             return .reset(snapshot)
-        case .order, .settings, .network, .upToDate: return self
+        case .order, .settings, .network, .set, .upToDate: return self
         }
     }
 }
@@ -119,6 +127,7 @@ extension StreamEvent {
     private struct Happened: Codable { var event: EventBody }
     private struct Settings: Codable { var settings: SettingsBody }
     private struct Network: Codable { var network: NetworkStatus }
+    private struct Sets: Codable { var set: FileSet }
     private struct Reset: Codable { var snapshot: Snapshot }
 
     /// Returns the data as JSON.
@@ -130,6 +139,7 @@ extension StreamEvent {
         case .happened(let event), .ended(let event): try APICoding.encode(Happened(event: event))
         case .settings(let settings): try APICoding.encode(Settings(settings: settings))
         case .network(let network): try APICoding.encode(Network(network: network))
+        case .set(let set): try APICoding.encode(Sets(set: set))
         case .reset(let snapshot): try APICoding.encode(Reset(snapshot: snapshot))
         case .order, .upToDate: Data("{}".utf8)
         }
@@ -151,6 +161,7 @@ extension StreamEvent {
         case .happened: self = .happened(try APICoding.decode(Happened.self, from: data).event)
         case .settings: self = .settings(try APICoding.decode(Settings.self, from: data).settings)
         case .network: self = .network(try APICoding.decode(Network.self, from: data).network)
+        case .set: self = .set(try APICoding.decode(Sets.self, from: data).set)
         case .ended: self = .ended(try APICoding.decode(Happened.self, from: data).event)
         case .upToDate: self = .upToDate
         case .reset: self = .reset(try APICoding.decode(Reset.self, from: data).snapshot)

@@ -9,6 +9,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         content
     case adopt, find, pauseMany, resumeMany, cancelMany, restartMany, removeMany, changeMany, moveMany, clear
     case plan, settings, changeSettings, network, statistics, storage
+    case sets, addSet, showSet, removeSet, pauseSet, resumeSet, cancelSet
     case events
     case sessions, attach, acknowledge
     case login, makeCode, tokens, withdraw
@@ -16,15 +17,15 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
     package var method: HTTPRequest.Method {
         switch self {
         case .greeting, .openAPI, .list, .show, .history, .content, .settings, .network, .statistics, .storage, .events,
-            .sessions, .tokens:
+            .sessions, .tokens, .sets, .showSet:
             .get
         case .change, .changeSettings: .patch
-        case .remove, .withdraw: .delete
+        case .remove, .removeSet, .withdraw: .delete
         default: .post
         }
     }
 
-    /// The path below ``FerryAPI/root``; `{id}` is the identifier of a download or token, `{session}` that of a
+    /// The path below ``FerryAPI/root``; `{id}` is the identifier of a download, set or token, `{session}` that of a
     /// session, each percent-encoded.
     package var template: String {
         switch self {
@@ -57,6 +58,11 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         case .network: "/network"
         case .statistics: "/statistics"
         case .storage: "/storage"
+        case .sets, .addSet: "/sets"
+        case .showSet, .removeSet: "/sets/{id}"
+        case .pauseSet: "/sets/{id}/pause"
+        case .resumeSet: "/sets/{id}/resume"
+        case .cancelSet: "/sets/{id}/cancel"
         case .events: "/events"
         case .sessions, .attach: "/sessions"
         case .acknowledge: "/sessions/{session}/acknowledge"
@@ -86,7 +92,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
             4 << 20
         case .acknowledge: 1 << 20
         case .attach: 256 << 10
-        case .move, .relocate, .adopt, .changeSettings: 64 << 10
+        case .move, .relocate, .adopt, .changeSettings, .addSet: 64 << 10
         default: 4 << 10
         }
     }

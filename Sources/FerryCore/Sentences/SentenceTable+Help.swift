@@ -40,14 +40,14 @@ extension SentenceTable {
             "显示会下载、检查、保留和删除什么及其原因；不写入任何内容。",
         "Let the daemon sync the set, starting it if necessary; ferry sets shows it.":
             "由后台服务同步该集合，必要时启动它；用 ferry sets 查看。",
-        "List the sets that the daemon syncs, or pause, resume, cancel, remove, verify or repair them.":
-            "列出后台服务同步的集合，或暂停、继续、取消、移除、校验、修复它们。",
+        "List the sets that the daemon syncs, or pause, resume, cancel or remove them.":
+            "列出后台服务同步的集合，或暂停、继续、取消、移除它们。",
         """
         resume also looks for changes of the source again. cancel deletes the partial data, and remove takes a set off the \
         list; both leave the complete files.
         """: "resume 也会再次查看来源的更改。cancel 删除未完成的数据，remove 将集合移出列表；两者都保留完整的文件。",
-        "pause, resume, cancel, remove, verify or repair; without it the sets are listed.":
-            "pause、resume、cancel、remove、verify 或 repair；不给出时列出集合。",
+        "pause, resume, cancel or remove; without it the sets are listed.":
+            "pause、resume、cancel 或 remove；不给出时列出集合。",
         "Identifiers, their beginnings, or all.": "标识符、其开头，或 all。",
         "Store each content once, named by its SHA-256; needs --results, which say what is where.":
             "每个内容只存一次，以其 SHA-256 命名；需要 --results 说明内容所在。",

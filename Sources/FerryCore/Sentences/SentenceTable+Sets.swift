@@ -66,7 +66,6 @@ extension SentenceTable {
         .secretsInSet: (
             "the daemon keeps no credentials for a set", "后台服务不为集合保存凭据"
         ),
-        .setNotDue: ("the set {0} is {1}", "集合 {0} 的状态是 {1}"),
     ]
 
     /// The suggestions of the commands for sets.
@@ -149,8 +148,6 @@ extension SentenceTable {
         "there are no sets": "没有集合",
         "{0}  waiting  {1}": "{0}  等待中  {1}",
         "{0}  syncing, {1} of {2} files, {3} received  {4}": "{0}  同步中，{2} 个文件中的 {1} 个，已接收 {3}  {4}",
-        "{0}  verifying, {1} of {2} files  {3}": "{0}  校验中，{2} 个文件中的 {1} 个  {3}",
-        "{0}  repairing, {1} of {2} files  {3}": "{0}  修复中，{2} 个文件中的 {1} 个  {3}",
         "{0}  paused  {1}": "{0}  已暂停  {1}",
         "{0}  complete, {1} files  {2}": "{0}  完整，{1} 个文件  {2}",
         "{0}  incomplete, {1} of {2} files are missing or not current  {3}":

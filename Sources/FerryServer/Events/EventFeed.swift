@@ -10,6 +10,7 @@ struct EventFeed: Sendable {
     let manager: DownloadManager
     let broadcaster: EventBroadcaster
     let settings: SettingsController
+    let sets: SetKeeper
     /// `nil` for all sessions.
     let session: String?
     /// Whether the client belongs to that session, as opposed to another one that observes it.
@@ -78,7 +79,7 @@ struct EventFeed: Sendable {
         let page = try await manager.page(RowFilter(session: session), limit: FerryAPI.mostEntries)
         let snapshot = StreamEvent.Snapshot(
             items: page.rows.map { manager.listed($0) }, total: page.total, settings: settings.current.body,
-            network: manager.network)
+            network: manager.network, sets: sets.all.isEmpty ? nil : sets.all)
         try await send(.reset(snapshot), place, to: &writer)
         var number: Int64 = 0
         while case let pending = try await manager.pendingEvents(after: number), let newest = pending.last {
@@ -108,7 +109,7 @@ extension API {
         let header = HTTPField.Name("Last-Event-ID").flatMap { call.http.headers[$0] }
         let session = try call.session(in: items)
         let feed = EventFeed(
-            manager: manager, broadcaster: broadcaster, settings: settings, session: session,
+            manager: manager, broadcaster: broadcaster, settings: settings, sets: sets, session: session,
             isOwn: session == call.session,
             last: (header ?? items.text("after")).flatMap { EventID($0) })
         return Response(

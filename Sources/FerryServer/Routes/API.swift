@@ -19,6 +19,7 @@ struct API: Sendable {
     let sessions: SessionStore
     let settings: SettingsController
     let launcher: Launcher
+    let sets: SetKeeper
     let codes: OneTimeCodes
     let texts = ListedTexts()
     let tokens: TokenStore
@@ -68,6 +69,13 @@ struct API: Sendable {
         case .network: try Answer.json(manager.network)
         case .statistics: try await statistics(call)
         case .storage: try await storage(call)
+        case .sets: try listSets()
+        case .addSet: try await addSet(call)
+        case .showSet: try showSet(call)
+        case .removeSet: try await removeSet(call)
+        case .pauseSet: try await act(onSet: call) { id throws(DownloadError) in try await sets.pause(id) }
+        case .resumeSet: try await act(onSet: call) { id throws(DownloadError) in try await sets.resume(id) }
+        case .cancelSet: try await act(onSet: call) { id throws(DownloadError) in try await sets.cancel(id) }
         case .events: try events(call)
         case .sessions: try await listSessions(call)
         case .attach: try await attach(call)

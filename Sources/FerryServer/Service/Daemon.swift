@@ -141,7 +141,8 @@ package final class Daemon: Sendable {
         api = API(
             manager: manager, broadcaster: broadcaster, speeds: SpeedHistory(), sessions: sessions,
             settings: self.settings,
-            launcher: launcher, codes: OneTimeCodes(), tokens: TokenStore(place.tokens),
+            launcher: launcher, sets: SetKeeper(SetStore(place.sets), manager, broadcaster, logger: logger),
+            codes: OneTimeCodes(), tokens: TokenStore(place.tokens),
             connections: ConnectionTable(mostUnknown: options.limits.mostUnknown),
             budgets: BodyBudgets(options.limits.bodyBudget), seats: ContentSeats(most: options.limits.mostReaders),
             addresses: addresses,
@@ -254,6 +255,12 @@ package final class Daemon: Sendable {
             gateway?.cache.ends.notify()
             return
         }
+        if session == SetKeeper.session {
+            // Their run has the end of each.
+            log(event, session)
+            event.acknowledge()
+            return
+        }
         // An app's unacknowledged events are repeated at each start, so only an event of the default session, which
         // is acknowledged at once, is new even if it is earlier.
         if case .completed(let file) = event.kind, isDefault || !isEarlier {
@@ -303,6 +310,7 @@ private struct ManagerService: Service {
             group.addTask { await daemon.launcher.run() }
             group.addTask { await daemon.stopOnRequest() }
             group.addTask { await daemon.gateway?.cache.run() }
+            group.addTask { await daemon.api.sets.run() }
             group.addTask {
                 while !Task.isCancelled {
                     try? await Task.sleep(for: .seconds(15))
@@ -311,6 +319,7 @@ private struct ManagerService: Service {
                 }
             }
             try? await gracefulShutdown()
+            await daemon.api.sets.stop()
             await daemon.manager.shutdown()
             group.cancelAll()
         }

@@ -38,6 +38,8 @@ package struct DaemonPaths: Sendable, Hashable {
     package var gatewayKey: String { state + "/gateway-key" }
     /// The directory of the HTML files that open the page in a browser, beside the socket.
     package var signIn: String { Paths.parent(of: socket) + "/sign-in" }
+    /// The sets of files, with their states.
+    package var sets: String { state + "/sets.json" }
     package var sessions: String { state + "/sessions.json" }
     /// The identifier of the daemon's list, in the same namespace as those of apps.
     package static let listIdentifier = "daemon"

@@ -41,6 +41,9 @@ package struct SyncArguments: ParsableArguments, Sendable {
     @Flag(help: "Show what would be fetched, checked, kept and deleted, and why; write nothing.")
     package var dryRun = false
 
+    @Flag(help: "Let the daemon sync the set, starting it if necessary; ferry sets shows it.")
+    package var daemon = false
+
     @OptionGroup(title: "Request") package var request: RequestOptions
     @OptionGroup(title: "Trust and conflicts") package var trust: TrustOptions
     @OptionGroup(title: "Transfer") package var run: RunOptions

@@ -1,4 +1,5 @@
 import Ferry
+import FerryAPI
 import FerryCore
 
 /// Turns the arguments of `ferry sync` and `ferry repair` into options and requests. Pure except for its
@@ -72,6 +73,36 @@ struct SyncPlanner: Sendable {
                 "--on-conflict of ferry sync is fail (the default) or overwrite, not \(TextError.quote(word))")
         }
         return (source, sync)
+    }
+
+    /// Returns the set that the daemon is to keep: with absolute paths, and without options of a request, as the daemon has
+    /// its own settings and keeps no credentials.
+    func daemonSet(_ arguments: SyncArguments, standard: GetOptions) throws(UsageError) -> NewSet {
+        if arguments.dryRun { throw UsageError("--dry-run and --daemon cannot be used together") }
+        let (source, options) = try source(arguments)
+        let plain = SyncPlanner(
+            standard, standard.request, standard.trust, standard.run, standard.show, world: world)
+        var request = options.request
+        // The rule is that of the set.
+        request.onConflict = try plain.template().onConflict
+        if try request != plain.template() { throw Self.refuse("an option of requests") }
+        if arguments.run.parallel != standard.run.parallel { throw Self.refuse("-j") }
+        var set = NewSet(directory: OwnProgram.absolute(arguments.directory))
+        switch source {
+        case .url(let url): set.url = url.text
+        case .file(let path, _): set.list = OwnProgram.absolute(path)
+        case .entries: break
+        }
+        if !arguments.include.isEmpty { set.include = arguments.include }
+        if !arguments.exclude.isEmpty { set.exclude = arguments.exclude }
+        (set.depth, set.base) = (options.maxDepth, options.base?.text)
+        if options.deletesGone { set.deletesGone = true }
+        if options.replacesOthers { set.replacesOthers = true }
+        return set
+    }
+
+    private static func refuse(_ option: String) -> UsageError {
+        UsageError("\(option) cannot be used with --daemon, which has its own settings")
     }
 
     static func url(_ text: String) throws(UsageError) -> DownloadURL {

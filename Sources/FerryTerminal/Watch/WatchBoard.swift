@@ -72,7 +72,7 @@ package struct WatchBoard: Sendable {
             isStale = snapshot.total > snapshot.items.count
             limit = snapshot.settings.rateLimit
             network = snapshot.network
-        case .happened, .ended, .upToDate: break
+        case .happened, .set, .ended, .upToDate: break
         }
         settle()
     }

@@ -1,0 +1,104 @@
+package import FerryCore
+
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Date
+#endif
+
+/// `POST /sets`: a set of files, from one of `url` and `list`. Decoding refuses unknown members.
+package struct NewSet: ClientBody, Encodable, Hashable {
+    /// The URL of a list or of an index page.
+    package var url: String?
+    /// The absolute path of a list on the daemon's machine; over the Unix socket only.
+    package var list: String?
+    /// The directory of the files; over TCP as of a download, else absolute.
+    package var directory: String
+    /// The patterns of which a path must match one; `nil` for all files.
+    package var include: [String]?
+    /// The patterns of which a path must not match any.
+    package var exclude: [String]?
+    /// The maximum depth of directories below an index page; `nil` for all.
+    package var depth: Int?
+    /// The URL that relative names in a list are below; `nil` for that of the list.
+    package var base: String?
+    /// Whether files that the source does not list any more are deleted, if they are unchanged; `nil` for no.
+    package var deletesGone: Bool?
+    /// Whether files are replaced that are not of the set; `nil` for no.
+    package var replacesOthers: Bool?
+
+    package init(url: String? = nil, list: String? = nil, directory: String) {
+        (self.url, self.list, self.directory) = (url, list, directory)
+    }
+
+    package enum CodingKeys: String, CodingKey, CaseIterable {
+        case url, list, directory, include, exclude, depth, base, deletesGone, replacesOthers
+    }
+}
+
+/// A set of files that the daemon keeps the same as its source: in responses, in `set` events, and in its store.
+package struct FileSet: Codable, Sendable, Hashable {
+    package enum State: String, Codable, Sendable, Hashable, CaseIterable {
+        /// Waits until fewer sets are being synced.
+        case waiting
+        case syncing
+        case paused
+        /// Every listed file is here, proven as far as the source allows.
+        case complete
+        /// Files or parts of the list are missing: ``FileSet/incomplete``, ``FileSet/problems``.
+        case incomplete
+        /// There was no list, or the directory cannot be used: ``FileSet/error``.
+        case failed
+        case cancelled
+
+        /// Whether the daemon works on the set, also after its next start.
+        package var isActive: Bool { self == .waiting || self == .syncing }
+    }
+
+    /// A file that is missing or not current.
+    package struct Incomplete: Codable, Sendable, Hashable {
+        package var path: String
+        package var reason: String
+
+        package init(path: String, reason: String) { (self.path, self.reason) = (path, reason) }
+    }
+
+    package var id: String
+    package var state: State
+    /// What was asked for, its directory absolute.
+    package var set: NewSet
+    /// The directory that no file may leave; `nil` if a client of the Unix socket has chosen the place.
+    package var root: String?
+    package var addedAt: Date
+    /// When it was last complete, incomplete, failed or cancelled.
+    package var endedAt: Date?
+    /// The number of files that the source lists; 0 until it is read.
+    package var files = 0
+    /// The number of files that are complete and current.
+    package var done = 0
+    /// The number of files that have ended otherwise in this run.
+    package var failed = 0
+    /// The bytes that were received in this run.
+    package var receivedBytes: ByteCount = 0
+    /// The first files that are missing or not current; `nil` for none.
+    package var incomplete: [Incomplete]?
+    /// The first things of the source that cannot be used; `nil` for none.
+    package var problems: [String]?
+    /// The number of files that are here and that the source does not list any more.
+    package var gone = 0
+    /// Why the set failed.
+    package var error: DownloadError?
+
+    /// The maximum number of entries of ``incomplete`` and of ``problems``.
+    package static let mostTold = 100
+
+    package init(id: String, state: State, _ set: NewSet, root: String?, addedAt: Date) {
+        (self.id, self.state, self.set, self.root, self.addedAt) = (id, state, set, root, addedAt)
+    }
+}
+
+/// `GET /sets`: in the order of their addition.
+package struct FileSetItems: Codable, Sendable, Hashable {
+    package var items: [FileSet]
+    package init(_ items: [FileSet]) { self.items = items }
+}

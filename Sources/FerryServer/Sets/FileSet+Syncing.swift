@@ -1,0 +1,65 @@
+import Ferry
+import FerryAPI
+import FerryCore
+
+extension NewSet {
+    private static let mostPatterns = 100
+    private static let mostPatternBytes = 1000
+    private static let mostDepth = 64
+    /// The longest path that a system opens, in bytes.
+    private static let mostPathBytes = 4096
+
+    /// Throws for values that no set can have.
+    ///
+    /// - Parameter isLocal: Whether the client is one of the Unix socket, with the rights of its user.
+    func check(isLocal: Bool) throws {
+        guard (url == nil) != (list == nil) else {
+            throw DownloadError(.invalidRequest, ErrorPhrase(.setSource), recovery: .needsUser)
+        }
+        if let list {
+            // Errors of a list show its lines, so it is opened for who may read it anyway.
+            guard isLocal else { throw DownloadError(.invalidRequest, ErrorPhrase(.setListForSocket)) }
+            guard Paths.isAbsolute(list), list.utf8.count <= Self.mostPathBytes, !list.utf8.contains(0) else {
+                throw DownloadError(
+                    .invalidRequest, ErrorPhrase(.relativeToDaemon, APIText.quote(list)), recovery: .needsUser)
+            }
+        }
+        for text in [url, base].compactMap(\.self) {
+            let parsed = try DownloadURL(text)
+            guard parsed.credentials == nil else {
+                throw DownloadError(
+                    .invalidRequest, ErrorPhrase(.secretsInSet), suggestion: ErrorPhrase(.syncHere),
+                    recovery: .needsUser)
+            }
+        }
+        let patterns = (include ?? []) + (exclude ?? [])
+        guard patterns.count <= Self.mostPatterns, patterns.allSatisfy({ $0.utf8.count <= Self.mostPatternBytes })
+        else {
+            throw Problem(
+                .badRequest, "At most \(Self.mostPatterns) patterns of at most \(Self.mostPatternBytes) bytes.")
+        }
+        guard depth.map({ 0...Self.mostDepth ~= $0 }) ?? true else {
+            throw Problem(.badRequest, "depth must be a number from 0 to \(Self.mostDepth).")
+        }
+        guard !directory.isEmpty, directory.utf8.count <= Self.mostPathBytes, !directory.utf8.contains(0) else {
+            throw Problem(.badRequest, "directory must name the directory of the set.")
+        }
+    }
+}
+
+extension FileSet {
+    /// The source and options of a sync.
+    func sync() throws(DownloadError) -> (SetSource, SyncOptions) {
+        var options = SyncOptions()
+        options.filter = SetFilter(include: set.include ?? [], exclude: set.exclude ?? [])
+        options.maxDepth = set.depth
+        options.base = try set.base.map { text throws(DownloadError) in try DownloadURL(text) }
+        options.deletesGone = set.deletesGone ?? false
+        options.replacesOthers = set.replacesOthers ?? false
+        options.root = root
+        // A set has many files: what a person adds does not wait for them.
+        options.request.priority = .low
+        if let list = set.list { return (.file(list, base: options.base), options) }
+        return (.url(try DownloadURL(set.url ?? "")), options)
+    }
+}

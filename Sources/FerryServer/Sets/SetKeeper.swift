@@ -1,0 +1,306 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import Logging
+import Synchronization
+
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
+
+/// Syncs the sets of the daemon: a ``DirectorySync`` for each that is active, at most ``mostRunning`` at a time.
+///
+///     store: waiting ─► syncing ─► DirectorySync ─► downloads of the session `sets` ─► report ─► store: complete, …
+///
+/// Invariants:
+/// - A set that is `waiting` or `syncing` in the store is worked on, also after a kill and a restart of the daemon.
+/// - A run of a set has ended before its state is changed by a client, so that a directory has one sync.
+///
+/// The downloads of a run are in the daemon's list, in a session of their own, so its limits, slots and network rules apply;
+/// they are left there when the daemon ends, and joined by the next run of the set.
+final class SetKeeper: Sendable {
+    /// The session of the downloads.
+    static let session = "sets"
+    /// The maximum number of sets that are synced at the same time.
+    private static let mostRunning = 4
+    /// The interval of reports of a running set.
+    private static let interval: Duration = .seconds(1)
+
+    private let store: SetStore
+    private let manager: DownloadManager
+    private let broadcaster: EventBroadcaster
+    private let logger: Logger
+    /// Notified when a set may be begun.
+    private let changes = AsyncEvent()
+
+    /// One run of a set.
+    private final class Run: Sendable {
+        /// Notified when the run is to stop.
+        let stop = AsyncEvent()
+        /// Notified when the run has ended.
+        let ended = AsyncEvent()
+    }
+    private struct State {
+        var runs: [String: Run] = [:]
+        var isShutDown = false
+    }
+    private let state = Mutex(State())
+    /// Changes by clients exclude each other.
+    private let turns = AsyncLock()
+
+    init(_ store: SetStore, _ manager: DownloadManager, _ broadcaster: EventBroadcaster, logger: Logger) {
+        (self.store, self.manager, self.broadcaster, self.logger) = (store, manager, broadcaster, logger)
+    }
+
+    var all: [FileSet] { store.all }
+
+    func set(_ id: String) throws(DownloadError) -> FileSet {
+        guard let set = store.set(id) else {
+            throw DownloadError(
+                .notFound, ErrorPhrase(.noSet, APIText.quote(id)), suggestion: ErrorPhrase(.setsShow),
+                recovery: .needsUser)
+        }
+        return set
+    }
+
+    // MARK: Changes by clients
+
+    /// Adds a set, or syncs the listed one with the same source and directory again.
+    func add(_ new: NewSet, root: String?) async throws(DownloadError) -> (set: FileSet, isNew: Bool) {
+        let listed = store.all.first { $0.set == new && $0.root == root }
+        if let listed { return (try await resume(listed.id), false) }
+        let set = FileSet(id: DownloadID.make().rawValue, state: .waiting, new, root: root, addedAt: Date())
+        try await store.change { sets throws(DownloadError) in
+            guard sets.count < SetStore.most else {
+                throw DownloadError(.invalidRequest, ErrorPhrase(.manySets, "\(SetStore.most)"), recovery: .needsUser)
+            }
+            if let other = sets.first(where: { $0.set.directory.hasSameBytes(as: new.directory) }) {
+                throw DownloadError(
+                    .conflict, ErrorPhrase(.setPlaceTaken, new.directory, other.id),
+                    suggestion: ErrorPhrase(.setsShow), recovery: .needsUser)
+            }
+            sets.append(set)
+        }
+        changed(set)
+        return (set, true)
+    }
+
+    func pause(_ id: String) async throws(DownloadError) -> FileSet { try await end(id, as: .paused) }
+
+    /// Stops a set and deletes its part files.
+    func cancel(_ id: String) async throws(DownloadError) -> FileSet {
+        let set = try await end(id, as: .cancelled)
+        await removeDownloads(of: set)
+        return set
+    }
+
+    /// Lets a set be synced, again if it has ended.
+    func resume(_ id: String) async throws(DownloadError) -> FileSet {
+        let set = try await change(id) { if !$0.state.isActive { $0.state = .waiting } }
+        changed(set)
+        return set
+    }
+
+    func remove(_ id: String) async throws(DownloadError) {
+        _ = try await cancel(id)
+        try await store.change { sets throws(DownloadError) in sets.removeAll { $0.id == id } }
+        broadcaster.publish(.removed([id]), session: nil)
+    }
+
+    private func end(_ id: String, as word: FileSet.State) async throws(DownloadError) -> FileSet {
+        await turns.acquire()
+        defer { turns.release() }
+        _ = try set(id)
+        // The state first, so that the end of the run does not decide it, nor a kill before its end.
+        let set = try await change(id) { set in
+            if word == .cancelled || set.state.isActive { set.state = word }
+            if word == .cancelled { set.endedAt = Date() }
+        }
+        if let run = state.withLock({ $0.runs[id] }) {
+            run.stop.notify()
+            await run.ended.wait(after: 0)
+        }
+        changed(set)
+        return set
+    }
+
+    private func change(
+        _ id: String, _ body: @escaping @Sendable (inout FileSet) -> Void
+    ) async throws(DownloadError) -> FileSet {
+        _ = try set(id)
+        return try await store.change { sets throws(DownloadError) in
+            guard let index = sets.firstIndex(where: { $0.id == id }) else {
+                throw DownloadError(.notFound, ErrorPhrase(.noSet, APIText.quote(id)))
+            }
+            body(&sets[index])
+            return sets[index]
+        }
+    }
+
+    private func changed(_ set: FileSet) {
+        broadcaster.publish(.set(set), session: nil)
+        changes.notify()
+    }
+
+    /// Removes the downloads that a run of a set has left, with their part files.
+    private func removeDownloads(of set: FileSet) async {
+        var offset = 0
+        while let page = try? await manager.page(RowFilter(session: Self.session), offset: offset, limit: 1000),
+            !page.rows.isEmpty
+        {
+            for row in page.rows {
+                guard let path = row.path ?? row.request.destination.filePath,
+                    Paths.isPlace(path, in: set.set.directory),
+                    let download = try? await manager.download(id: row.id), (try? await download.remove()) != nil
+                else {
+                    offset += 1
+                    continue
+                }
+            }
+        }
+    }
+
+    // MARK: Running
+
+    /// Stops all runs, and returns when each has stored what it has. Their sets go on after the next start.
+    func stop() async {
+        let runs = state.withLock { state in
+            state.isShutDown = true
+            return Array(state.runs.values)
+        }
+        for run in runs { run.stop.notify() }
+        for run in runs { await run.ended.wait(after: 0) }
+    }
+
+    /// Syncs active sets until cancelled. Owns the runs.
+    func run() async {
+        // Ends that a killed daemon has not noted: the next run of the set looks at the files.
+        _ = try? await manager.clear(.completed, deletingFiles: false, session: Self.session)
+        await withDiscardingTaskGroup { group in
+            while !Task.isCancelled {
+                let seen = changes.count
+                while let (set, run) = takeNext() { group.addTask { await self.keep(set, run) } }
+                await changes.wait(after: seen)
+            }
+        }
+    }
+
+    private func takeNext() -> (FileSet, Run)? {
+        let active = store.all.filter(\.state.isActive)
+        return state.withLock { state in
+            guard !state.isShutDown, state.runs.count < Self.mostRunning,
+                let next = active.first(where: { state.runs[$0.id] == nil })
+            else { return nil }
+            let run = Run()
+            state.runs[next.id] = run
+            return (next, run)
+        }
+    }
+
+    /// Runs one sync of a set, and stores its outcome unless it was stopped.
+    private func keep(_ set: FileSet, _ run: Run) async {
+        let began = try? await change(set.id) { set in
+            guard set.state == .waiting else { return }
+            (set.state, set.error, set.incomplete, set.problems) = (.syncing, nil, nil, nil)
+        }
+        if let began, began.state == .syncing {
+            broadcaster.publish(.set(began), session: nil)
+            let outcome = await withTaskGroup(of: Outcome?.self) { group in
+                group.addTask { await self.outcome(of: began) }
+                group.addTask {
+                    await run.stop.wait(after: 0)
+                    return nil
+                }
+                var outcome: Outcome?
+                if let first = await group.next() { outcome = first }
+                group.cancelAll()
+                // A run that is stopped pauses its downloads and writes the manifest.
+                for await rest in group { outcome = outcome ?? rest }
+                return outcome
+            }
+            await store(outcome, of: set.id)
+        }
+        state.withLock { $0.runs[set.id] = nil }
+        run.ended.notify()
+        changes.notify()
+    }
+
+    private typealias Outcome = Result<SyncReport, DownloadError>
+
+    private func store(_ outcome: Outcome?, of id: String) async {
+        let isStopping = state.withLock { $0.isShutDown }
+        let set = try? await change(id) { set in
+            // Stopped by a client, which has chosen the state, or by the end of the daemon, after which it goes on.
+            guard set.state == .syncing, !isStopping else { return }
+            set.endedAt = Date()
+            switch outcome {
+            case .success(let report):
+                set.take(report)
+                set.state = report.isComplete ? .complete : .incomplete
+            case .failure(let error): (set.state, set.error) = (.failed, error)
+            case nil: set.state = .failed
+            }
+        }
+        guard let set else { return }
+        logger.info("set", metadata: ["id": "\(id)", "state": "\(set.state.rawValue)", "files": "\(set.files)"])
+        broadcaster.publish(.set(set), session: nil)
+    }
+
+    private func outcome(of set: FileSet) async -> Outcome {
+        do throws(DownloadError) {
+            let (source, options) = try set.sync()
+            let sync = try await DirectorySync(
+                of: source, into: set.set.directory, options: options, manager: manager)
+            await withTaskGroup(of: Void.self) { group in
+                group.addTask { await self.fetch(sync) }
+                group.addTask { await self.report(sync, of: set.id) }
+                await group.next()
+                group.cancelAll()
+            }
+            return .success(try await sync.finish())
+        } catch { return .failure(error) }
+    }
+
+    private func fetch(_ sync: DirectorySync) async {
+        await sync.fetch { [manager] request throws(DownloadError) in
+            guard let download = try await manager.add([request], for: Self.session).first?.download else { return }
+            do throws(DownloadError) {
+                await sync.completed(try await download.finished())
+            } catch {
+                // Paused, it keeps its part file; the next run of the set joins it.
+                if Task.isCancelled { try? await download.pause() }
+                throw error
+            }
+            try? await download.remove()
+        }
+    }
+
+    /// Publishes the progress until cancelled.
+    private func report(_ sync: DirectorySync, of id: String) async {
+        repeat {
+            let now = sync.progress
+            if let set = store.note(id, { $0.take(now) }) { broadcaster.publish(.set(set), session: nil) }
+        } while (try? await Task.sleep(for: Self.interval)) != nil
+    }
+}
+
+extension DownloadRequest.Destination {
+    fileprivate var filePath: String? { if case .file(let path) = self { path } else { nil } }
+}
+
+extension FileSet {
+    fileprivate mutating func take(_ progress: SyncProgress) {
+        (files, done, failed) = (progress.files, progress.done, progress.failed)
+        receivedBytes = progress.receivedBytes
+    }
+
+    fileprivate mutating func take(_ report: SyncReport) {
+        (files, done) = (report.listedCount, report.unchangedCount + report.fetchedCount)
+        (failed, receivedBytes, gone) = (report.incomplete.count, report.receivedBytes, report.gone.count)
+        let told = report.incomplete.prefix(Self.mostTold)
+        incomplete = told.isEmpty ? nil : told.map { Incomplete(path: $0, reason: report.reasons[$0] ?? "") }
+        problems = report.problems.isEmpty ? nil : Array(report.problems.prefix(Self.mostTold))
+    }
+}

@@ -1,0 +1,105 @@
+import Ferry
+import FerryAPI
+import FerryCore
+
+/// Sets of files in the daemon: `ferry sync --daemon`, `ferry sets`.
+extension RemoteRun {
+    /// An action on sets.
+    package enum SetAction: String, Sendable, Hashable, CaseIterable {
+        case pause, resume, cancel, remove
+
+        fileprivate var route: Route {
+            switch self {
+            case .pause: .pauseSet
+            case .resume: .resumeSet
+            case .cancel: .cancelSet
+            case .remove: .removeSet
+            }
+        }
+    }
+
+    /// Runs `ferry sync --daemon`: prints the identifier of the set.
+    package func addSet(_ arguments: SyncArguments, standard: GetOptions) async throws -> ExitCode {
+        let planner = SyncPlanner(
+            standard, arguments.request, arguments.trust, arguments.run, arguments.show, world: .system)
+        let new = try planner.daemonSet(arguments, standard: standard)
+        let set = try await link.ask(.addSet, json: new, as: FileSet.self)
+        if json { say(set) } else { say(set.id) }
+        return .done
+    }
+
+    /// Runs `ferry sets`.
+    ///
+    /// - Parameter action: The word of an action; `nil` to list the sets.
+    package func sets(_ action: String?, _ words: [String]) async throws -> ExitCode {
+        let all = try await link.ask(.sets, as: FileSetItems.self).items
+        guard let action else {
+            show(all, among: all)
+            return .done
+        }
+        guard let action = SetAction(rawValue: action) else {
+            let known = SetAction.allCases.map(\.rawValue).joined(separator: ", ")
+            throw UsageError("\(TextError.quote(action)) is no action on sets: there are \(known)")
+        }
+        guard !words.isEmpty else { throw UsageError("name the sets, or all") }
+        var done: [FileSet] = []
+        for set in try Self.chosen(words, among: all) {
+            if action == .remove {
+                _ = try await link.ask(.removeSet, id: set.id, as: RemovedSet.self)
+            } else {
+                done.append(try await link.ask(action.route, id: set.id, as: FileSet.self))
+            }
+        }
+        show(done, among: all)
+        return .done
+    }
+
+    /// The answer to a removal, which has no members.
+    private struct RemovedSet: Decodable, Sendable {}
+
+    private func show(_ sets: [FileSet], among all: [FileSet]) {
+        if json {
+            for set in sets { say(set) }
+            return
+        }
+        let identifiers = ShortIdentifiers(all.map(\.id))
+        for set in sets { say(PrintableText.escape(FileSetText.line(set, identifiers))) }
+        if all.isEmpty { console.message("ferry: " + ("there are no sets" as Reason).shown) }
+    }
+
+    /// Returns the sets that words mean: identifiers, their beginnings, or all.
+    static func chosen(_ words: [String], among all: [FileSet]) throws(UsageError) -> [FileSet] {
+        if words == ["all"] { return all }
+        var chosen: [FileSet] = []
+        for word in words {
+            let found = all.filter { $0.id == word }
+            let begun = found.isEmpty ? all.filter { $0.id.utf8.hasPrefix(word) } : found
+            guard let set = begun.first else { throw UsageError("no set begins with \(TextError.quote(word))") }
+            guard begun.count == 1 else {
+                throw UsageError("several sets begin with \(TextError.quote(word)); give more of it")
+            }
+            if !chosen.contains(where: { $0.id == set.id }) { chosen.append(set) }
+        }
+        return chosen
+    }
+}
+
+/// The line of `ferry sets` for one set.
+enum FileSetText {
+    static func line(_ set: FileSet, _ identifiers: ShortIdentifiers) -> String {
+        let (id, place) = (identifiers.short(set.id), set.set.directory)
+        let text: Reason =
+            switch set.state {
+            case .waiting: "\(id)  waiting  \(place)"
+            case .syncing:
+                "\(id)  syncing, \(set.done) of \(set.files) files, \(ByteText.size(set.receivedBytes)) received  \(place)"
+            case .paused: "\(id)  paused  \(place)"
+            case .complete: "\(id)  complete, \(set.files) files  \(place)"
+            case .incomplete:
+                "\(id)  incomplete, \(set.failed) of \(set.files) files are missing or not current  \(place)"
+            case .failed: "\(id)  failed: \(set.error?.reason ?? .words(""))  \(place)"
+            case .cancelled: "\(id)  cancelled  \(place)"
+            }
+        return text.local
+    }
+}

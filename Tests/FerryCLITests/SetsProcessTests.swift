@@ -1,0 +1,68 @@
+import FerryAPI
+import FerryTesting
+import Foundation
+import Testing
+
+@Suite("The binary: sets in the daemon", .serialized, .timeLimit(.minutes(30))) struct SetsProcessTests {
+    @Test(
+        "ferry sync --daemon, ferry sets: a daemon that is killed again and again completes the set, and every file is right"
+    )
+    func killed() async throws {
+        try await OriginServer.with { server in
+            let names = (1...30).map { "f\($0).bin" }
+            server.serve(
+                "/pub/",
+                Resource(text: names.map { "<a href=\"\($0)\">\($0)</a>\n" }.joined(), contentType: "text/html"))
+            for (index, name) in names.enumerated() {
+                server.serve("/pub/" + name, Resource(size: 300_000, seed: UInt64(index)))
+            }
+            server.setConnectionRate(3_000_000)
+            let place = try Workplace()
+            let environment = ServeProcess.environment(place)
+            func ferry(_ arguments: String...) async throws -> FerryProcess.Outcome {
+                try await FerryProcess.run(arguments, in: place, environment: environment)
+            }
+            var daemon = try await ServeProcess.start(in: place)
+            let added = try await ferry("sync", server.url("/pub/"), "d", "--daemon")
+            #expect(added.code == 0 && added.lines.count == 1, "\(added.error)")
+            let id = try #require(added.lines.first)
+            for _ in 0..<8 {
+                // A random moment: what matters is that no moment loses anything.
+                try await Task.sleep(for: .milliseconds(Int.random(in: 50...500)))
+                daemon.process.signal(SIGKILL)
+                _ = try await daemon.process.outcome()
+                daemon = try await ServeProcess.start(in: place)
+            }
+            let ended = try await daemon.follow { (event: StreamEvent) -> FileSet? in
+                switch event {
+                case .set(let set): set.state.isActive ? nil : set
+                case .reset(let snapshot): snapshot.sets?.first { !$0.state.isActive }
+                default: nil
+                }
+            }
+            let set = try #require(ended)
+            #expect(set.state == .complete && set.done == 30, "\(set)")
+            for (index, name) in names.enumerated() {
+                let resource = Resource(size: 300_000, seed: UInt64(index))
+                #expect(try place.data("d/" + name) == Data(resource.bytes(0..<resource.size)))
+            }
+            let listed = try await ferry("sets")
+            #expect(
+                listed.lines == ["\(id.prefix(6))  complete, 30 files  \(place.path("d"))"], "\(listed.lines)")
+            #expect(try await ferry("verify", "d").code == 0)
+            #expect(try await ferry("list", "--session", "all").lines.count <= 1)
+            #expect(try await ferry("sets", "remove", String(id.prefix(4))).code == 0)
+            #expect(try await ferry("sets").error.contains("there are no sets"))
+            for (arguments, text) in [
+                (["sets", "frob"], "is no action on sets"), (["sets", "pause"], "name the sets, or all"),
+                (["sets", "pause", "zzz"], "no set begins with"),
+                (["sync", server.url("/pub/"), "d", "--daemon", "--dry-run"], "cannot be used together"),
+                (["sync", server.url("/pub/"), "d", "--daemon", "-H", "A: b"], "cannot be used with --daemon"),
+            ] {
+                let outcome = try await FerryProcess.run(arguments, in: place, environment: environment)
+                #expect(outcome.code == 2 && outcome.error.contains(text), "\(arguments): \(outcome.error)")
+            }
+            try await daemon.stop()
+        }
+    }
+}

@@ -1,0 +1,213 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import FerryTesting
+import Foundation
+import HTTPTypes
+import Testing
+
+@testable import FerryServer
+
+@Suite("Sets in the daemon", .timeLimit(.minutes(30)))
+struct SetTests {
+    private static func serve(_ origin: OriginServer, _ names: [String] = ["a", "b", "sub/"]) {
+        func page(_ names: [String]) -> Resource {
+            Resource(
+                text: "<html>" + names.map { "<a href=\"\($0)\">\($0)</a>" }.joined() + "</html>",
+                contentType: "text/html")
+        }
+        origin.serve("/pub/", page(names))
+        origin.serve("/pub/sub/", page(["c"]))
+        for (number, path) in ["a", "b", "sub/c"].enumerated() {
+            origin.serve("/pub/" + path, Resource(size: 300_000, seed: UInt64(number + 1)))
+        }
+    }
+
+    /// Waits until a set has one of these states.
+    private static func reach(_ states: Set<FileSet.State>, _ id: String, _ rig: DaemonRig) async throws -> FileSet {
+        try await wait(rig) { $0.id == id && states.contains($0.state) }
+    }
+
+    /// Waits until a set fits.
+    @discardableResult
+    private static func wait(_ rig: DaemonRig, _ fits: (FileSet) -> Bool) async throws -> FileSet {
+        var found: FileSet?
+        try await rig.follow { events in
+            found = try await events.next { event in
+                switch event {
+                case .set(let set): fits(set) ? set : nil
+                case .reset(let snapshot): snapshot.sets?.first(where: fits)
+                default: nil
+                }
+            }
+        }
+        return try #require(found)
+    }
+
+    private static func add(
+        _ new: NewSet, _ rig: DaemonRig, port: Int? = nil
+    ) async throws -> DaemonRig.Reply {
+        let headers = ["Content-Type": "application/json", "Authorization": "Bearer \(rig.token)"]
+        return try await rig.send("POST", "/api/v1/sets", headers: headers, body: try APICoding.encode(new), port: port)
+    }
+
+    private static func hasFiles(_ directory: String) -> Bool {
+        ["a", "b", "sub/c"].enumerated().allSatisfy { number, path in
+            let resource = Resource(size: 300_000, seed: UInt64(number + 1))
+            return FileManager.default.contents(atPath: directory + "/" + path) == Data(resource.bytes(0..<300_000))
+        }
+    }
+
+    @Test("Set over TCP: its files are below the downloads, it is one entry, and syncing it again fetches what changed")
+    func complete() async throws {
+        try await DaemonRig.run { rig in
+            Self.serve(rig.origin)
+            let port = try #require(rig.addresses.port)
+            let new = NewSet(url: rig.origin.url("/pub/"), directory: "release")
+            let added = try await Self.add(new, rig, port: port)
+            #expect(added.status == 201, "\(added.text)")
+            let set = try added.shape(FileSet.self)
+            #expect(set.set.directory == rig.downloads + "/release" && set.root == rig.downloads)
+            let done = try await Self.reach([.complete, .incomplete, .failed], set.id, rig)
+            #expect(done.state == .complete && done.files == 3 && done.done == 3 && done.failed == 0, "\(done)")
+            #expect(Self.hasFiles(rig.downloads + "/release"))
+            #expect(try await rig.ask(.list).shape(DownloadPage.self).total == 0)
+            #expect(try await rig.ask(.list, query: "session=all").shape(DownloadPage.self).total == 0)
+            let before = rig.origin.bodyBytes("/pub/b")
+            rig.origin.serve("/pub/a", Resource(size: 10, seed: 9))
+            #expect(try await Self.add(new, rig, port: port).status == 200)
+            let again = try await Self.reach([.complete, .incomplete, .failed], set.id, rig)
+            #expect(again.state == .complete && again.receivedBytes < 300_000, "\(again)")
+            #expect(rig.origin.bodyBytes("/pub/b") == before)
+            #expect(FileManager.default.contents(atPath: rig.downloads + "/release/a")?.count == 10)
+            #expect(try await rig.ask(.sets).shape(FileSetItems.self).items.map(\.id) == [set.id])
+        }
+    }
+
+    @Test("Set over TCP: no list of the machine, no place outside, no credentials, no second set of a directory")
+    func refused() async throws {
+        try await DaemonRig.run { rig in
+            let port = try #require(rig.addresses.port)
+            let url = rig.origin.url("/pub/")
+            try FileManager.default.createSymbolicLink(atPath: rig.downloads + "/link", withDestinationPath: "/tmp")
+            var many = NewSet(url: url, directory: "d")
+            many.exclude = Array(repeating: "x", count: 101)
+            var deep = NewSet(url: url, directory: "d")
+            deep.depth = 65
+            for new in [
+                NewSet(list: "/etc/passwd", directory: "d"), NewSet(url: url, directory: "../d"),
+                NewSet(url: url, directory: "/etc/d"), NewSet(url: url, directory: ".d"),
+                NewSet(url: url, directory: ""),
+                NewSet(url: url, directory: "link/d"), NewSet(directory: "d"),
+                NewSet(url: url, list: "/l", directory: "d"), NewSet(url: "file:///etc/passwd", directory: "d"),
+                NewSet(url: "http://u:secret@h/", directory: "d"), many, deep,
+            ] {
+                let reply = try await Self.add(new, rig, port: port)
+                #expect(reply.status == 400, "\(new) \(reply.text)")
+                #expect(!reply.text.contains("secret"))
+            }
+            // Over the socket: absolute.
+            #expect(try await Self.add(NewSet(url: url, directory: "d"), rig).status == 400)
+            #expect(
+                try await Self.add(NewSet(url: url, directory: rig.downloads + "/d"), rig, port: port).status == 201)
+            let other = NewSet(url: url + "x/", directory: rig.downloads + "/d")
+            #expect(try await Self.add(other, rig, port: port).status == 409)
+            #expect(!FileManager.default.fileExists(atPath: "/etc/d"))
+        }
+    }
+
+    @Test(
+        "Set over TCP: a link that replaces its directory later is not followed, and a hostile list leaves nothing outside"
+    )
+    func hostile() async throws {
+        try await DaemonRig.run { rig in
+            let port = try #require(rig.addresses.port)
+            let outside = rig.directory + "/outside"
+            try FileManager.default.createDirectory(atPath: outside, withIntermediateDirectories: true)
+            rig.origin.serve("/x", Resource(size: 10, seed: 1))
+            let url = rig.origin.url("/x")
+            rig.origin.serve(
+                "/list",
+                Resource(
+                    text: ["../x", "/etc/x", "a/../../x", ".ssh/x", "ok"].map {
+                        #"{"url":"\#(url)","path":"\#($0)"}"# + "\n"
+                    }.joined()))
+            let added = try await Self.add(NewSet(url: rig.origin.url("/list"), directory: "d"), rig, port: port)
+            let id = try added.shape(FileSet.self).id
+            let done = try await Self.reach([.complete, .incomplete, .failed], id, rig)
+            #expect(done.state == .incomplete && done.problems?.count == 3, "\(done)")
+            #expect(
+                try FileManager.default.subpathsOfDirectory(atPath: rig.downloads).sorted() == [
+                    "d", "d/_ssh", "d/_ssh/x", "d/ferry-manifest.jsonl", "d/ok",
+                ])
+            try FileManager.default.removeItem(atPath: rig.downloads + "/d")
+            try FileManager.default.createSymbolicLink(atPath: rig.downloads + "/d", withDestinationPath: outside)
+            _ = try await rig.ask(.resumeSet, id: id)
+            let linked = try await Self.reach([.complete, .incomplete, .failed], id, rig)
+            #expect(linked.state == .failed, "\(linked)")
+            #expect(try FileManager.default.contentsOfDirectory(atPath: outside) == [])
+        }
+    }
+
+    @Test("Set: pause keeps part files, resume goes on, cancel deletes them, remove leaves complete files")
+    func actions() async throws {
+        try await DaemonRig.run { rig in
+            Self.serve(rig.origin)
+            rig.origin.serve("/pub/b", Resource(size: 8 << 20, seed: 2))
+            rig.origin.always("/pub/b", .stall(after: 4 << 20))
+            let place = rig.directory + "/set"
+            let set = try await Self.add(NewSet(url: rig.origin.url("/pub/"), directory: place), rig).shape(
+                FileSet.self)
+            try await rig.follow(query: "session=all") { events in
+                _ = try await events.next { event -> Bool? in
+                    guard case .progress(let batch) = event else { return nil }
+                    return batch.contains { $0.progress.completedBytes >= 2 << 20 } ? true : nil
+                }
+            }
+            let paused = try await rig.ask(.pauseSet, id: set.id).shape(FileSet.self)
+            #expect(paused.state == .paused)
+            #expect(FileManager.default.fileExists(atPath: place + "/b.part"))
+            let before = rig.origin.bodyBytes("/pub/b")
+            rig.origin.always("/pub/b", .honest)
+            _ = try await rig.ask(.resumeSet, id: set.id)
+            let done = try await Self.reach([.complete, .incomplete, .failed], set.id, rig)
+            #expect(done.state == .complete, "\(done)")
+            #expect(rig.origin.bodyBytes("/pub/b") - before < 8 << 20)
+            rig.origin.serve("/pub/b", Resource(size: 9 << 20, seed: 3))
+            rig.origin.always("/pub/b", .stall(after: 4 << 20))
+            _ = try await rig.ask(.resumeSet, id: set.id)
+            try await Self.wait(rig) { $0.id == set.id && $0.state == .syncing && $0.done == 2 }
+            #expect(try await rig.ask(.removeSet, id: set.id).status == 204)
+            #expect(try await rig.ask(.showSet, id: set.id).status == 404)
+            #expect(!FileManager.default.fileExists(atPath: place + "/b.part"))
+            #expect(FileManager.default.contents(atPath: place + "/b")?.count == 8 << 20)
+            #expect(try await rig.ask(.list, query: "session=all").shape(DownloadPage.self).total == 0)
+        }
+    }
+
+    @Test("Set: a daemon that ends while it syncs goes on at its next start; a paused set stays paused")
+    func restart() async throws {
+        let directory = "/tmp/fy-" + String(UInt32.random(in: 0 ... .max), radix: 36)
+        try FileManager.default.createDirectory(atPath: directory + "/downloads", withIntermediateDirectories: true)
+        defer { try? FileManager.default.removeItem(atPath: directory) }
+        try await OriginServer.with { origin in
+            Self.serve(origin)
+            origin.always("/pub/b", .stall(after: 1000))
+            let ids = Guarded<[String]>([])
+            try await DaemonRig.serve(directory, origin) { rig in
+                for name in ["one", "two"] {
+                    let new = NewSet(url: origin.url("/pub/"), directory: directory + "/" + name)
+                    ids.value.append(try await Self.add(new, rig).shape(FileSet.self).id)
+                }
+                _ = try await rig.ask(.pauseSet, id: ids.value[1])
+                try await Self.wait(rig) { $0.id == ids.value[0] && $0.done == 2 }
+            }
+            origin.always("/pub/b", .honest)
+            try await DaemonRig.serve(directory, origin) { rig in
+                let done = try await Self.reach([.complete, .incomplete, .failed], ids.value[0], rig)
+                #expect(done.state == .complete && Self.hasFiles(directory + "/one"), "\(done)")
+                #expect(try await rig.ask(.showSet, id: ids.value[1]).shape(FileSet.self).state == .paused)
+            }
+        }
+    }
+}
