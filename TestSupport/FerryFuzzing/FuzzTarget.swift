@@ -46,6 +46,7 @@ public struct FuzzTarget: Sendable, Hashable, CustomStringConvertible {
         FuzzTarget("resume-data", resumeData),
         FuzzTarget("set-cookie", setCookie),
         FuzzTarget("shell-word", shellWord),
+        FuzzTarget("store", store),
         FuzzTarget("url", url),
         FuzzTarget("url-list", urlList),
         FuzzTarget("xml", xml),

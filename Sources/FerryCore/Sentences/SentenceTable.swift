@@ -7,7 +7,7 @@ package enum SentenceTable {
     package typealias Rows = [ErrorPhrase.Key: Language.Texts]
 
     package static let rows: Rows = [
-        requests, servers, answers, validators, redirects, remoteFiles, network, tls, urls, localFiles, sets,
+        requests, servers, answers, validators, redirects, remoteFiles, network, tls, urls, localFiles, sets, objects,
         fileOperations,
         ownership, moves, resumeData, daemon, manager, catalogue, events, suggestions,
     ].reduce(into: [:]) { rows, area in
@@ -16,7 +16,8 @@ package enum SentenceTable {
 
     /// The Chinese patterns of the texts that only the command line shows, by their English ones. In the code such a text
     /// is a ``Reason`` that is written in English, and its interpolations are the holes.
-    package static let chinesePatterns = [terminalPatterns, batchPatterns, setPatterns].reduce(into: [:]) { all, area in
+    package static let chinesePatterns = [terminalPatterns, batchPatterns, setPatterns, objectPatterns].reduce(into: [:]
+    ) { all, area in
         all.merge(area) { first, _ in preconditionFailure("two tables have the pattern of “\(first)”") }
     }
 }
