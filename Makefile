@@ -12,7 +12,7 @@ THREAD_SANITIZER := --sanitize=thread --scratch-path .build-tsan -Xlinker $(CURD
 SOURCES := Package.swift Sources TestSupport Tests Examples Bench/Package.swift Bench/Sources Fuzz/Package.swift Fuzz/Sources
 
 .DEFAULT_GOAL := help
-.PHONY: help build release test test-crash test-aria2 test-content test-gateway test-metrics soak test-tsan fuzz lint format bench docs demo install clean dependencies
+.PHONY: help build release test test-crash test-aria2 test-content test-s3 test-gateway test-metrics soak test-tsan fuzz lint format bench docs demo install clean dependencies
 
 help: ## List the targets
 	@awk -F ':.*## ' '/^[a-z-]+:.*## / { printf "  make %-10s %s\n", $$1, $$2 }' $(MAKEFILE_LIST)
@@ -39,6 +39,9 @@ test-aria2: ## Let clients for aria2 use a daemon, yt-dlp start ferry as aria2c,
 
 test-content: ## Let remotezip, pyarrow, ffprobe and curl read files while they are fetched (ARGS='-k zip')
 	Scripts/test-content $(ARGS)
+
+test-s3: ## Read from a store and write to it (moto's server), killed at random; aws and rclone read it (ARGS='-k region')
+	Scripts/test-s3 $(ARGS)
 
 test-gateway: ## Let pip, huggingface_hub, skopeo, apt fetch through the gateway, killed at random (ARGS='-k killed test_hub')
 	Scripts/test-gateway $(ARGS)

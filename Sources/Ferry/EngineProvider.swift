@@ -1,6 +1,8 @@
 import CoreMetrics
+import FerryCore
 package import FerryEngine
 import Synchronization
+import SystemPackage
 
 /// Creates the engine's shared parts when the first download needs them.
 package final class EngineProvider: Sendable {
@@ -28,7 +30,8 @@ package final class EngineProvider: Sendable {
         self.init(clock: clock) { configuration in
             EngineEnvironment(
                 // The engine limits connections itself, with a limit that can change at run time.
-                transport: HTTPTransport(configuration.transfer, poolLimit: 1 << 16),
+                transport: HTTPTransport(
+                    configuration.transfer, poolLimit: 1 << 16, readFile: { await Self.read($0, most: $1) }),
                 fileSystem: LocalFileSystem(sharesWithGroup: configuration.sharesWithGroup), clock: clock,
                 throttle: Throttle(rate: configuration.rateLimit, clock: clock),
                 connectionsPerHost: configuration.transfer.connectionsPerHost,
@@ -41,6 +44,17 @@ package final class EngineProvider: Sendable {
 
     /// Reads the system's list of public suffixes, if a budget of domains needs it.
     func readSuffixes() async { await state.withLock({ $0 })?.readSuffixes() }
+
+    /// Returns the bytes of a file of the user's settings; `nil` if there is none, or it is larger.
+    private static func read(_ path: String, most: Int) async -> [UInt8]? {
+        let path = FilePath(DownloadManager.absolute(path))
+        return await files.run { disk in
+            guard let file = try? disk.fileSystem.open(path, .readOnly) else { return nil }
+            defer { file.close() }
+            guard let length = try? file.status().length, length <= ByteCount(most) else { return nil }
+            return try? file.read(0..<length)
+        }
+    }
 
     func environment(for configuration: DownloadManager.Configuration) -> EngineEnvironment {
         state.withLock { state in

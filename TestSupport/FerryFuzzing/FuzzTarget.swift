@@ -49,6 +49,7 @@ public struct FuzzTarget: Sendable, Hashable, CustomStringConvertible {
         FuzzTarget("set-cookie", setCookie),
         FuzzTarget("set-list", setList),
         FuzzTarget("shell-word", shellWord),
+        FuzzTarget("store", store),
         FuzzTarget("url", url),
         FuzzTarget("url-list", urlList),
         FuzzTarget("xml", xml),

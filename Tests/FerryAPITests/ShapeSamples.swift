@@ -123,6 +123,7 @@ enum ShapeSamples {
         new.syncsToDisk = false
         new.usesServerTime = false
         new.recordsDigests = true
+        new.uploadTo = try? DownloadURL("s3://bucket/prefix/")
         new.connection.proxy = try? ProxyChoice(parsing: "http://u:p%40@h:1")
         new.connection.certificates = "-----BEGIN CERTIFICATE-----\nMAMCAQE=\n-----END CERTIFICATE-----\n"
         new.connection.insecure = true

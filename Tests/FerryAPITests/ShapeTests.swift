@@ -65,7 +65,7 @@ struct ShapeTests {
     @Test("NewDownload: a text that is no URL is refused in both languages")
     func urls() throws {
         let error = try #require(throws: DownloadError.self) { try read(#"{"urls":["ftp://h/x?q=1"]}"#) }
-        #expect(error.message == #""ftp://h/x?…" has the scheme "ftp", but only http and https can be downloaded"#)
+        #expect(error.message == #""ftp://h/x?…" has the scheme "ftp", but only http, https and s3 can be downloaded"#)
         #expect(
             error.message(in: .simplifiedChinese)
                 == #"网址 "ftp://h/x?…" 无法使用：协议是 "ftp"，而只能下载 http 和 https"#)

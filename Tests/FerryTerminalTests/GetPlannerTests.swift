@@ -35,7 +35,9 @@ import Testing
         #expect(plan.configuration.maxConcurrentDownloads == 3)
         #expect(request.connection == ConnectionRules())
         #expect(request.minFreeBytes == nil && request.maxAttempts == nil && request.stallTimeout == nil)
-        #expect(plan.configuration.transfer == TransferSettings())
+        var transfer = TransferSettings()
+        transfer.s3 = S3Settings(environment: PlanningWorld.test().environment)
+        #expect(plan.configuration.transfer == transfer)
         #expect(plan.configuration.transfer.connectionsPerHost == 16)
         #expect(plan.output == OutputOptions())
     }

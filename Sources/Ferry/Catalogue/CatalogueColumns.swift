@@ -126,7 +126,13 @@ enum CatalogueColumns {
 
     /// The text form of a destination; two destinations are equal exactly if their texts are.
     static func place(_ request: DownloadRequest) -> String {
-        switch request.destination {
+        // A URL has no blanks.
+        let upload = request.uploadTo.map { "upload \($0.text) " } ?? ""
+        return upload + place(request.destination)
+    }
+
+    private static func place(_ destination: DownloadRequest.Destination) -> String {
+        switch destination {
         case .file(let path): "file \(path)"
         case .directory(let path, .suggested): "directory \(path)"
         // Prefixed with its length, since the name may contain any character.

@@ -162,9 +162,11 @@ package final class MemoryStore: DownloadStore {
 struct SourcesAndPlace: Hashable {
     let sources: [DownloadURL]
     let destination: DownloadRequest.Destination
+    let upload: DownloadURL?
 
     init(_ request: DownloadRequest) {
         sources = request.sources
+        upload = request.uploadTo
         destination = request.destination
     }
 }

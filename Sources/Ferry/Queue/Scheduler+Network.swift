@@ -202,7 +202,9 @@ extension Scheduler.State {
     /// The host that a download connects to: that of its proxy, if there is one.
     func host(of request: DownloadRequest) -> String? {
         let proxies = configuration.transfer.proxy
-        guard let url = request.sources.first else { return nil }
+        guard var url = request.sources.first else { return nil }
+        // Of profiles nothing is known here.
+        if url.isObject, let store = configuration.transfer.s3.endpoint { url = store }
         return (request.connection.proxy.map(proxies.using) ?? proxies).proxy(for: url)?.host ?? url.host
     }
 

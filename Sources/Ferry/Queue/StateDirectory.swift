@@ -30,6 +30,9 @@ package enum StateDirectory {
         return root(environment) + "/ferry/sessions/" + identifier
     }
 
+    /// The directory of files that are complete here before they are uploaded.
+    package static func staging(_ environment: [String: String]) -> String { root(environment) + "/ferry/staging" }
+
     private static func root(_ environment: [String: String]) -> String {
         if let given = environment["XDG_STATE_HOME"], given.utf8.hasPrefix("/") { return given }
         return platformRoot

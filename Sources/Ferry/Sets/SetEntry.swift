@@ -73,7 +73,8 @@ enum SetPath {
 
 /// Where the files of a set are listed.
 public enum SetSource: Sendable, Hashable {
-    /// A list, or an index page of a server whose path ends with `/`: then all files below it.
+    /// A list, or an index page of a server whose path ends with `/`: then all files below it. Of `s3://BUCKET/PREFIX`, all
+    /// objects below the prefix.
     case url(DownloadURL)
     /// A list on this machine. `base` is the URL of the directory that relative names in it are below.
     case file(String, base: DownloadURL? = nil)

@@ -63,6 +63,7 @@ struct SetReader: Sendable {
             let list = try await read(path, base)
             listing.problems = list.problems.map { "\(path): \($0)" }
             listing.add(list.entries, options.filter)
+        case .url(let url) where url.isObject: try await list(url, &listing)
         case .url(let url): try await read(url, &listing)
         }
         guard !listing.entries.isEmpty else {

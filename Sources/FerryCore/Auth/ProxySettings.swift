@@ -43,7 +43,7 @@ public struct ProxySettings: Sendable, Hashable {
 
     /// Returns the proxy for a URL; `nil` to connect directly.
     package func proxy(for url: DownloadURL) -> Proxy? {
-        guard let proxy = url.scheme == .https ? https : http, !bypass.contains(url) else { return nil }
+        guard let proxy = url.scheme == .http ? http : https, !bypass.contains(url) else { return nil }
         return proxy
     }
 

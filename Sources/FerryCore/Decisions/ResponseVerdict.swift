@@ -167,7 +167,7 @@ package struct Representation: Hashable, Sendable {
 
 extension ResponseHead {
     /// Content-Length: digits only, one line or equal ones (RFC 9110 §8.6), below ``ByteCount/bound``.
-    var declaredLength: ByteCount? {
+    package var declaredLength: ByteCount? {
         single(.contentLength).flatMap { ASCII.size(ASCII.trimmed(Array($0.utf8)[...])) }
     }
 }

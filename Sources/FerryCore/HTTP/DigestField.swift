@@ -9,16 +9,19 @@ import RawStructuredFieldValues
 
 /// The digests that a response declares, strongest first. Malformed members are ignored.
 package enum DigestField {
-    /// Returns digests of the whole file: Repr-Digest (RFC 9530 §3), Digest (RFC 3230), and Content-MD5 (RFC 1864).
+    /// Returns digests of the whole file: Repr-Digest (RFC 9530 §3), Digest (RFC 3230), Content-MD5 (RFC 1864), and the
+    /// checksum of an object.
     ///
     /// At most one per algorithm; where fields disagree, the first in this order counts. Only a 200 or 206 declares
-    /// any. Content-MD5 counts on a 200 alone, because servers disagree about its extent on a 206.
+    /// any. Content-MD5 and an object's checksum count on a 200 alone: of a 206, servers disagree about the extent of the
+    /// former, and the latter may be that of one part.
     package static func digests(in head: ResponseHead) -> [Checksum] {
         guard head.status == 200 || head.status == 206 else { return [] }
         var found = structured("Repr-Digest", in: head) + legacy(in: head)
         if head.status == 200, let field = value("Content-MD5", in: head), let sum = checksum(.md5, base64: field) {
             found.append(sum)
         }
+        if head.status == 200, let sum = objectChecksum(in: head) { found.append(sum) }
         return strongestFirst(found)
     }
 
@@ -42,6 +45,15 @@ package enum DigestField {
             else { return nil }
             return checksum(algorithm, base64: text)
         }
+    }
+
+    /// Parses the SHA-256 of an object of S3. That of an object of several parts is a digest of their digests
+    /// (`BASE64-COUNT`), which says nothing about the whole.
+    private static func objectChecksum(in head: ResponseHead) -> Checksum? {
+        guard value("x-amz-checksum-type", in: head).map({ $0 == "FULL_OBJECT" }) ?? true,
+            let field = value("x-amz-checksum-sha256", in: head)
+        else { return nil }
+        return checksum(.sha256, base64: field)
     }
 
     /// Parses `SHA-256=BASE64,MD5=BASE64`.

@@ -4,8 +4,8 @@ extension DownloadURL {
 
     /// Parses a URL given by a user or a list.
     ///
-    /// Outer white space is dropped. Throws `invalidRequest` for a scheme other than http and https, a missing scheme or
-    /// host, control characters, a port outside 1…65535, a text longer than 64 KiB.
+    /// Outer white space is dropped. Throws `invalidRequest` for a scheme other than http, https and s3, a missing scheme
+    /// or host, control characters, a port outside 1…65535, a text longer than 64 KiB.
     public init(_ text: String) throws(DownloadError) {
         do {
             self = try Self.parse(Self.trimmed(text)).checkingLength()
@@ -48,6 +48,7 @@ extension DownloadURL {
     /// Parses the text after `scheme://`.
     static func parse(afterSlashes bytes: ArraySlice<UInt8>, scheme: Scheme) throws(Defect) -> DownloadURL {
         let authorityEnd = bytes.firstIndex { isDelimiter($0) } ?? bytes.endIndex
+        if scheme == .s3 { return try parseObject(bytes[authorityEnd...], bucket: bytes[..<authorityEnd]) }
         let authority = try parseAuthority(bytes[..<authorityEnd], scheme: scheme)
         let (path, query) = splitPath(bytes[authorityEnd...])
         return DownloadURL(

@@ -1,4 +1,4 @@
-/// A normalized http or https URL with a host. All URLs enter Ferry through this type.
+/// A normalized http or https URL with a host, or `s3://BUCKET/KEY`. All URLs enter Ferry through this type.
 ///
 /// Spaces and non-ASCII are percent-encoded once, valid `%XX` is unchanged, internationalized names are in Punycode,
 /// dot segments and the fragment are removed (RFC 3986). It is coded as its ``text``, without user info.
@@ -7,13 +7,16 @@ public struct DownloadURL: Sendable, Hashable, CustomStringConvertible {
     package enum Scheme: String, Sendable, Hashable, CaseIterable {
         case http
         case https
+        /// An object of a store: the host is its bucket, the path its key; ``S3Endpoint`` has the URL of its requests.
+        case s3
 
         /// The default port: 80 or 443.
         package var defaultPort: Int { self == .http ? 80 : 443 }
     }
 
     package let scheme: Scheme
-    /// ASCII in lower case: a domain name, an IPv4 address, or an IPv6 address without brackets (RFC 5952).
+    /// ASCII in lower case: a domain name, an IPv4 address, or an IPv6 address without brackets (RFC 5952); of an `s3` URL
+    /// the bucket.
     public let host: String
     /// The port, 1…65535; the scheme's default when the URL has none.
     package let port: Int
@@ -41,7 +44,12 @@ public struct DownloadURL: Sendable, Hashable, CustomStringConvertible {
 
     /// `scheme://authority`. Concatenated, because interpolation costs several times as much and lists are long.
     private var prefix: String {
-        var text = scheme == .https ? "https://" : "http://"
+        var text =
+            switch scheme {
+            case .http: "http://"
+            case .https: "https://"
+            case .s3: "s3://"
+            }
         text.reserveCapacity(text.utf8.count + host.utf8.count + path.utf8.count + 8)
         text += authority
         return text
@@ -135,7 +143,8 @@ extension DownloadURL {
     /// Resolves a reference, such as a Location field, against this URL (RFC 3986 §5.3).
     ///
     /// The result has no credentials, neither of the reference nor of this URL: senders decide by ``origin``. An empty
-    /// reference is this URL. A scheme other than http and https is an error.
+    /// reference is this URL. A scheme other than http and https is an error, also s3: a server must not name objects that
+    /// are then requested with the user's credentials.
     package func resolving(_ reference: String) throws(DownloadError) -> DownloadURL {
         do {
             let resolved = try target(of: Self.trimmed(reference)).checkingLength()
@@ -150,7 +159,10 @@ extension DownloadURL {
     private func target(of bytes: ArraySlice<UInt8>) throws(Defect) -> DownloadURL {
         let slashes = [UInt8(ascii: "/"), UInt8(ascii: "/")]
         if bytes.starts(with: slashes) { return try Self.parse(afterSlashes: bytes.dropFirst(2), scheme: scheme) }
-        if Self.splitScheme(bytes) != nil { return try Self.parse(bytes) }
+        if let (name, _) = Self.splitScheme(bytes) {
+            guard Scheme(rawValue: name) != .s3 || scheme == .s3 else { throw Defect(.urlScheme, name) }
+            return try Self.parse(bytes)
+        }
         let (referencePath, referenceQuery) = Self.splitPath(bytes)
         let encoded = PercentEncoding.encode(referencePath, allowsQuestionMark: false)
         let newQuery = referenceQuery.map { PercentEncoding.encode($0, allowsQuestionMark: true) }

@@ -13,7 +13,7 @@ extension DownloadRequest: Codable {
         case userInfo, allowsMetered, allowsConstrained, allowsPrivate, onDuplicate, strict, allowsUnprovenParts
         case resumesUnproven, failsOnChange, allowsDowngrade, acceptsHTML, syncsToDisk, usesServerTime
         case proxy, certificates, insecure, addressFamily, connectTimeout, userAgent, cookies
-        case stallTimeout, maxAttempts, minFreeBytes, expectedBytes, pieces, recordsDigests
+        case stallTimeout, maxAttempts, minFreeBytes, expectedBytes, pieces, recordsDigests, uploadTo
     }
 
     /// The properties with a member of their own; a new property of a request is a line here.
@@ -40,6 +40,7 @@ extension DownloadRequest: Codable {
         Property(.allowsDowngrade, \.trust.allowsDowngrade, changes: .inNewRun),
         Property(.acceptsHTML, \.trust.acceptsHTML, changes: .inNewRun), Property(.syncsToDisk, \.syncsToDisk),
         Property(.usesServerTime, \.usesServerTime), Property(.recordsDigests, \.recordsDigests),
+        Property(.uploadTo, \.uploadTo),
         Property(.proxy, \.connection.proxy, changes: .inNewRun),
         Property(.certificates, \.connection.certificates, changes: .inNewRun),
         Property(.insecure, \.connection.insecure, changes: .inNewRun),
@@ -133,6 +134,9 @@ extension DownloadRequest {
         ] where time <= .zero || time > Self.mostTime {
             throw DownloadError(
                 .invalidRequest, ErrorPhrase(.notInRange, key.rawValue, "0.001", "\(Self.mostTime.components.seconds)"))
+        }
+        if let uploadTo, !uploadTo.isObject || uploadTo.query != nil || uploadTo.path.utf8.hasPrefix("//") {
+            throw DownloadError(.invalidRequest, ErrorPhrase(.uploadsObjects), recovery: .needsUser)
         }
         if let text = connection.certificates, !PEMText.holdsCertificate(text) {
             throw DownloadError(.invalidRequest, ErrorPhrase(.noCertificate), recovery: .needsUser)

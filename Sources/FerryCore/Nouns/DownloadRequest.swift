@@ -113,6 +113,9 @@ public struct DownloadRequest: Sendable, Hashable {
     public var syncsToDisk = true
     /// Whether the finished file gets the modification time that the server gives. Default true.
     public var usesServerTime = true
+    /// The object that the finished file becomes, or with a path that ends with `/` the prefix of its key, before the file's
+    /// name; ``destination`` is then where the file is until it is uploaded. Default `nil`: the file stays there.
+    public var uploadTo: DownloadURL?
     /// Whether the SHA-256 of the file and of its pieces are computed during the transfer and kept with the file, so that
     /// damage can be found and repaired later. Default false.
     public var recordsDigests = false

@@ -161,7 +161,13 @@ extension ErrorPhrase {
         case urlProblem, urlEmpty, urlScheme, urlHostAfter, urlNoScheme, urlSchemeMeant, urlLongEncoded, urlLong
         case urlControl, urlBackslash, urlNoHost, urlUserText, urlUserControl, urlColons, urlOpenBracket
         case urlAfterBracket, urlPortText, urlPortRange, urlZone, urlBrackets, urlHostText, urlFourNumbers
-        case urlLongHost, urlEmptyLabel, urlHostCharacter
+        case urlLongHost, urlEmptyLabel, urlHostCharacter, urlBucket, urlObjectQuery, urlObjectPath
+        // Objects of stores
+        case noSuchBucket, noSuchObject, objectDenied, objectNeedsKeys, unknownS3Keys, wrongS3Keys, expiredS3Keys
+        case clockIsWrong, otherRegion, archivedObject, storeAnswered, unusableStoreAnswer, notAnObject
+        case unusableS3Setting, unsupportedProfile, noSuchProfile, unusableS3Keys, objectRoute
+        case uploadGone, uploadsObjects, largeObject, objectIsThere, uploadUnknown, uploading, uploadResumed
+        case checkS3Keys, setClock, setRegion
 
         // Suggestions
         case leftAsItIs, orRestart, giveCredentials, giveFreshLink, signInAgain, runAgain, giveOwnChecksum,

@@ -33,6 +33,8 @@ package struct JournalRecord: Codable, Hashable, Sendable {
     /// The weakest join so far; `nil` while all bytes are of one response.
     package var weakestJoin: Proof?
     package var publishing: Publishing?
+    /// The object that the file becomes; absent when it stays a file.
+    package var upload: Upload?
     /// A running move of part file and journal to another directory.
     package var moving: Moving?
     /// The previous path of the part file, while files may be left there.
@@ -74,6 +76,17 @@ package struct JournalRecord: Codable, Hashable, Sendable {
             self.device = device
             self.inode = inode
             self.length = length
+        }
+    }
+    /// An object, and the multipart upload that makes it. Which of its parts are there, the store knows.
+    package struct Upload: Codable, Hashable, Sendable {
+        /// The object, `s3://BUCKET/KEY`.
+        package var object: String
+        /// The store's identifier of the upload; absent until it is begun.
+        package var id: String?
+        package init(object: String, id: String?) {
+            self.object = object
+            self.id = id
         }
     }
     package struct Moving: Codable, Hashable, Sendable {

@@ -29,6 +29,8 @@ public struct TransferSettings: Sendable, Hashable {
     public var cookies: CookieJar
     /// The maximum number of connections per host, over all downloads, 1 or more. Default 16.
     public var connectionsPerHost: Int = 16
+    /// The keys and the store of `s3` URLs. Default: AWS, without keys.
+    public var s3 = S3Settings()
     /// Whether requests, response heads, redirects and connections are reported as notes. Default false.
     package var tracesRequests = false
 

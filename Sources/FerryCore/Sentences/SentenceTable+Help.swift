@@ -121,10 +121,15 @@ extension SentenceTable {
         "stopped by SIGTERM or SIGHUP; run the same command again to resume": "被 SIGTERM 或 SIGHUP 停止；再次运行同一命令即可继续",
         "URLs, part files and Metalink documents; of ferry get also directories with part files to resume.":
             "网址、部分文件和 Metalink 文档；ferry get 还接受含有待继续的部分文件的目录。",
-        "Output path; of ferry get, - is standard output. Needs exactly one URL.":
-            "输出路径；对 ferry get，- 表示标准输出。只能有一个网址。",
-        "The target directory; created if missing (default: the current one; of ferry add: the daemon's).":
-            "目标目录；不存在时会创建（默认：当前目录；ferry add：后台服务的目录）。",
+        "Output path, or s3://BUCKET/KEY; of ferry get, - is standard output. Needs exactly one URL.":
+            "输出路径，或 s3://BUCKET/KEY；对 ferry get，- 表示标准输出。只能有一个网址。",
+        """
+        The target directory; created if missing (default: the current one; of ferry add: the daemon's). Of ferry get also \
+        s3://BUCKET/PREFIX/.
+        """:
+            "目标目录；不存在时会创建（默认：当前目录；ferry add：后台服务的目录）。ferry get 也可用 s3://BUCKET/PREFIX/。",
+        "The directory where files are until they are uploaded to s3:// (default: below Ferry's state directory).":
+            "文件上传到 s3:// 之前所在的目录（默认：在 Ferry 的状态目录之下）。",
         "A file with a list of URLs, or a Metalink document; - is standard input.":
             "含有网址列表的文件，或 Metalink 文档；- 表示标准输入。",
         """

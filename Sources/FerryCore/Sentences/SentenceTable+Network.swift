@@ -77,7 +77,7 @@ extension SentenceTable {
         .urlProblem: ("{0} {1}", "网址 {0} 无法使用：{1}"),
         .urlEmpty: ("is empty, where a URL was expected", "它是空的，这里应为网址"),
         .urlScheme: (
-            "has the scheme \"{0}\", but only http and https can be downloaded", "协议是 \"{0}\"，而只能下载 http 和 https"
+            "has the scheme \"{0}\", but only http, https and s3 can be downloaded", "协议是 \"{0}\"，而只能下载 http、https 和 s3"
         ),
         .urlHostAfter: ("has no host: a URL begins with {0}://host", "没有主机：网址应以 {0}://host 开头"),
         .urlNoScheme: ("is no URL: it begins with neither http:// nor https://", "这不是网址：它不以 http:// 或 https:// 开头"),
@@ -102,6 +102,12 @@ extension SentenceTable {
         .urlFourNumbers: ("has an IPv4 address that is not four numbers from 0 to 255", "IPv4 地址不是四个 0 到 255 的数字"),
         .urlLongHost: ("has a host name that is too long", "主机名太长"),
         .urlEmptyLabel: ("has a host name with nothing before or between its dots", "主机名的点之前或之间没有内容"),
+        .urlBucket: ("has a bucket name that no bucket can have", "存储桶名称不合法"),
+        .urlObjectQuery: (
+            "has a query; of an object only ?versionId=… can be given, and a ? in its key is written %3F",
+            "带有查询部分；对象只能用 ?versionId=…，键中的 ? 写作 %3F"
+        ),
+        .urlObjectPath: ("has a . or .. between the slashes of its key", "键的斜杠之间有 . 或 .."),
         .urlHostCharacter: ("has a host name with a character that no host name can have", "主机名中有不允许的字符"),
     ]
 }

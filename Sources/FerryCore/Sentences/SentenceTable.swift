@@ -7,7 +7,7 @@ package enum SentenceTable {
     package typealias Rows = [ErrorPhrase.Key: Language.Texts]
 
     package static let rows: Rows = [
-        requests, servers, answers, validators, redirects, remoteFiles, network, tls, urls, localFiles, sets,
+        requests, servers, answers, validators, redirects, remoteFiles, network, tls, urls, localFiles, sets, objects,
         fileOperations,
         ownership, moves, resumeData, daemon, manager, catalogue, events, suggestions, setSuggestions,
     ].reduce(into: [:]) { rows, area in
@@ -16,11 +16,12 @@ package enum SentenceTable {
 
     /// The Chinese patterns of the texts that only the command line shows, by their English ones. In the code such a text
     /// is a ``Reason`` that is written in English, and its interpolations are the holes.
-    package static let chinesePatterns = [terminalPatterns, batchPatterns, setPatterns, fleetPatterns].reduce(
-        into: [:]
-    ) { all, area in
-        all.merge(area) { first, _ in preconditionFailure("two tables have the pattern of “\(first)”") }
-    }
+    package static let chinesePatterns = [terminalPatterns, batchPatterns, setPatterns, fleetPatterns, objectPatterns]
+        .reduce(
+            into: [:]
+        ) { all, area in
+            all.merge(area) { first, _ in preconditionFailure("two tables have the pattern of “\(first)”") }
+        }
 
     /// The Chinese texts of the help, by its English lines.
     package static let chineseHelp = commandHelp.merging(fleetHelp) { first, _ in

@@ -11,7 +11,7 @@ package enum HexText {
     }
 
     /// Returns the decoded bytes; `nil` for an odd count or a byte that is not a digit. An empty text is no bytes.
-    static func bytes(_ digits: some Collection<UInt8>) -> [UInt8]? {
+    package static func bytes(_ digits: some Collection<UInt8>) -> [UInt8]? {
         guard digits.count.isMultiple(of: 2) else { return nil }
         var bytes: [UInt8] = []
         bytes.reserveCapacity(digits.count / 2)

@@ -134,8 +134,12 @@ package struct URLList: Sendable {
         let content = line.drop(while: ASCII.isWhiteSpace)
         guard let first = content.first, first != UInt8(ascii: "#") else { return .nothing }
         guard ASCII.isBlank(line[line.startIndex]) else { return .urls }
-        let start = String(decoding: content.prefix(8), as: UTF8.self).asciiLowercased
-        return start.utf8.hasPrefix("http://") || start.utf8.hasPrefix("https://") ? .urls : .option
+        return beginsURL(String(decoding: content.prefix(8), as: UTF8.self)) ? .urls : .option
+    }
+
+    private static func beginsURL(_ text: String) -> Bool {
+        let start = text.asciiLowercased
+        return DownloadURL.Scheme.allCases.contains { start.utf8.hasPrefix("\($0.rawValue)://") }
     }
 
     private mutating func read(_ line: TextLines.Line) {
@@ -192,8 +196,7 @@ package struct URLList: Sendable {
     private static func separate(_ text: Substring) -> [String] {
         var parts: [String] = []
         for word in text.trimmedText.split(at: " ", omittingEmptySubsequences: false) {
-            let start = String(word).asciiLowercased
-            if parts.isEmpty || start.utf8.hasPrefix("http://") || start.utf8.hasPrefix("https://") {
+            if parts.isEmpty || beginsURL(String(word)) {
                 parts.append(String(word))
             } else {
                 parts[parts.count - 1] += " " + word

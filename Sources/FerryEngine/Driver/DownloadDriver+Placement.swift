@@ -21,7 +21,8 @@ extension DownloadDriver {
     func isSmall(_ representation: Representation) -> Bool {
         if case .stream = request.destination { return false }
         guard let total = representation.identity.totalBytes, total < Self.smallFileBytes else { return false }
-        return !representation.endsByClose && request.onConflict != .overwrite && context.replaces == nil
+        if representation.endsByClose { return false }
+        return request.uploadTo != nil || request.onConflict != .overwrite && context.replaces == nil
     }
 
     /// Moves the current partial content to the backup if there is a `reason`, and creates storage for the new file.
@@ -56,6 +57,10 @@ extension DownloadDriver {
         }
         let (directory, name) = try destination(for: representation, url: url, disk)
         let path = directory.appending(name)
+        if let object = wantedObject(named: name) {
+            state.withLock { $0.placement.object = object }
+            if try await isDecided(by: object) { return false }
+        }
         takeBackAside(name, in: directory, disk)
         let known = [state.withLock { $0.finished.path } ?? path] + copies(of: path, disk)
         for path in known {
@@ -117,9 +122,9 @@ extension DownloadDriver {
 
     /// Applies the rules `fail` and `skip` to an existing file, before any byte of the body is read.
     private func isDecided(by path: FilePath, _ disk: Disk) throws(DownloadError) -> Bool {
-        guard request.onConflict == .fail || request.onConflict == .skip, earlierFile(disk) != path else {
-            return false
-        }
+        guard request.uploadTo == nil, request.onConflict == .fail || request.onConflict == .skip,
+            earlierFile(disk) != path
+        else { return false }
         let status: FileStatus?
         do throws(FileError) { status = try disk.fileSystem.statusIfPresent(path) } catch {
             throw DownloadError(error)
@@ -208,7 +213,8 @@ extension DownloadDriver {
                     fileSystem: disk.fileSystem, ownAside: state.withLock { $0.placement.foundBackup }
                 )
                 .take(
-                    name, in: directory, rule: request.onConflict,
+                    // The rule of an upload is for its object.
+                    name, in: directory, rule: request.uploadTo == nil ? request.onConflict : .rename,
                     mayReplace: earlierFile(disk) == directory.appending(name))
             }
         } catch { throw DownloadError(error) }
@@ -271,6 +277,7 @@ extension DownloadDriver {
             if case .file = request.destination { record.isNameRequested = true }
             record.trust = request.trust
             record.root = request.root
+            record.upload = state.placement.object.map { JournalRecord.Upload(object: $0.text, id: nil) }
             record.take(state.placement.tags)
             record.events = state.placement.record?.events ?? []
             return record

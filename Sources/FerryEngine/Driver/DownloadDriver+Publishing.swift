@@ -57,6 +57,9 @@ extension DownloadDriver {
                 await checkpoint()
                 throw unproven(finalProof)
             }
+            if request.uploadTo != nil {
+                return try await upload(UploadSource(small.bytes), total: total, proof: finalProof)
+            }
             if let path = try await publishSmall(small) {
                 let finished = finished(path: path, total: total, proof: finalProof)
                 await keepPieces(of: finished)
@@ -91,11 +94,14 @@ extension DownloadDriver {
                 await checkpoint()
                 throw unproven(finalProof)
             }
+            if request.uploadTo != nil {
+                return try await upload(UploadSource(pair, totalBytes: total, files), total: total, proof: finalProof)
+            }
             return try await publishPair(total: total, proof: finalProof)
         }
     }
 
-    private func finished(path: String, total: ByteCount, proof: Proof) -> FinishedDownload {
+    func finished(path: String, total: ByteCount, proof: Proof) -> FinishedDownload {
         state.withLock { state in
             FinishedDownload(
                 path: path, totalBytes: total, proof: proof, finalURL: state.links.finalURL?.redacted ?? "",

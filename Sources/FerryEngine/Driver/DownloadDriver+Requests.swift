@@ -119,6 +119,8 @@ extension DownloadDriver {
     ) async throws(TransferFailure) -> ResponseVerdict {
         let verdict = ResponseVerdict.judge(response.head, asked: ask, now: environment.clock.date())
         var beginsAPage = false
+        // An object is what its key names: no sign-in page is in its place.
+        if sources[source].isObject { return verdict }
         if !request.trust.acceptsHTML, PagePolicy.mustLook(at: verdict) {
             willSniff()
             beginsAPage = try await response.body.beginsAPage()

@@ -143,7 +143,10 @@ package final class DownloadDriver: Sendable {
             case nil: outcome = .failed(error)
             }
         }
-        if case .cancelled = outcome { await files.run { [self] in discard($0) } }
+        if case .cancelled = outcome {
+            await abortUpload()
+            await files.run { [self] in discard($0) }
+        }
         closeCandidate()
         if storage.pair != nil { await files.run { [storage] in storage.close($0) } }
         state.withLock { $0.isOver = true }

@@ -96,6 +96,8 @@ extension DownloadDriver {
 
         /// The file's name, final or expected.
         var name: String
+        /// The object that the file becomes; `nil` if it stays a file, or that is not known yet.
+        var object: DownloadURL?
         var record: JournalRecord?
         var tags: JournalTags?
         var backup = Backup.none

@@ -68,6 +68,7 @@ extension DownloadError {
             case .certificate: .certificate
             case .malformed, .redirect, .downgrade, .privateAddress: .refused
             case .cancelled: .cancelled
+            case .store(let code): code
             case .other: .network
             default: .network
             }
@@ -82,11 +83,20 @@ extension DownloadError {
             case .downgrade: ErrorPhrase(.allowDowngrade)
             case .privateAddress: ErrorPhrase(.allowPrivate)
             case .proxy where !failure.isTransient: ErrorPhrase(.writeProxyCredentials)
+            case .store:
+                switch failure.phrase.key {
+                case .unknownS3Keys, .wrongS3Keys, .expiredS3Keys, .objectNeedsKeys, .objectDenied:
+                    ErrorPhrase(.checkS3Keys)
+                case .clockIsWrong: ErrorPhrase(.setClock)
+                case .otherRegion: ErrorPhrase(.setRegion)
+                default: nil
+                }
             default: nil
             }
         self.init(
             code, failure.phrase, suggestion: suggestion,
-            recovery: failure.isTransient ? .transient(retryAfter: nil) : .permanent)
+            recovery: failure.isTransient
+                ? .transient(retryAfter: nil) : suggestion?.key == .checkS3Keys ? .needsUser : .permanent)
     }
 }
 

@@ -88,6 +88,10 @@ extension JournalRecord {
             guard Self.isBareName(publishing.name) else { return "the announced name is not a bare name" }
             guard publishing.length.isSize else { return "a length is announced that cannot be" }
         }
+        if let upload {
+            guard (try? DownloadURL(upload.object))?.isObject == true else { return "an object that is none" }
+            guard upload.id.map(S3UploadDocument.isIdentifier) ?? true else { return "an upload that is none" }
+        }
         for path in [moving?.part, movedFrom].compactMap(\.self)
         where !path.utf8.hasPrefix("/") || !path.utf8.hasSuffix(DownloadPaths.partSuffix) || path.utf8.contains(0) {
             return "a place to move to that is none"

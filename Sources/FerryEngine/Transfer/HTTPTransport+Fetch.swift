@@ -12,6 +12,7 @@ import NIOHTTP1
 
 extension HTTPTransport {
     package func fetch(_ request: TransferRequest) async throws(TransferFailure) -> sending TransferResponse {
+        if request.url.isObject { return try await fetchObject(request) }
         let own = settings
         // The user's proxy may have any address, but where private addresses are forbidden, a download must not reach
         // them by a proxy that it brings.
@@ -20,6 +21,13 @@ extension HTTPTransport {
         }
         var settings = own.with(request.connection)
         settings.allowsPrivate = own.allowsPrivate && request.allowsPrivate
+        return try await fetch(request, settings)
+    }
+
+    /// Sends a request under these settings, whatever those of the transport are.
+    func fetch(
+        _ request: TransferRequest, _ settings: TransferSettings
+    ) async throws(TransferFailure) -> sending TransferResponse {
         var chain = FetchChain(request, settings: settings)
         let trace = TransferTrace(request, settings)
         var links = LinkField()
@@ -75,7 +83,7 @@ extension HTTPTransport {
     /// A server may close a kept-alive connection just as the next request is sent. That says nothing about the
     /// server, so the request is retried at once, one time, on any connection. A malformed response on a reused
     /// connection is retried until a fresh connection confirms it.
-    private func hop(
+    func hop(
         _ asked: TransferRequest, to url: DownloadURL, fields: HTTPHeaders, _ settings: TransferSettings,
         _ trace: TransferTrace?
     ) async throws(TransferFailure) -> WireAnswer {
@@ -123,7 +131,11 @@ extension HTTPTransport {
         defer { hops.remove(number) }
         var request = HTTPClientRequest(url: route.connectURL(of: url))
         request.method = .RAW(value: asked.method.rawValue)
-        if let content = asked.content { request.body = .bytes(content) }
+        if let upload = asked.upload {
+            request.body = .stream(upload.pieces, length: .known(upload.length))
+        } else if let content = asked.content {
+            request.body = .bytes(content)
+        }
         request.headers = fields
         if let authorization = route.forwardedAuthorization {
             request.headers.add(name: "Proxy-Authorization", value: authorization)

@@ -27,6 +27,8 @@ package final class HTTPTransport: Transport {
 
     let challenges = ChallengeMemory()
     let hops = HTTPExchangeRegistry()
+    /// The keys and regions for `s3` URLs.
+    let s3: S3Access
     /// Returns the addresses of a name, for requests limited to public ones.
     let lookUp: @Sendable (String) async -> [IPAddress]
     /// The names that are looked up before a connection is made.
@@ -52,10 +54,14 @@ package final class HTTPTransport: Transport {
     ///   - group: The event loops of the connections. Default: ``eventLoops``.
     ///   - poolLimit: The maximum number of connections to one host; further requests wait. Default: the settings' value.
     ///   - lookUp: Returns the addresses of a name. Default: the system's resolver.
+    ///   - readFile: Returns the bytes of a file of AWS's settings, at most that many; `nil` if it cannot be read. Default:
+    ///     there are none.
     package init(
         _ settings: TransferSettings, group: (any EventLoopGroup)? = nil, poolLimit: Int? = nil,
-        lookUp: (@Sendable (String) async -> [IPAddress])? = nil
+        lookUp: (@Sendable (String) async -> [IPAddress])? = nil,
+        readFile: @escaping @Sendable (_ path: String, _ most: Int) async -> [UInt8]? = { _, _ in nil }
     ) {
+        s3 = S3Access(readFile: readFile)
         names = lookUp == nil ? .shared : nil
         self.lookUp = lookUp ?? { await HostNames.shared.addresses(of: $0) }
         state = Mutex(State(settings: settings))

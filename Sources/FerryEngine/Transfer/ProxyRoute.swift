@@ -24,7 +24,8 @@ struct ProxyRoute: Sendable, Hashable {
         }
         switch (proxy.kind, url.scheme) {
         case (.socks, _): way = .socks(proxy)
-        case (.http, .https): way = .tunnel(proxy)
+        // Requests for objects have the URL of their store.
+        case (.http, .https), (.http, .s3): way = .tunnel(proxy)
         case (.http, .http): way = .forward(proxy)
         }
     }

@@ -50,6 +50,8 @@ package struct TransferFailure: Error, Sendable, Hashable, CustomStringConvertib
         case held(until: Duration)
         /// The task was cancelled, or the transport was shut down.
         case cancelled
+        /// A store refused a request for an object, or it cannot be made; with the code of its error.
+        case store(DownloadError.Code)
         /// Any other failure: an invalid request or an internal error.
         case other
 
@@ -61,7 +63,8 @@ package struct TransferFailure: Error, Sendable, Hashable, CustomStringConvertib
                 true
             case .dns(let permanent):
                 !permanent
-            case .wrongFamily, .privateAddress, .certificate, .malformed, .redirect, .downgrade, .cancelled, .other:
+            case .wrongFamily, .privateAddress, .certificate, .malformed, .redirect, .downgrade, .cancelled, .store,
+                .other:
                 false
             }
         }

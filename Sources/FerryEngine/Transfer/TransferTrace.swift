@@ -17,7 +17,8 @@ struct TransferTrace: Sendable {
 
     func sends(_ fields: HTTPHeaders, to url: DownloadURL) {
         let masked = Set(
-            secrets.headers(for: url).filter(\.name.isSecret).map(\.name.canonicalName) + ["authorization", "cookie"])
+            secrets.headers(for: url).filter(\.name.isSecret).map(\.name.canonicalName)
+                + ["authorization", "cookie", "x-amz-security-token"])
         let text = fields.map { name, value in
             "\(name): \(masked.contains(name.lowercased()) ? "…" : value)"
         }

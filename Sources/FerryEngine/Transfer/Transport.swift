@@ -43,13 +43,15 @@ package protocol HostAdmission: Sendable {
     func failed(_ origin: Origin, _ failure: TransferFailure, since start: Duration)
 }
 
-/// One request to a server; a download's are always GET.
+/// One request to a server; a download's are always GET, also those for an `s3` URL.
 package struct TransferRequest: Sendable {
     package var url: DownloadURL
     /// Sent with every request of a redirect chain.
     package var method = HTTPRequest.Method.get
     /// The content of the request; `nil` for none.
     package var content: ByteBuffer?
+    /// Content that is read while it is sent, in place of ``content``. Only a request for an object may have it.
+    package var upload: UploadContent?
     /// Whether redirects are followed; otherwise they are responses like others. Default true.
     package var followsRedirects = true
     /// Ferry's own fields (Range, If-Range, If-None-Match…); sent with every request of a redirect chain, before the

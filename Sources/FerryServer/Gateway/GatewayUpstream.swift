@@ -30,7 +30,7 @@ package struct GatewayUpstream: Sendable, Hashable {
         }
         guard url.credentials == nil, url.query == nil else { throw TextError(ErrorPhrase(.upstreamWithSecrets)) }
         // A proxy of clients sees plain requests only.
-        guard kind != .apt || url.scheme == .http else {
+        guard !url.isObject, kind != .apt || url.scheme == .http else {
             throw TextError(ErrorPhrase(.notAnUpstream, TextError.quote(text)))
         }
         self.kind = kind

@@ -107,6 +107,8 @@ extension API {
         // Before anything of it is noted.
         try new.checkValues()
         var request = new
+        // A web page may choose places below the allowed directories only.
+        if request.uploadTo != nil, !isLocal { throw DownloadError(.invalidRequest, ErrorPhrase(.placeForSocket)) }
         (request.destination, request.root) = try destinations(of: session).destination(
             of: new.destination, isLocal: isLocal, default: directory(of: session))
         if let directory = request.destination.place { try confinement?.check(directory) }

@@ -125,6 +125,9 @@ package final class Daemon: Sendable {
         }
         settings.apply(to: &configuration, proxies: proxies)
         configuration.transfer.caFile = TransferSettings.caFile(in: options.environment)
+        configuration.transfer.s3 = S3Settings(environment: options.environment)
+        // Clients would see what is signed with the daemon's keys.
+        configuration.transfer.s3.allowsOwnRoute = false
         sessions = SessionStore(place.sessions)
         configuration.hosted = sessions.hosted(default: settings.directory)
         if let confinement { configuration.refusal = { confinement.refusal(of: $0) } }

@@ -31,7 +31,7 @@ package enum CommandAdvice {
 
     private static func isURL(_ word: String) -> Bool {
         let word = word.lowercased()
-        return word.utf8.hasPrefix("http://") || word.utf8.hasPrefix("https://")
+        return ["http://", "https://", "s3://"].contains { word.utf8.hasPrefix($0) }
     }
 
     // allow(bytes): a list of words.

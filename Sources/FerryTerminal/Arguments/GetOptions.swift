@@ -57,16 +57,27 @@ package struct FileOptions: ParsableArguments, Sendable {
     @Option(
         name: [.customShort("o"), .customLong("output")],
         help: ArgumentHelp(
-            "Output path; of ferry get, - is standard output. Needs exactly one URL.", valueName: "file"),
+            """
+            Output path, or s3://BUCKET/KEY; of ferry get, - is standard output. Needs exactly one URL.
+            """, valueName: "file"),
         completion: .file())
     package var output: String?
 
     @Option(
         name: [.customShort("d"), .customLong("dir"), .customShort("P")],
         help: ArgumentHelp(
-            "The target directory; created if missing (default: the current one; of ferry add: the daemon's).",
+            """
+            The target directory; created if missing (default: the current one; of ferry add: the daemon's). Of ferry get \
+            also s3://BUCKET/PREFIX/.
+            """,
             valueName: "dir"), completion: .directory)
     package var directory: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The directory where files are until they are uploaded to s3:// (default: below Ferry's state directory).",
+            valueName: "dir"), completion: .directory)
+    package var staging: String?
 
     @Option(
         name: [.customShort("i"), .customLong("input")],

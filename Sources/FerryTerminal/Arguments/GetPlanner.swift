@@ -111,6 +111,7 @@ package struct GetPlanner: Sendable {
         var settings = TransferSettings()
         settings.proxy = try proxies()
         settings.caFile = TransferSettings.caFile(in: world.environment)
+        settings.s3 = S3Settings(environment: world.environment)
         settings.connectionsPerHost = descriptors.connectionsPerHost
         settings.tracesRequests = options.show.verbose
         return settings

@@ -51,6 +51,9 @@ package struct PlannedItems: Sequence, Sendable {
     /// Whether a list is a document that someone else may have written.
     var hasDocuments: Bool { lists.contains { ListReader($0).isDocument } }
 
+    /// Whether the files are uploaded to a store.
+    var uploads: Bool { planner.upload != nil }
+
     /// Whether an argument is a directory with part files.
     var hasDirectories: Bool { arguments.contains { if case .parts = $0 { true } else { false } } }
 

@@ -6,6 +6,7 @@ extension RequestPlanner {
     /// Returns the request fields that all files of the command share.
     func template() throws(UsageError) -> DownloadRequest {
         var request = DownloadRequest(sources: [], destination: .directory(directory))
+        request.uploadTo = upload?.object
         request.onConflict = try conflictRule()
         request.headers = try world.headers(options.header + cookieFields, referer: options.referer)
         request.maxConnections = try Self.connections(options)
@@ -69,7 +70,13 @@ extension RequestPlanner {
             switch target {
             case .url(let url):
                 request.sources = try sources(url)
-                request.destination = try destination(of: url, number: index + 1)
+                if let upload {
+                    let name = try names?.path(for: url, line: index + 1, number: index + 1)
+                    request.uploadTo = try upload.object(named: name)
+                    try prepare(upload.staging)
+                } else {
+                    request.destination = try destination(of: url, number: index + 1)
+                }
                 items.append(.request(try withChecksum(request)))
             case .part(let path):
                 request.destination = .part(path)
@@ -92,6 +99,12 @@ extension RequestPlanner {
         request.checksum = entry.checksum ?? template.checksum
         (request.expectedBytes, request.pieces) = (entry.size, entry.pieces)
         for field in try PlanningWorld.permitted(entry.headers) { request.headers.append(field) }
+        if let upload, let url = entry.urls.first {
+            let name = try entry.out ?? names?.path(for: url, line: entry.line, number: number)
+            request.uploadTo = try upload.object(named: name, in: entry.dir)
+            try prepare(upload.staging)
+            return entry.checksum == nil ? try withChecksum(request) : request
+        }
         let directory = entry.dir.map(world.absolute) ?? self.directory
         if let out = entry.out {
             request.destination = .file(try file(Paths.join(directory, out)))
@@ -132,7 +145,7 @@ extension RequestPlanner {
     }
 
     /// The directory of files without one of their own.
-    var directory: String { files.directory.map(world.absolute) ?? world.directory }
+    var directory: String { upload?.staging ?? files.directory.map(world.absolute) ?? world.directory }
 
     /// The descriptor of this process that a value of `-o` stands for.
     static func descriptor(_ output: String) -> Int32? {

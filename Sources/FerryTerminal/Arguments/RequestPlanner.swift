@@ -15,6 +15,8 @@ struct RequestPlanner: Sendable {
     var checksums: (path: String, list: ChecksumList)?
     /// The names of files that have none in their list.
     var names: NameTemplate?
+    /// Where the files are uploaded to; `nil` if they stay here.
+    var upload: UploadTarget?
 
     /// Returns the items of the command.
     ///
@@ -29,6 +31,7 @@ struct RequestPlanner: Sendable {
         var planner = RequestPlanner(files: files, options: options, trust: trust, world: world)
         let targets = try planner.targets()
         try planner.checkSingles(targets)
+        planner.upload = try UploadTarget(of: files, world)
         let template = try planner.template()
         planner.names =
             files.dedup

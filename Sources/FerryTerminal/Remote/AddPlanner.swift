@@ -45,6 +45,7 @@ package enum AddPlanner {
         // The limit applies to each download: this process itself downloads nothing.
         let rateLimit = try RequestPlanner.rateLimit(options.request)
         let items = try RequestPlanner.items(options.files, options.request, options.trust, world: world)
+        if items.uploads { throw UsageError("ferry add downloads to files; for s3:// use ferry get") }
         if items.hasDirectories { throw UsageError("ferry add takes URLs and part files, no directories") }
         return Plan(items: items) { [options] request in
             var request = request

@@ -1,0 +1,57 @@
+import FerryCore
+import FerryEngine
+import NIOCore
+
+/// The objects of a bucket whose keys have a common prefix, as ListObjectsV2 lists them.
+extension SetReader {
+    /// The maximum number of pages: ten million objects.
+    private static let mostObjectPages = 10_000
+
+    /// Adds the objects below `prefix`, page by page. Keys that end with `/` stand for directories.
+    func list(_ prefix: DownloadURL, _ listing: inout SetListing) async throws(DownloadError) {
+        guard prefix.query == nil, let bucket = DownloadURL(bucket: prefix.host, key: []) else {
+            throw DownloadError(.invalidRequest, ErrorPhrase(.storeAnswered, "\(prefix)", "400"), recovery: .needsUser)
+        }
+        var start = prefix.objectKey
+        if let last = start.last, last != UInt8(ascii: "/") { start.append(UInt8(ascii: "/")) }
+        var token: String?
+        for pageNumber in 1... {
+            let page = try await page(of: bucket, prefix: String(decoding: start, as: UTF8.self), after: token)
+            var entries: [SetEntry] = []
+            for object in page.objects where object.key.starts(with: start) && object.key.last != UInt8(ascii: "/") {
+                let path = String(decoding: object.key.dropFirst(start.count), as: UTF8.self)
+                do throws(DownloadError) {
+                    guard let url = DownloadURL(bucket: bucket.host, key: object.key) else { continue }
+                    var entry = try SetEntry(path: path, sources: [url], totalBytes: object.totalBytes)
+                    (entry.etag, entry.lastModified) = (object.etag, object.lastModified)
+                    entries.append(entry)
+                } catch { listing.problems.append(error.reason) }
+            }
+            listing.add(entries, options.filter)
+            guard let next = page.continuation else { return }
+            guard next != token, pageNumber < Self.mostObjectPages else {
+                listing.problems.append(.phrase(ErrorPhrase(.largeSet, "\(prefix)", "\(pageNumber)")))
+                return
+            }
+            token = next
+        }
+    }
+
+    private func page(
+        of bucket: DownloadURL, prefix: String, after token: String?
+    ) async throws(DownloadError) -> S3ListPage {
+        var parameters = [(name: "list-type", value: "2"), ("encoding-type", "url"), ("prefix", prefix)]
+        if let token { parameters.append(("continuation-token", token)) }
+        let response = try await manager.fetch(bucket.with(query: parameters), for: options.request)
+        guard response.head.status == 200 else {
+            throw DownloadError(
+                .refused, ErrorPhrase(.setAnswered, "\(bucket)", "\(response.head.status)"), recovery: .needsUser)
+        }
+        let bytes = Array(buffer: try await response.body.collect(upTo: S3ListPage.mostBytes))
+        return try await EngineProvider.files.run { _ throws(DownloadError) in
+            do throws(TextError) { return try S3ListPage(parsing: bytes) } catch {
+                throw DownloadError(.refused, ErrorPhrase(.failedWith, "\(bucket)", error.whole))
+            }
+        }
+    }
+}

@@ -1,0 +1,40 @@
+/// The sections of a file `credentials` or `config` of AWS's tools: `[name]`, then `key = value`, and below a key without
+/// a value its own, indented: `s3.addressing_style`.
+package struct AWSProfiles: Sendable, Hashable {
+    /// The maximum size of a file in bytes.
+    package static let mostBytes = 1 << 20
+    private var sections: [String: [String: String]] = [:]
+
+    package init() {}
+
+    package init(_ text: String) {
+        var section: String?
+        var parent: String?
+        for line in text.split(whereSeparator: \.isNewline) {
+            let content = line.trimmedText
+            guard let first = content.utf8.first, first != UInt8(ascii: "#"), first != UInt8(ascii: ";") else {
+                continue
+            }
+            if first == UInt8(ascii: "[") {
+                let name = content.utf8.dropFirst().prefix { $0 != UInt8(ascii: "]") }
+                section = String(decoding: name, as: UTF8.self).split(whereSeparator: \.isWhitespace)
+                    .joined(separator: " ")
+                parent = nil
+                if let section { sections[section, default: [:]] = sections[section] ?? [:] }
+                continue
+            }
+            let parts = content.split(at: "=", maxSplits: 1, omittingEmptySubsequences: false)
+            guard let section, parts.count == 2 else { continue }
+            let (key, value) = (parts[0].trimmedText.asciiLowercased, parts[1].trimmedText)
+            if line.utf8.first.map(ASCII.isBlank) == true, let parent {
+                sections[section]?["\(parent).\(key)"] = value
+            } else {
+                parent = value.isEmpty ? key : nil
+                sections[section]?[key] = value
+            }
+        }
+    }
+
+    /// The values of a section; `nil` if there is none of this name.
+    package subscript(_ name: String) -> [String: String]? { sections[name] }
+}

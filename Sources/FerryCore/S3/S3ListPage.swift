@@ -1,0 +1,45 @@
+/// One page of the objects of a bucket, as ListObjectsV2 answers.
+package struct S3ListPage: Sendable, Hashable {
+    package struct Object: Sendable, Hashable {
+        package var key: [UInt8]
+        package var totalBytes: ByteCount
+        /// Verbatim, with its quotation marks.
+        package var etag: String?
+        /// As a Last-Modified field has it.
+        package var lastModified: String?
+    }
+
+    /// The maximum size of a page in bytes: 1,000 keys of 1,024 bytes that are encoded, and what belongs to them.
+    package static let mostBytes = 8 << 20
+
+    package private(set) var objects: [Object] = []
+    /// What the next page is requested with; `nil` after the last one.
+    package private(set) var continuation: String?
+
+    /// Throws what of the document is wrong. An object without a key or size is left out.
+    package init(parsing document: some Collection<UInt8>) throws(TextError) {
+        let root = try PlainXML(
+            parsing: document, limits: PlainXML.Limits(bytes: Self.mostBytes, nodes: 50_000, depth: 16))
+        guard root.name == "ListBucketResult" else { throw TextError(ErrorPhrase(.unusableStoreAnswer)) }
+        func text(_ name: String, _ element: PlainXML) -> String? { element.child(named: name)?.text }
+        let isEncoded = text("EncodingType", root)?.trimmedText == "url"
+        for element in root.children(named: "Contents").prefix(10_000) {
+            guard let key = text("Key", element), let size = text("Size", element),
+                let bytes = ASCII.size(Array(size.trimmedText.utf8))
+            else { continue }
+            // In this encoding a blank is a plus sign.
+            let spaced = key.utf8.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }
+            let date = text("LastModified", element).flatMap { RFC3339.date($0.trimmedText) }
+            objects.append(
+                Object(
+                    key: isEncoded ? PercentEncoding.decode(spaced) : Array(key.utf8), totalBytes: bytes,
+                    etag: text("ETag", element).flatMap { EntityTag($0.trimmedText)?.field },
+                    lastModified: date.map { HTTPDate.format($0) }))
+        }
+        guard text("IsTruncated", root)?.trimmedText == "true" else { return }
+        guard let token = text("NextContinuationToken", root), !token.isEmpty, token.utf8.count <= 4096 else {
+            throw TextError(ErrorPhrase(.unusableStoreAnswer))
+        }
+        continuation = token
+    }
+}

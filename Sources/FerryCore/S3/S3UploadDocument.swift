@@ -1,0 +1,59 @@
+/// The documents of multipart uploads.
+package enum S3UploadDocument {
+    /// The maximum size of an answer: 1,000 parts.
+    package static let mostBytes = 1 << 20
+    private static let limits = PlainXML.Limits(bytes: mostBytes, nodes: 20_000, depth: 8)
+
+    private static func root(_ name: String, _ document: [UInt8]) throws(TextError) -> PlainXML {
+        let root = try PlainXML(parsing: document, limits: limits)
+        guard root.name == name else { throw TextError(ErrorPhrase(.unusableStoreAnswer)) }
+        return root
+    }
+
+    /// The identifier in the answer to CreateMultipartUpload.
+    package static func identifier(_ document: [UInt8]) throws(TextError) -> String {
+        let id = try root("InitiateMultipartUploadResult", document).child(named: "UploadId")?.text.trimmedText ?? ""
+        guard isIdentifier(id) else { throw TextError(ErrorPhrase(.unusableStoreAnswer)) }
+        return id
+    }
+
+    /// Whether a text can identify an upload. It is stored in journals and sent in queries.
+    package static func isIdentifier(_ text: String) -> Bool {
+        !text.isEmpty && text.utf8.count <= 1024 && text.utf8.allSatisfy { $0 > 0x20 && $0 < 0x7F }
+    }
+
+    /// The parts in an answer to ListParts, and the number after which the next page begins; `nil` for the last one.
+    package static func parts(_ document: [UInt8]) throws(TextError) -> (parts: [S3Part], next: Int?) {
+        let root = try root("ListPartsResult", document)
+        func text(_ name: String, _ element: PlainXML) -> String { element.child(named: name)?.text.trimmedText ?? "" }
+        let parts = root.children(named: "Part").prefix(1000).compactMap { element -> S3Part? in
+            guard let number = ASCII.size(Array(text("PartNumber", element).utf8)),
+                (1...ByteCount(S3UploadPlan.mostParts)).contains(number),
+                let bytes = ASCII.size(Array(text("Size", element).utf8)),
+                let tag = EntityTag(text("ETag", element))
+            else { return nil }
+            let checksum = text("ChecksumSHA256", element)
+            return S3Part(
+                number: Int(number), bytes: bytes, etag: tag.field, checksum: checksum.isEmpty ? nil : checksum)
+        }
+        guard text("IsTruncated", root) == "true", let last = parts.last else { return (parts, nil) }
+        return (parts, last.number)
+    }
+
+    /// Whether the answer to CompleteMultipartUpload, whose status is 200 before the store has an outcome, is a success.
+    package static func isComplete(_ document: [UInt8]) -> Bool {
+        (try? PlainXML(parsing: document, limits: limits))?.name == "CompleteMultipartUploadResult"
+    }
+
+    /// The content of CompleteMultipartUpload.
+    package static func completion(_ parts: [S3Part]) -> String {
+        func element(_ name: String, _ text: String) -> PlainXML { PlainXML(name, text: text) }
+        let children = parts.map { part in
+            PlainXML(
+                "Part",
+                children: [element("ETag", part.etag), element("PartNumber", "\(part.number)")]
+                    + (part.checksum.map { [element("ChecksumSHA256", $0)] } ?? []))
+        }
+        return PlainXML("CompleteMultipartUpload", children: children).document
+    }
+}

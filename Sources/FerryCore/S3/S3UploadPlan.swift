@@ -1,0 +1,31 @@
+/// The parts of a file that is uploaded in several.
+package struct S3UploadPlan: Sendable, Hashable {
+    /// A store takes at most this many parts.
+    package static let mostParts = 10_000
+    /// Files below this are uploaded whole.
+    package static let leastBytes: ByteCount = 8 << 20
+    /// The largest object.
+    package static let mostBytes: ByteCount = 5 << 40
+    private static let step: ByteCount = 1 << 20
+
+    package let totalBytes: ByteCount
+    /// The size of all parts but the last.
+    package let partBytes: ByteCount
+
+    /// `nil` for a file that is larger than any object.
+    package init?(totalBytes: ByteCount) {
+        guard totalBytes >= 0, totalBytes <= Self.mostBytes else { return nil }
+        let least = (totalBytes + ByteCount(Self.mostParts) - 1) / ByteCount(Self.mostParts)
+        self.totalBytes = totalBytes
+        partBytes = max(Self.leastBytes, (least + Self.step - 1) / Self.step * Self.step)
+    }
+
+    /// The number of parts, 1 or more.
+    package var count: Int { max(1, Int((totalBytes + partBytes - 1) / partBytes)) }
+
+    /// The bytes of a part, numbered from 1.
+    package func range(of part: Int) -> Range<ByteCount> {
+        let start = ByteCount(part - 1) * partBytes
+        return start..<min(totalBytes, start + partBytes)
+    }
+}

@@ -1,0 +1,83 @@
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Date
+#endif
+
+/// What Signature Version 4 of AWS signs of a request, without cryptography: the canonical request, and the text that the
+/// key signs.
+///
+/// ```
+/// signature = HMAC(key, stringToSign(SHA-256(canonicalRequest)))
+/// key = HMAC(HMAC(HMAC(HMAC("AWS4" + secret, date), region), service), "aws4_request")     keySteps
+/// ```
+package struct SignatureV4: Sendable, Hashable {
+    /// The SHA-256 of no bytes.
+    package static let emptyDigest = "e3b0c44298fc1c149afbf4c8996fb92427ae41e4649b934ca495991b7852b855"
+
+    package struct Field: Sendable, Hashable {
+        /// In lower case.
+        let name: String
+        let value: String
+
+        package init(_ name: String, _ value: String) {
+            self.name = name.asciiLowercased
+            self.value = value
+        }
+    }
+
+    private let method: String
+    private let path: String
+    private let query: String
+    private let fields: [Field]
+    private let payloadDigest: String
+    private let time: String
+    private let region: String
+    private static let service = "s3"
+
+    /// - Parameters:
+    ///   - url: Of ``S3Endpoint/url(for:region:)``.
+    ///   - fields: The signed fields, Host and `x-amz-date` among them.
+    ///   - payloadDigest: The SHA-256 of the content in hexadecimal, the value of `x-amz-content-sha256`.
+    ///   - time: Of ``time(_:)``.
+    package init(
+        method: String, url: DownloadURL, fields: [Field], payloadDigest: String, time: String, region: String
+    ) {
+        self.method = method
+        path = url.path
+        query = url.query ?? ""
+        self.fields = fields.sorted { ($0.name, $0.value) < ($1.name, $1.value) }
+        self.payloadDigest = payloadDigest
+        self.time = time
+        self.region = region
+    }
+
+    /// The value of `x-amz-date`: `20130524T000000Z`.
+    package static func time(_ date: Date) -> String {
+        let digits = RFC3339.text(date).utf8.prefix(19).filter { $0 != UInt8(ascii: "-") && $0 != UInt8(ascii: ":") }
+        return String(decoding: digits, as: UTF8.self) + "Z"
+    }
+
+    private var date: String { String(decoding: time.utf8.prefix(8), as: UTF8.self) }
+
+    /// The names of the signed fields, with semicolons between them.
+    private var names: String { fields.map(\.name).joined(separator: ";") }
+
+    package var canonicalRequest: String {
+        let lines = fields.map { "\($0.name):\($0.value.trimmedText)\n" }.joined()
+        return "\(method)\n\(path)\n\(query)\n\(lines)\n\(names)\n\(payloadDigest)"
+    }
+
+    private var scope: String { "\(date)/\(region)/\(Self.service)/aws4_request" }
+
+    /// The data that the signing key is derived with, one after the other.
+    package var keySteps: [String] { [date, region, Self.service, "aws4_request"] }
+
+    /// - Parameter digest: The SHA-256 of ``canonicalRequest`` in hexadecimal.
+    package func stringToSign(_ digest: String) -> String { "AWS4-HMAC-SHA256\n\(time)\n\(scope)\n\(digest)" }
+
+    /// The value of the Authorization field.
+    package func authorization(accessKey: String, signature: String) -> String {
+        "AWS4-HMAC-SHA256 Credential=\(accessKey)/\(scope), SignedHeaders=\(names), Signature=\(signature)"
+    }
+}

@@ -1,0 +1,83 @@
+import Crypto
+import FerryCore
+import NIOCore
+
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Data
+#else
+    import struct Foundation.Data
+#endif
+
+/// A complete file that is uploaded: in memory, or on the disk.
+struct UploadSource: Sendable {
+    /// The digests of some of its bytes.
+    struct Digests: Sendable {
+        let sha256: [UInt8]
+        let md5: [UInt8]
+
+        /// The SHA-256 as stores write it.
+        var base64: String { Data(sha256).base64EncodedString() }
+    }
+
+    let totalBytes: ByteCount
+    private let read: @Sendable (Range<ByteCount>) async throws(DownloadError) -> ByteBuffer
+    /// Returns the digests of a range.
+    let digests: @Sendable (Range<ByteCount>) async throws(DownloadError) -> Digests
+
+    init(_ bytes: [UInt8]) {
+        let buffer = ByteBuffer(bytes: bytes)
+        totalBytes = ByteCount(bytes.count)
+        read = { range throws(DownloadError) in
+            buffer.getSlice(at: Int(range.lowerBound), length: Int(range.upperBound - range.lowerBound)) ?? ByteBuffer()
+        }
+        digests = { range throws(DownloadError) in
+            let part = Array(bytes[Int(range.lowerBound)..<Int(range.upperBound)])
+            return Digests(sha256: ByteDigest.of(part, .sha256), md5: ByteDigest.of(part, .md5))
+        }
+    }
+
+    /// A part file that is complete. Its digests are computed on file threads.
+    init(_ pair: Storage.Pair, totalBytes: ByteCount, _ files: FileIO) {
+        self.totalBytes = totalBytes
+        read = { range throws(DownloadError) in
+            do throws(FileError) {
+                return ByteBuffer(
+                    bytes: try await files.run { disk throws(FileError) in try pair.part(disk).file.read(range) })
+            } catch { throw DownloadError(error) }
+        }
+        digests = { range throws(DownloadError) in
+            do throws(FileError) {
+                return try await files.run { disk throws(FileError) in
+                    let file = pair.part(disk).file
+                    var sha256 = PrefixDigest(.sha256, of: file, from: range.lowerBound)
+                    var md5 = PrefixDigest(.md5, of: file, from: range.lowerBound)
+                    while sha256.position < range.upperBound {
+                        let end = min(range.upperBound, sha256.position + 1 << 20)
+                        try sha256.advance(to: end)
+                        try md5.advance(to: end)
+                    }
+                    return Digests(sha256: sha256.finish(), md5: md5.finish())
+                }
+            } catch { throw DownloadError(error) }
+        }
+    }
+
+    /// Returns the content of a request with these bytes.
+    func content(_ range: Range<ByteCount>, _ digests: Digests) -> UploadContent {
+        UploadContent(
+            length: range.upperBound - range.lowerBound, sha256: HexText.string(digests.sha256)
+        ) { [read] part in
+            try await read(range.lowerBound + part.lowerBound..<range.lowerBound + part.upperBound)
+        }
+    }
+}
+
+extension UploadContent {
+    /// A content in memory.
+    init(_ bytes: [UInt8]) {
+        let source = UploadSource(bytes)
+        let digest = ByteDigest.of(bytes, .sha256)
+        self = source.content(
+            0..<source.totalBytes, UploadSource.Digests(sha256: digest, md5: []))
+    }
+}

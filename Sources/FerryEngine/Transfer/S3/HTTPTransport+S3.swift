@@ -1,0 +1,105 @@
+import FerryCore
+import HTTPTypes
+import NIOCore
+
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
+
+/// Requests for `s3` URLs: to the store that the settings name, signed anew for each.
+///
+/// ```
+/// account: store, region, keys ─► URL, signed fields ─► hop ─► failure? ─► other region, new keys, whole object: again
+/// ```
+/// A redirect is never followed: of it counts the region alone. So the signature reaches no server but the store.
+extension HTTPTransport {
+    func fetchObject(_ request: TransferRequest) async throws(TransferFailure) -> sending TransferResponse {
+        let settings = try settings(forObjects: request)
+        let object = request.url
+        if object.path == "/", object.query == nil, request.method == .get {
+            throw TransferFailure(.store(.invalidRequest), ErrorPhrase(.notAnObject, object.redacted))
+        }
+        let trace = TransferTrace(request, settings)
+        let digest = request.upload?.sha256 ?? request.content.map { S3Fields.sha256($0.readableBytesView) }
+        var condition = S3Condition(request.fields)
+        if request.method == .get, object.path != "/", condition.isWhole {
+            condition.fields[.checksumMode] = "ENABLED"
+        }
+        var (hasNewKeys, hasNewRegion) = (false, false)
+        while true {
+            let account = try await account(for: object.host, settings)
+            let url = account.endpoint.url(for: object, region: account.region)
+            let fields = S3Fields(
+                method: request.method, url: url, userAgent: settings.userAgent, own: condition.fields,
+                user: request.secrets.headers(for: object), contentDigest: digest ?? SignatureV4.emptyDigest
+            ).headers(account, now: Date())
+            trace?.sends(fields, to: object)
+            var route = settings
+            // The store that the user named may have any address.
+            if account.endpoint.base != nil { route.allowsPrivate = true }
+            let answer = try await hop(request, to: url, fields: fields, route, trace)
+            trace?.received(answer.head, from: object, to: nil)
+            guard S3Failure.isFailure(answer.head) else {
+                var response = TransferResponse(
+                    head: answer.head, url: object, body: TransferBody(of: answer, from: url))
+                response.wasAuthorized = account.keys != nil
+                return response
+            }
+            let body = try await Self.collect(TransferBody(of: answer, from: url), most: S3Failure.mostBytes)
+            let failure = S3Failure(answer.head, body: body)
+            switch failure.remedy {
+            case .region(let region) where !hasNewRegion && region != account.region:
+                hasNewRegion = true
+                s3.note(region: region, of: object.host)
+                continue
+            case .newKeys where !hasNewKeys && account.keys.map({ s3.refused($0) }) == true:
+                hasNewKeys = true
+                continue
+            case .condition where condition.dropRange(): continue
+            case .condition, .retry:
+                return TransferResponse(head: answer.head, url: object, body: TransferBody { nil })
+            case .region, .newKeys, .none:
+                throw TransferFailure(
+                    .store(failure.errorCode), failure.phrase(of: object, isSigned: account.keys != nil))
+            }
+        }
+    }
+
+    /// The settings for requests to the store; refuses a way that the request brings, where others than the owner of the
+    /// keys make requests.
+    private func settings(forObjects request: TransferRequest) throws(TransferFailure) -> TransferSettings {
+        let own = settings
+        let rules = request.connection
+        guard own.s3.allowsOwnRoute || rules.proxy == nil && rules.certificates == nil && !rules.insecure else {
+            throw TransferFailure(.store(.invalidRequest), ErrorPhrase(.objectRoute))
+        }
+        var settings = own.with(rules)
+        settings.allowsPrivate = own.allowsPrivate && request.allowsPrivate
+        return settings
+    }
+
+    private func account(
+        for bucket: String, _ settings: TransferSettings
+    ) async throws(TransferFailure) -> S3Account {
+        var direct = TransferSettings()
+        direct.connectTimeout = .seconds(1)
+        let metadata = direct
+        return try await s3.account(for: bucket, settings.s3, now: Date()) {
+            [self] request async throws(TransferFailure) in
+            let response = try await fetch(request, metadata)
+            let body = try await Self.collect(response.body, most: S3Access.mostMetadataBytes)
+            return (response.head.status, body)
+        }
+    }
+
+    /// Returns the bytes of a short body; of a longer one the beginning.
+    private static func collect(_ body: TransferBody, most: Int) async throws(TransferFailure) -> [UInt8] {
+        var bytes: [UInt8] = []
+        while bytes.count < most, let piece = try await body.next() {
+            bytes.append(contentsOf: piece.readableBytesView.prefix(most - bytes.count))
+        }
+        return bytes
+    }
+}

@@ -1,0 +1,44 @@
+import HTTPTypes
+
+/// The condition under which parts of an object are joined. Stores know If-Match, and not all of them If-Range: a range is
+/// requested under the former, and if the object has changed, the whole of the new one, as If-Range does.
+struct S3Condition {
+    var fields: HTTPFields
+    private var isRange = false
+
+    /// Whether all of the object is requested.
+    var isWhole: Bool { fields[.range] == nil }
+
+    init(_ fields: HTTPFields) {
+        self.fields = fields
+        guard let validator = fields[.ifRange] else { return }
+        self.fields[.ifRange] = nil
+        isRange = true
+        if validator.utf8.contains(UInt8(ascii: "\"")) {
+            self.fields[.ifMatch] = validator
+        } else {
+            self.fields[.ifUnmodifiedSince] = validator
+        }
+    }
+
+    /// Drops the range and its condition. Returns false if there is none.
+    mutating func dropRange() -> Bool {
+        guard isRange else { return false }
+        isRange = false
+        (fields[.ifMatch], fields[.ifUnmodifiedSince], fields[.range]) = (nil, nil, nil)
+        return true
+    }
+}
+
+extension HTTPField.Name {
+    /// Whether the response to a request for an object has its checksums.
+    static let checksumMode = objectField("x-amz-checksum-mode")
+    static let checksumSHA256 = objectField("x-amz-checksum-sha256")
+    static let checksumAlgorithm = objectField("x-amz-sdk-checksum-algorithm")
+    static let multipartChecksumAlgorithm = objectField("x-amz-checksum-algorithm")
+
+    private static func objectField(_ name: String) -> HTTPField.Name {
+        guard let name = HTTPField.Name(name) else { preconditionFailure("\(name) is no field name") }
+        return name
+    }
+}

@@ -1,0 +1,51 @@
+import Ferry
+import FerryCore
+
+/// Where `-d s3://BUCKET/PREFIX/` and `-o s3://BUCKET/KEY` put files: into the staging directory until they are complete,
+/// then into a store.
+struct UploadTarget: Sendable, Hashable {
+    /// The object, or the prefix of objects, whose path ends with a slash.
+    let object: DownloadURL
+    /// The directory of part files, absolute.
+    let staging: String
+
+    /// Returns `nil` where files stay here.
+    init?(of files: FileOptions, _ world: PlanningWorld) throws(UsageError) {
+        let isExact = files.output.map(Self.isObject) ?? false
+        guard let text = isExact ? files.output : files.directory, Self.isObject(text) else {
+            guard files.staging == nil else { throw UsageError("--staging goes with -d s3://… and -o s3://…") }
+            return nil
+        }
+        if !isExact, files.output != nil { throw UsageError("-o and -d s3://… cannot be used together") }
+        if isExact, files.directory != nil { throw UsageError("-o s3://… and -d cannot be used together") }
+        let url: DownloadURL
+        do throws(DownloadError) { url = try DownloadURL(text) } catch { throw UsageError(error.reason) }
+        let isPrefix = url.path.utf8.last == UInt8(ascii: "/")
+        if isExact, isPrefix {
+            throw UsageError("-o \(text) names no object; -d puts files below a prefix")
+        }
+        guard url.query == nil, !url.path.utf8.hasPrefix("//") else {
+            throw UsageError("\(text) names no place for objects")
+        }
+        object = isExact || isPrefix ? url : url.appendingKey("/")
+        staging = world.absolute(files.staging ?? StateDirectory.staging(world.environment))
+    }
+
+    private static func isObject(_ text: String) -> Bool {
+        text.asciiLowercased.utf8.hasPrefix("\(DownloadURL.Scheme.s3.rawValue)://")
+    }
+
+    /// Returns the object for a file with this name and directory in its list; without them the prefix, to which the
+    /// file's own name is appended.
+    func object(named name: String?, in directory: String? = nil) throws(UsageError) -> DownloadURL {
+        guard name != nil || directory != nil else { return object }
+        let path = directory.map { Paths.join($0, name ?? "") } ?? name ?? ""
+        let parts = path.split(at: "/", omittingEmptySubsequences: false)
+        let names = name == nil && parts.last?.isEmpty == true ? parts.dropLast() : parts[...]
+        guard object.path.utf8.last == UInt8(ascii: "/"), !names.isEmpty,
+            names.allSatisfy({ !$0.isEmpty && !$0.hasSameBytes(as: ".") && !$0.hasSameBytes(as: "..") })
+        else { throw UsageError("\(TextError.quote(path)) is no name below \(object.text)") }
+        let whole = object.appendingKey(names.joined(separator: "/"))
+        return name == nil ? whole.appendingKey("/") : whole
+    }
+}
