@@ -1,4 +1,3 @@
-import FerryTesting
 import Testing
 
 @testable import FerryCore
@@ -134,7 +133,7 @@ struct HostMachineTests {
 /// Downloads of random hosts, each of which begins, sends some requests, and ends.
 private struct HostWorld {
     private var machine: HostMachine
-    private var random: SeededGenerator
+    private var random: SeededBytes
     private var now = Duration.zero
     private(set) var problems: [String] = []
     private let delays: [Duration?]
@@ -148,7 +147,7 @@ private struct HostWorld {
     private var promised: [(host: Int, at: Duration)] = []
 
     init(seed: UInt64) {
-        var random = SeededGenerator(seed: seed)
+        var random = SeededBytes(seed: seed)
         delays = (0..<6).map { _ in
             Bool.random(using: &random) ? .milliseconds(Int.random(in: 1...900, using: &random)) : nil
         }
