@@ -54,6 +54,7 @@ extension SentenceTable {
         "the database is back": "数据库已恢复",
         "the database has been away for as long as the leases last: everything waits":
             "数据库离线的时间已超过租约期限：全部等待中",
+        "{0}: the disk is full; files wait for space": "{0}：磁盘已满；文件等待空间",
         "rows of lease {0} are missing in the database": "数据库中缺少租约 {0} 的行",
         "stopping; the same command goes on with what this worker holds": "正在停止；同一命令会继续处理此机器持有的任务",
         "{0} complete, {1} failed": "{0} 个完成，{1} 个失败",

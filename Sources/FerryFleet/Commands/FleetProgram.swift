@@ -87,7 +87,13 @@ package enum FleetProgram {
     package static func results(_ arguments: FleetResultsArguments) async -> ExitCode {
         await run(arguments.address, "results") { store, console in
             for batch in try await store.identifiers(arguments.batch.batch) {
-                try await store.results(batch, failedOnly: arguments.failed) { console.result($0 + "\n") }
+                var page = try await store.results(batch, after: 0, failedOnly: arguments.failed)
+                while !page.lines.isEmpty {
+                    for line in page.lines { console.result(line + "\n") }
+                    // A slow reader is waited for: memory does not grow with the results.
+                    await console.drained()
+                    page = try await store.results(batch, after: page.last, failedOnly: arguments.failed)
+                }
             }
             return .done
         }

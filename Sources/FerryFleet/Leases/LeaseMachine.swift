@@ -29,8 +29,10 @@ struct LeaseMachine: Sendable {
         var lease: FleetLease
         /// Its rows that have no result in the database; `nil` until they are read.
         var open: Set<Int64>?
-        /// Whether the database said that rows of it have no result although none is open here.
-        var isIncomplete = false
+        /// Whether it was read again, as the database lacked results although none was open here.
+        var isReread = false
+        /// Whether the rows that lack results are not in the database either.
+        var isHopeless = false
     }
 
     private var leases: [Int64: Held] = [:]
@@ -45,8 +47,9 @@ struct LeaseMachine: Sendable {
     private(set) var deadline: Duration = .zero
     private(set) var runningCount = 0
 
-    /// The maximum number of leases.
+    /// The maximum number of leases that are taken, and that are believed to be held.
     static let mostLeases = 100
+    static let mostHeld = 10_000
 
     // MARK: Leases
 
@@ -90,6 +93,7 @@ struct LeaseMachine: Sendable {
     ) {
         guard leases[lease] != nil, leases[lease]?.open == nil else { return }
         leases[lease]?.open = Set(rows.map(\.key.number))
+        if !rows.isEmpty { leases[lease]?.isReread = false }
         for row in rows {
             if let result = ended[row.key] {
                 entries[row.key] = Entry(row: row, state: .ended(result), attempts: 1)
@@ -106,20 +110,26 @@ struct LeaseMachine: Sendable {
 
     /// The leases without rows that are left, which can be ended in the database.
     var finishable: [Int64] {
-        leases.values.filter { $0.open?.isEmpty == true && !$0.isIncomplete }.map(\.lease.number)
+        leases.values.filter { $0.open?.isEmpty == true && !$0.isHopeless }.map(\.lease.number)
     }
 
-    /// Records whether the database has ended a lease. One that it has not is read again; twice, it is left alone.
+    /// Records whether the database has ended a lease. One that lacks results, as after the loss of a database's last
+    /// transactions, is read again.
     ///
-    /// Returns whether the lease can never end.
+    /// Returns whether the lease can never end, because its rows are not in the database.
     mutating func finished(_ lease: Int64, isEnded: Bool) -> Bool {
         guard let held = leases[lease] else { return false }
         if isEnded {
             leases[lease] = nil
             return false
         }
-        leases[lease]?.isIncomplete = true
-        return held.open != nil
+        if held.isReread {
+            leases[lease]?.isHopeless = true
+        } else {
+            leases[lease]?.isReread = true
+            leases[lease]?.open = nil
+        }
+        return held.isReread
     }
 
     private mutating func drop(_ lease: Int64) -> [RowKey] {

@@ -34,7 +34,7 @@ extension FleetSchema {
                 at timestamptz NOT NULL DEFAULT now(),
                 PRIMARY KEY (batch, first))
             """,
-            join, beat, claim, finish, leave,
+            join, beat, claim, finish, leave, isDone,
         ])
 
     /// Enters a worker, or finds it by its key. A worker that was away has a lease only once ferry.beat has said so.
@@ -61,7 +61,7 @@ extension FleetSchema {
         """
 
     /// Gives the worker at most one lease: of a worker that is dead, else the next range, else one that was lost between
-    /// its sequence and its row.
+    /// its sequence and its row, which is looked for once nothing else is left.
     private static let claim = """
         CREATE FUNCTION ferry.claim(me bigint) RETURNS SETOF bigint LANGUAGE plpgsql AS $$
         DECLARE
@@ -99,10 +99,10 @@ extension FleetSchema {
                         RETURN;
                     END IF;
                 END LOOP;
+                CONTINUE WHEN EXISTS (SELECT 1 FROM ferry.lease l WHERE l.batch = one.id);
                 CONTINUE WHEN NOT pg_try_advisory_xact_lock(1717924466, one.id);
                 CONTINUE WHEN (one.total + 499) / 500 <=
-                    (SELECT count(*) FROM ferry.done d WHERE d.batch = one.id)
-                    + (SELECT count(*) FROM ferry.lease l WHERE l.batch = one.id);
+                    (SELECT count(*) FROM ferry.done d WHERE d.batch = one.id);
                 INSERT INTO ferry.lease (batch, first, worker) SELECT one.id, s.first, me
                     FROM generate_series(1, one.total, 500) AS s (first)
                     WHERE NOT EXISTS (SELECT 1 FROM ferry.done d WHERE d.batch = one.id AND d.first = s.first)
@@ -135,6 +135,30 @@ extension FleetSchema {
                 VALUES (mine.batch, mine.first, counts.completed, counts.all_rows - counts.completed)
                 ON CONFLICT DO NOTHING;
             DELETE FROM ferry.lease l WHERE l.number = ended;
+            RETURN true;
+        END $$
+        """
+
+    /// Whether no batch has a row that a worker could still fetch. Counts only when nothing is leased.
+    private static let isDone = """
+        CREATE FUNCTION ferry.is_done() RETURNS boolean LANGUAGE plpgsql AS $$
+        DECLARE
+            one record;
+            next_first bigint;
+        BEGIN
+            IF EXISTS (SELECT 1 FROM ferry.batch b WHERE b.state IN ('adding', 'paused')) THEN RETURN false; END IF;
+            FOR one IN SELECT b.id, b.state, b.total FROM ferry.batch b LOOP
+                IF one.state = 'draining' THEN
+                    IF EXISTS (SELECT 1 FROM ferry.lease l JOIN ferry.worker w ON w.id = l.worker
+                        WHERE l.batch = one.id AND w.until > clock_timestamp()) THEN RETURN false; END IF;
+                ELSIF one.state = 'open' THEN
+                    IF EXISTS (SELECT 1 FROM ferry.lease l WHERE l.batch = one.id) THEN RETURN false; END IF;
+                    EXECUTE format('SELECT last_value + CASE WHEN is_called THEN 500 ELSE 0 END FROM ferry.next_%s',
+                        one.id) INTO next_first;
+                    IF next_first <= one.total OR (one.total + 499) / 500 >
+                        (SELECT count(*) FROM ferry.done d WHERE d.batch = one.id) THEN RETURN false; END IF;
+                END IF;
+            END LOOP;
             RETURN true;
         END $$
         """

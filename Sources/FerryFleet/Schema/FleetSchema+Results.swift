@@ -12,6 +12,8 @@ extension FleetSchema {
                 line json NOT NULL,
                 PRIMARY KEY (batch, number)) PARTITION BY RANGE (batch, number)
             """,
+            "CREATE TABLE ferry.upkeep (tidied timestamptz NOT NULL)",
+            "INSERT INTO ferry.upkeep VALUES (now())",
             append, progress, retry, tidy, remove,
         ])
 
@@ -82,13 +84,19 @@ extension FleetSchema {
         END $$
         """
 
-    /// Drops one part of a list all of whose files are complete: nothing of it is read again. Waits for no one.
+    /// Once in a minute for the whole fleet, drops one part of a list all of whose files are complete, as nothing of it is
+    /// read again, and forgets workers that have been silent for a day. Waits for no one.
     private static let tidy = """
-        CREATE FUNCTION ferry.tidy() RETURNS text LANGUAGE plpgsql AS $$
+        CREATE FUNCTION ferry.tidy() RETURNS void LANGUAGE plpgsql AS $$
         DECLARE
             part record;
         BEGIN
-            PERFORM set_config('lock_timeout', '200ms', true);
+            PERFORM 1 FROM ferry.upkeep u WHERE u.tidied < clock_timestamp() - interval '1 minute'
+                FOR UPDATE SKIP LOCKED;
+            IF NOT FOUND THEN RETURN; END IF;
+            UPDATE ferry.upkeep SET tidied = clock_timestamp();
+            DELETE FROM ferry.worker w WHERE w.until < clock_timestamp() - interval '1 day' AND w.key <> 'retry'
+                AND NOT EXISTS (SELECT 1 FROM ferry.lease l WHERE l.worker = w.id);
             SELECT b.id, (d.first - 1) / b.part_rows AS number INTO part
                 FROM ferry.batch b JOIN ferry.done d ON d.batch = b.id
                 WHERE b.state IN ('open', 'draining')
@@ -97,9 +105,13 @@ extension FleetSchema {
                 HAVING sum(d.failed) = 0 AND sum(d.completed) =
                     least(b.part_rows, b.total - (d.first - 1) / b.part_rows * b.part_rows)
                 LIMIT 1;
-            IF NOT FOUND THEN RETURN NULL; END IF;
-            EXECUTE format('DROP TABLE IF EXISTS ferry.entry_%s_%s', part.id, part.number);
-            RETURN format('entry_%s_%s', part.id, part.number);
+            IF NOT FOUND THEN RETURN; END IF;
+            PERFORM set_config('lock_timeout', '200ms', true);
+            BEGIN
+                EXECUTE format('DROP TABLE IF EXISTS ferry.entry_%s_%s', part.id, part.number);
+            EXCEPTION WHEN lock_not_available THEN
+                RETURN;
+            END;
         END $$
         """
 

@@ -141,18 +141,9 @@ extension FleetStore {
 
     /// Whether no batch has a row that a worker could still fetch.
     func isDone() async throws(DatabaseError) -> Bool {
-        let left = try await link.rows(
-            """
-            SELECT EXISTS (SELECT 1 FROM ferry.batch b WHERE b.state IN ('adding', 'open', 'paused')
-                AND (b.state = 'adding' OR (b.total + 499) / 500 > (SELECT count(*) FROM ferry.done d WHERE d.batch = b.id)))
-                OR EXISTS (SELECT 1 FROM ferry.batch b JOIN ferry.lease l ON l.batch = b.id
-                    JOIN ferry.worker w ON w.id = l.worker WHERE b.state = 'draining' AND w.until > now())
-            """)
-        return try !left.one().truth(0)
+        try await link.rows("SELECT ferry.is_done()").one().truth(0)
     }
 
-    /// Drops one finished part of a list. Returns whether there may be another.
-    func tidy() async throws(DatabaseError) -> Bool {
-        try await link.rows("SELECT ferry.tidy()").one().optional(0) != nil
-    }
+    /// Drops what is no longer needed, if its time has come.
+    func tidy() async throws(DatabaseError) { _ = try await link.rows("SELECT ferry.tidy()") }
 }

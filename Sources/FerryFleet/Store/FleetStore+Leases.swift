@@ -20,6 +20,7 @@ extension FleetStore {
             ["\(worker)", "\(lasting.components.seconds)"])
         guard let time = held.rows.first else { throw .unusable }
         let seconds = try time.seconds(7)
+        guard held.rows.count <= LeaseMachine.mostHeld else { throw .unusable }
         var leases: [FleetLease] = []
         for row in held.rows where row.optional(0) != nil {
             let batch = try FleetBatch(row, from: 2)

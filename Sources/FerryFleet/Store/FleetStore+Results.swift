@@ -11,24 +11,28 @@ extension FleetStore {
             0)
     }
 
-    /// Passes the lines of a batch to `body`, in the order of the list, as they are stored.
-    func results(_ batch: Int, failedOnly: Bool, _ body: (String) -> Void) async throws(DatabaseError) {
+    /// Lines of a batch in the order of the list, as they are stored.
+    struct Page: Sendable {
+        var lines: [String] = []
+        /// The number of the last row.
         var last: Int64 = 0
-        while true {
-            let piece = try await link.rows(
-                """
-                SELECT number, line FROM ferry.result
-                WHERE batch = $1::integer AND number > $2::bigint AND (NOT $3::boolean OR status <> 'ok')
-                ORDER BY number LIMIT 2000
-                """, ["\(batch)", "\(last)", "\(failedOnly)"])
-            for row in piece.rows {
-                last = max(last, try row.number(0))
-                // One line, whoever has written it.
-                body(
-                    String(
-                        decoding: try row.text(1).utf8.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }, as: UTF8.self))
-            }
-            if piece.rows.isEmpty { return }
+    }
+
+    /// Returns the lines after a row; none at the end.
+    func results(_ batch: Int, after number: Int64, failedOnly: Bool) async throws(DatabaseError) -> Page {
+        let found = try await link.rows(
+            """
+            SELECT number, line FROM ferry.result
+            WHERE batch = $1::integer AND number > $2::bigint AND (NOT $3::boolean OR status <> 'ok')
+            ORDER BY number LIMIT 2000
+            """, ["\(batch)", "\(number)", "\(failedOnly)"])
+        var page = Page()
+        for row in found.rows {
+            page.last = max(page.last, try row.number(0))
+            // One line, whoever has written it.
+            let bytes = try row.text(1).utf8.map { $0 == 0x0A || $0 == 0x0D ? 0x20 : $0 }
+            page.lines.append(String(decoding: bytes, as: UTF8.self))
         }
+        return page
     }
 }

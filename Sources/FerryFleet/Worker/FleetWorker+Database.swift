@@ -60,13 +60,10 @@ extension FleetWorker {
                 end()
                 return .zero
             }
-            if now >= times.tidyAt {
-                times.tidyAt = now + .seconds(30)
-                while try await store.tidy() {}
-            }
-        } else if now >= times.tidyAt {
-            times.tidyAt = now + .seconds(30)
-            _ = try await store.tidy()
+        }
+        if now >= times.tidyAt {
+            times.tidyAt = now + .seconds(60)
+            try await store.tidy()
         }
         // Without work a notification ends the pause.
         return machine.isEmpty ? .seconds(1) : .milliseconds(200)

@@ -115,6 +115,14 @@ extension FleetWorker {
         if case .failed(let error) = download.status.state {
             // A shutdown is no end.
             if error.code == .shutDown { return }
+            if error.code == .diskFull {
+                // Not a property of the row: the whole list would fail.
+                let directory = Paths.parent(of: download.status.path ?? "")
+                report.message("\(directory): the disk is full; files wait for space")
+                free(key)
+                machine.retry(key, at: now + .seconds(60))
+                return changed.notify()
+            }
             if !host.isEmpty, case .transient(let retryAfter) = error.recovery, attempts < Self.mostAttempts {
                 if let retryAfter { holds[host] = max(holds[host] ?? .zero, retryAfter) }
                 free(key)
