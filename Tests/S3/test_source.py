@@ -356,6 +356,17 @@ class Sets(Case):
         self.ferry("get", "-i", "list")
         self.assertEqual([(self.place / f"o{number}").read_bytes() for number in range(3)], [b"0", b"1", b"2"])
 
+    def test_list_of_a_server_names_no_object(self):
+        self.put("secret.bin", b"secret")
+        listener = Listener(lambda path, headers: (
+            (200, {}, f"s3://{BUCKET}/secret.bin\n".encode() + f"http://{headers['Host']}/ok.bin\n".encode())
+            if path == "/list.txt" else (200, {"ETag": '"1"'}, b"ok")))
+        self.addCleanup(listener.close)
+        _, err = self.start("sync", listener.url + "/list.txt", "set").communicate(timeout=PATIENCE)
+        self.assertIn("no server may choose", err)
+        self.assertEqual(gate.asked, [])
+        self.assertTrue((self.place / "set" / "ok.bin").exists())
+
     def test_hostile_listing(self):
         def page(body):
             return 200, {}, f"<ListBucketResult><IsTruncated>false</IsTruncated>{body}</ListBucketResult>".encode()

@@ -139,7 +139,10 @@ struct SetReader: Sendable {
             let base = options.base ?? (first.url.origin == url.origin ? first.url : url)
             let list = try await EngineProvider.files.run { _ throws(DownloadError) in try SetList(bytes, base: base) }
             listing.problems = list.problems.map { "\(url): \($0)" }
-            listing.add(list.entries, options.filter)
+            for object in list.entries.compactMap({ $0.sources.first(where: \.isObject) }) {
+                listing.problems.append(.phrase(ErrorPhrase(.objectOfServer, "\(url)", "\(object)")))
+            }
+            listing.add(list.entries.filter { !$0.sources.contains(where: \.isObject) }, options.filter)
             return
         }
         guard first.url.path.utf8.hasSuffix("/") else {

@@ -45,8 +45,8 @@ package struct LinkField: Sendable, Hashable {
         found.sorted { $0.priority < $1.priority }.map(\.url)
     }
 
-    /// Returns at most ``mostMirrors`` of the links, without those that are in `known`, that are reached unencrypted from an
-    /// encrypted source, or that are addresses of this machine or its network, which a server elsewhere has no business to
+    /// Returns at most ``mostMirrors`` of the links, without those that are in `known`, that are objects, which are requested
+    /// with the user's keys, that are reached unencrypted from an encrypted source, or that are addresses of this machine or its network, which a server elsewhere has no business to
     /// name.
     package static func usable(
         _ links: [DownloadURL], besides known: [DownloadURL], allowsDowngrade: Bool
@@ -56,7 +56,7 @@ package struct LinkField: Sendable, Hashable {
         var usable: [DownloadURL] = []
         for url in links where usable.count < mostMirrors {
             let isSafe = source.scheme != .https || url.scheme == .https || allowsDowngrade
-            guard isSafe, isPrivate || PrivateAddress.kind(ofHost: url.host) == nil,
+            guard isSafe, !url.isObject, isPrivate || PrivateAddress.kind(ofHost: url.host) == nil,
                 !known.contains(where: { $0.text == url.text }), !usable.contains(url)
             else { continue }
             usable.append(url)

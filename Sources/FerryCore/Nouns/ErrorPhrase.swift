@@ -165,6 +165,7 @@ extension ErrorPhrase {
         // Objects of stores
         case noSuchBucket, noSuchObject, objectDenied, objectNeedsKeys, unknownS3Keys, wrongS3Keys, expiredS3Keys
         case clockIsWrong, otherRegion, archivedObject, storeAnswered, unusableStoreAnswer, notAnObject
+        case objectOfServer
         case unusableS3Setting, unsupportedProfile, noSuchProfile, unusableS3Keys, objectRoute
         case uploadGone, uploadsObjects, largeObject, objectIsThere, uploadUnknown, uploading, uploadResumed
         case checkS3Keys, setClock, setRegion

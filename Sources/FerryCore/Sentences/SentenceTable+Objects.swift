@@ -27,6 +27,10 @@ extension SentenceTable {
             "{0} is a bucket or the beginning of keys, not an object: ferry sync fetches all objects below it",
             "{0} 是存储桶或键的前缀，而不是对象：ferry sync 会取得其下的所有对象"
         ),
+        .objectOfServer: (
+            "{0} names the object {1}: it is left out, as no server may choose what is requested with your keys",
+            "{0} 指向对象 {1}：已略去，因为服务器不得决定用您的密钥请求什么"
+        ),
         .unusableS3Setting: ("{0} cannot be used for requests to the store", "{0} 无法用于对存储的请求"),
         .unsupportedProfile: (
             "the profile {0} gets its keys by {1}, which Ferry does not support", "配置 {0} 通过 {1} 取得密钥，Ferry 不支持"

@@ -173,8 +173,15 @@ extension DownloadDriver {
         let upload: String
         if let id { upload = id } else { upload = try await store.begin(object) }
         try await note(JournalRecord.Upload(object: object.text, id: upload))
-        let parts = try await send(source, plan, of: object, upload, there: there)
-        let outcome = try await store.complete(parts, of: object, upload)
+        var parts: [S3Part] = []
+        var outcome = ObjectStore.Outcome.gone
+        do throws(DownloadError) {
+            parts = try await send(source, plan, of: object, upload, there: there)
+            outcome = try await store.complete(parts, of: object, upload)
+        } catch {
+            guard error.phrase?.key == .uploadGone else { throw error }
+            parts = try await self.parts(of: source, plan)
+        }
         if outcome == .stored { return .stored }
         if try await isThere(object, parts) { return .stored }
         if outcome == .exists { await store.abort(object, upload) }

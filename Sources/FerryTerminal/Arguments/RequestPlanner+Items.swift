@@ -100,7 +100,8 @@ extension RequestPlanner {
         (request.expectedBytes, request.pieces) = (entry.size, entry.pieces)
         for field in try PlanningWorld.permitted(entry.headers) { request.headers.append(field) }
         if let upload, let url = entry.urls.first {
-            let name = try entry.out ?? names?.path(for: url, line: entry.line, number: number)
+            var name = entry.out
+            if name == nil { name = try names?.path(for: url, line: entry.line, number: number) }
             request.uploadTo = try upload.object(named: name, in: entry.dir)
             try prepare(upload.staging)
             return entry.checksum == nil ? try withChecksum(request) : request

@@ -158,8 +158,8 @@ final class S3Access: Sendable {
         guard let token = await text(tokenURL, .put, [lifetime: "21600"], fetch) else { return nil }
         let fields: HTTPFields = [tokenName: token]
         let names = await text(roles, .get, fields, fetch)
-        guard let role = names?.split(whereSeparator: \.isNewline).first.map({ PercentEncoding.encodeAll(String($0)) }),
-            let url = try? roles.resolving("./" + role)
+        guard let name = names?.split(whereSeparator: \.isNewline).first,
+            let url = try? roles.resolving("./" + ObjectText.encode(name.utf8, keepsSlash: false))
         else { return nil }
         return await members(url, .get, fields, fetch).flatMap { S3Credentials(metadata: $0) }
     }
