@@ -17,8 +17,9 @@ package struct ProcessReading: Sendable, Hashable {
     package var families: [MetricFamily] {
         let all: [(Metric, Double?)] = [
             (.processorSeconds, processorSeconds), (.residentBytes, residentBytes), (.virtualBytes, virtualBytes),
-            (.openDescriptors, openDescriptors.map(Double.init)), (.mostDescriptors, mostDescriptors.map(Double.init)),
-            (.threads, threads.map(Double.init)), (.started, started),
+            (.openDescriptors, openDescriptors.map { Double($0) }),
+            (.mostDescriptors, mostDescriptors.map { Double($0) }),
+            (.threads, threads.map { Double($0) }), (.started, started),
         ]
         return all.compactMap { metric, number in number.map { MetricFamily(metric, $0) } }
     }

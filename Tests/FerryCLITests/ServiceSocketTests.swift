@@ -3,6 +3,7 @@ import FerryAPI
 import FerryTesting
 import Foundation
 import NIOCore
+import NIOHTTP1
 import Testing
 
 #if canImport(Glibc)

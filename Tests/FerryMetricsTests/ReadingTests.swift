@@ -47,6 +47,9 @@ import Testing
             #expect(try #require(reading.processorSeconds) > 0)
             #expect(try #require(reading.started) > 1_600_000_000)
             #expect(reading.families.count == 7)
+            #expect(numbers(.mostDescriptors, reading.families)[""] == reading.mostDescriptors.map { Double($0) })
+            #expect(numbers(.openDescriptors, reading.families)[""] == reading.openDescriptors.map { Double($0) })
+            #expect(numbers(.threads, reading.families)[""] == reading.threads.map { Double($0) })
         }
 
         @Test("ProcessReading: a program whose name has spaces and parentheses is read all the same")
