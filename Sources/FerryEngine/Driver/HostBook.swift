@@ -164,7 +164,7 @@ extension TransferFailure.Kind {
         switch self {
         case .refused, .connectTimeout, .dns, .unreachable: true
         case .wrongFamily, .privateAddress, .certificate, .tls, .headTimeout, .closed, .broken, .malformed, .redirect,
-            .downgrade, .proxy, .outOfDescriptors, .held, .cancelled, .other:
+            .downgrade, .proxy, .outOfDescriptors, .held, .cancelled, .store, .other:
             false
         }
     }
