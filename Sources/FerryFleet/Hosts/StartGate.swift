@@ -70,8 +70,8 @@ struct StartGate: Sendable {
 
     /// Records the end of a file that ``mayStart(_:at:)`` let start.
     mutating func ended(_ host: String) {
-        guard !host.isEmpty else { return }
-        hosts[host]?.running = max(0, (hosts[host]?.running ?? 0) - 1)
+        guard let running = hosts[host]?.running else { return }
+        hosts[host]?.running = max(0, running - 1)
     }
 
     /// Records a file that runs already.
