@@ -205,7 +205,7 @@ struct CatalogueTests {
             let large = try StoreBench.row("large", request: StoreBench.request("https://example.com/" + text(60_000)))
             // All three wait while the connection is busy, so that they are written as one group.
             let gate = DispatchSemaphore(value: 0)
-            catalogue.database.async { db in
+            catalogue.database.async(.write) { db in
                 let pages: Int? = try? db.first("PRAGMA page_count") { row in try row[0] }
                 try? db.execute("PRAGMA max_page_count = \(pages ?? 1)")
                 gate.wait()
