@@ -68,7 +68,7 @@ struct ShapeTests {
         #expect(error.message == #""ftp://h/x?…" has the scheme "ftp", but only http, https and s3 can be downloaded"#)
         #expect(
             error.message(in: .simplifiedChinese)
-                == #"网址 "ftp://h/x?…" 无法使用：协议是 "ftp"，而只能下载 http 和 https"#)
+                == #"网址 "ftp://h/x?…" 无法使用：协议是 "ftp"，而只能下载 http、https 和 s3"#)
     }
 
     @Test("NewDownload: a text that is no checksum is refused in both languages")
