@@ -167,7 +167,7 @@ extension ErrorPhrase {
         case clockIsWrong, otherRegion, archivedObject, storeAnswered, unusableStoreAnswer, notAnObject
         case objectOfServer
         case unusableS3Setting, unsupportedProfile, noSuchProfile, unusableS3Keys, objectRoute
-        case uploadGone, uploadsObjects, largeObject, objectIsThere, uploadUnknown, uploading, uploadResumed
+        case uploadGone, uploadsObjects, largeObject, uploadUnknown, uploading, uploadResumed
         case checkS3Keys, setClock, setRegion
 
         // Suggestions

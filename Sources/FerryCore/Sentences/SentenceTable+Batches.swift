@@ -1,6 +1,10 @@
 extension SentenceTable {
     /// The patterns of lists: results, shards, names by template.
     static let batchPatterns: [String: String] = [
+        // Hosts
+        "--host-connections needs a number of 1 or more": "--host-connections 需要 1 或更大的数字",
+        "--domain-connections needs a number of 1 or more": "--domain-connections 需要 1 或更大的数字",
+        "--host-delay {0}: {1}": "--host-delay {0}：{1}",
         // Results
         "--results {0}: {1}": "--results {0}：{1}",
         "it is no results file of ferry; give the name of a new file": "它不是 ferry 的结果文件；请给出新文件的名称",

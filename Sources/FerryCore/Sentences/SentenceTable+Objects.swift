@@ -47,7 +47,6 @@ extension SentenceTable {
             "文件只能上传到 s3://BUCKET/KEY 或 s3://BUCKET/PREFIX/"
         ),
         .largeObject: ("{0}: {1} is more than an object can have", "{0}：{1} 超过对象的上限"),
-        .objectIsThere: ("{0} is there already", "{0} 已存在"),
         .uploadUnknown: (
             "{0}: it is not known whether the upload is complete", "{0}：不知道上传是否已完成"
         ),

@@ -47,7 +47,7 @@ extension SentenceTable {
             "there is no record of the digests of {0}, so it cannot be repaired", "没有 {0} 的校验值记录，因此无法修复"
         ),
         .repairWithoutURL: ("it is not known where {0} is from: give its URL", "不知道 {0} 来自何处：请给出其 URL"),
-        .repairInTheWay: ("{0} is of another download", "{0} 属于另一个下载"),
+        .repairInTheWay: ("{0} is of another download", "{0} 是另一个下载的文件"),
         .setRedirected: (
             "{0} leads to another server, whose files are another set: {1}", "{0} 指向另一台服务器，那里的文件是另一个集合：{1}"
         ),

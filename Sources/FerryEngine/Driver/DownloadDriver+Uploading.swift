@@ -32,7 +32,7 @@ extension DownloadDriver {
         guard request.onConflict == .fail || request.onConflict == .skip, let found = try await store.status(of: object)
         else { return false }
         guard request.onConflict == .skip else {
-            throw DownloadError(.conflict, ErrorPhrase(.objectIsThere, object.text), recovery: .needsUser)
+            throw DownloadError(.conflict, ErrorPhrase(.thereAlready, object.text), recovery: .needsUser)
         }
         report(.event(.note(Reason(.skipped, object.text))))
         state.withLock {
@@ -117,7 +117,7 @@ extension DownloadDriver {
                     object: object, isSkipped: true,
                     bytes: try await store.status(of: object)?.bytes ?? plan.totalBytes)
             case .fail, .overwrite:
-                throw DownloadError(.conflict, ErrorPhrase(.objectIsThere, object.text), recovery: .needsUser)
+                throw DownloadError(.conflict, ErrorPhrase(.thereAlready, object.text), recovery: .needsUser)
             }
         }
         throw DownloadError(.conflict, ErrorPhrase(.noFreeName, wanted.text), recovery: .needsUser)

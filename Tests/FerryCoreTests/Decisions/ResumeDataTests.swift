@@ -171,7 +171,7 @@ struct ResumeDataTests {
             sealed(digest, #""urls":["http://a.example/"],"version":1}"#),
         ]
         let expected = [
-            #"续传数据已损坏：网址 "ftp://h/x" 无法使用：协议是 "ftp"，而只能下载 http 和 https"#,
+            #"续传数据已损坏：网址 "ftp://h/x" 无法使用：协议是 "ftp"，而只能下载 http、https 和 s3"#,
             "续传数据已损坏：md5 校验和应有 32 个十六进制数字，这里有 1 个",
         ]
         for (text, expected) in zip(texts, expected) {
