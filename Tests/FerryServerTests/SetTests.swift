@@ -33,13 +33,14 @@ struct SetTests {
     private static func wait(_ rig: DaemonRig, _ fits: (FileSet) -> Bool) async throws -> FileSet {
         var found: FileSet?
         try await rig.follow { events in
-            found = try await events.next { event in
+            let set: FileSet = try await events.next { event in
                 switch event {
                 case .set(let set): fits(set) ? set : nil
                 case .reset(let snapshot): snapshot.sets?.first(where: fits)
                 default: nil
                 }
             }
+            found = set
         }
         return try #require(found)
     }

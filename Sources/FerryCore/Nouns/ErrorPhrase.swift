@@ -97,7 +97,7 @@ extension ErrorPhrase {
         case notASetPath, sameSetPath, emptySet, setAnswered, setLeavesServer, notAnIndex, largeSet, noSetBase, setInUse
         case noManifest, manifestDamaged, manifestShort, syncNotEnded, linksWithQuery, deepSet, noneWanted
         case notRepairable, repairWithoutURL, repairInTheWay, setRedirected, unclosedQuote, contentInTheWay
-        case noSet, manySets, setListForSocket, setPlaceTaken, setSource, secretsInSet
+        case noSet, manySets, setListForSocket, setPlaceTaken, setSource, credentialsInSet
         // Missing features of a file system
         case open, create, read, write, sync, truncate, lock, link, rename, remove, list, allocate, inspect
         case makeDirectory, syncDirectory, measureSpace, setMode, setTime, setAttribute, getAttribute

@@ -63,7 +63,7 @@ extension SentenceTable {
         ),
         .setPlaceTaken: ("{0} is the directory of the set {1}", "{0} 是集合 {1} 的目录"),
         .setSource: ("a set has a url or a list, one of them", "集合要有 url 或 list，二者取一"),
-        .secretsInSet: (
+        .credentialsInSet: (
             "the daemon keeps no credentials for a set", "后台服务不为集合保存凭据"
         ),
     ]

@@ -28,7 +28,7 @@ extension NewSet {
             let parsed = try DownloadURL(text)
             guard parsed.credentials == nil else {
                 throw DownloadError(
-                    .invalidRequest, ErrorPhrase(.secretsInSet), suggestion: ErrorPhrase(.syncHere),
+                    .invalidRequest, ErrorPhrase(.credentialsInSet), suggestion: ErrorPhrase(.syncHere),
                     recovery: .needsUser)
             }
         }

@@ -17,7 +17,7 @@ extension GetRun {
         guard let names = plan.contentNames, let url = request.sources.first,
             case .directory(let directory, _) = request.destination
         else { return nil }
-        var store = ContentStore(directory: directory)
+        var store = ContentStore(directory: OwnProgram.plain(directory))
         store.syncs = request.syncsToDisk
         return (
             store,
