@@ -12,4 +12,8 @@ extension DownloadManager {
         guard let scheduler else { throw DownloadError(.invalidRequest, ErrorPhrase(.runsElsewhere)) }
         try await scheduler.set(budget, for: scope)
     }
+
+    /// Sets whether requests for other hosts are expected: until then no host gets more than its share of the slots, since
+    /// running downloads are not stopped for others. Default false.
+    package func set(expectsOtherHosts: Bool) { scheduler?.set(expectsOtherHosts: expectsOtherHosts) }
 }

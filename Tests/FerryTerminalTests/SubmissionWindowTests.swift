@@ -32,7 +32,9 @@ import Testing
     func sorted() throws {
         let list = (0..<1000).map { "http://slow/\($0)\n" }.joined() + "http://b/0\nhttp://c/0\n"
         var (window, _) = try window(list, places: 8, share: 3)
+        #expect(window.mayHaveOthers)
         let first = take(&window)
+        #expect(!window.mayHaveOthers)
         // The list is at its end, so that the first host gets what is left.
         #expect(
             first.urls

@@ -145,6 +145,8 @@ struct QueueRules: Sendable {
     var sessions: SessionGroups
     /// Whether the downloads of one server leave slots to those of others.
     var sharesSlotsByHost = false
+    /// Whether downloads of other servers are expected: slots beyond a server's share stay free for them.
+    var expectsOtherHosts = false
     /// The networks that downloads without rules of their own may use.
     var permissions = (metered: true, constrained: true)
 

@@ -62,11 +62,10 @@ extension QueueMachine {
         var modest: (sites: [QueuedSites.Number], priority: Int) = ([], .min)
         var isSharing = rules.sharesSlotsByHost
         while true {
-            guard let next = index.firstReady(in: entries, rules), let entry = entries[next],
-                entry.key.priority >= modest.priority
-            else {
+            let first = index.firstReady(in: entries, rules)
+            guard let next = first, let entry = entries[next], entry.key.priority >= modest.priority else {
+                if modest.sites.isEmpty || first == nil && rules.expectsOtherHosts { return }
                 // Nobody else waits: the rest is theirs.
-                if modest.sites.isEmpty { return }
                 for site in modest.sites { index.open(site, in: entries) }
                 (modest, isSharing) = (([], .min), false)
                 continue

@@ -165,6 +165,9 @@ package struct QueueMachine: Sendable {
     /// Whether the downloads of one server leave slots to those of others.
     mutating func set(sharesSlotsByHost: Bool) { rules.sharesSlotsByHost = sharesSlotsByHost }
 
+    /// Whether slots beyond a server's share stay free for downloads of others that are expected.
+    mutating func set(expectsOtherHosts: Bool) { rules.expectsOtherHosts = expectsOtherHosts }
+
     mutating func set(allowsMetered: Bool, allowsConstrained: Bool) {
         rules.permissions = (allowsMetered, allowsConstrained)
         review { _ in true }

@@ -20,6 +20,12 @@ extension Scheduler {
         if configuration.domainBudget != HostBudget() { await environment.readSuffixes() }
     }
 
+    /// Sets whether downloads of other servers are expected.
+    func set(expectsOtherHosts: Bool) {
+        state.withLock { $0.queue.set(expectsOtherHosts: expectsOtherHosts) }
+        reschedule()
+    }
+
     /// Which downloads may start has changed beside the queue.
     func hostsChanged() {
         state.withLock { $0.queue.hostsChanged() }

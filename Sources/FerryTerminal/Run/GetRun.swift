@@ -30,6 +30,8 @@ package final class GetRun: Sendable {
     private let feed: ItemFeed?
     /// Notified when a slot is freed.
     private let freed = AsyncEvent()
+    /// What the manager was told last: whether the list may have entries of other hosts.
+    private let expectsOthers = Atomic(false)
     /// Notified when entries were set aside, and there may be more.
     private let reading = AsyncEvent()
     /// Submitting and following exclude each other, so that a handle is registered before any event of its file is
@@ -157,8 +159,17 @@ package final class GetRun: Sendable {
         }
     }
 
+    /// Tells the manager whether the list may have entries of other hosts, for which slots are kept.
+    private func expectOthers() {
+        let mayHaveOthers = window.withLock { $0.mayHaveOthers }
+        let isNews = expectsOthers.exchange(mayHaveOthers, ordering: .relaxed) != mayHaveOthers
+        if isNews { manager.set(expectsOtherHosts: mayHaveOthers) }
+    }
+
     /// Submits requests while slots are free.
     private func handOver() async {
+        expectOthers()
+        defer { expectOthers() }
         var aside = 0
         while !isStopping, let next = window.withLock({ $0.take() }) {
             switch next {

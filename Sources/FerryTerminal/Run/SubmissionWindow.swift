@@ -54,6 +54,9 @@ struct SubmissionWindow {
         if case .empty = source { freePlaces > 0 && parts.isEmpty && !backlog.isFull } else { false }
     }
 
+    /// Whether entries of other hosts may be read soon: not those of a list that is still written to.
+    var mayHaveOthers: Bool { if case .iterator = source { !backlog.isFull } else { false } }
+
     /// Frees the place of a request that has ended.
     mutating func free(_ host: String?) {
         freePlaces += 1

@@ -55,6 +55,18 @@ struct QueueHostTests {
         #expect(queue.decide(at: .zero).start == [id("a6")])
     }
 
+    @Test("QueueMachine: while other servers are expected, slots beyond a server's share stay free for them")
+    func expected() {
+        var queue = queue(limit: 4)
+        queue.set(expectsOtherHosts: true)
+        add((0..<9).map { "a\($0)" }, of: "a", to: &queue)
+        #expect(queue.decide(at: .zero).start == [id("a0"), id("a1")])
+        add(["b0"], of: "b", to: &queue)
+        #expect(queue.decide(at: .zero).start == [id("b0")])
+        queue.set(expectsOtherHosts: false)
+        #expect(queue.decide(at: .zero).start == [id("a2")])
+    }
+
     @Test("QueueMachine: a server's share gives way to no download of a lower priority")
     func priority() {
         var queue = queue(limit: 2)
