@@ -19,6 +19,8 @@ package struct ManagerMetrics: Sendable {
         completed = Counter(.ended, labels: ["completed", "downloaded"], in: factory)
         reads = Timer(.catalogue, labels: ["read"], in: factory)
         writes = Timer(.catalogue, labels: ["write"], in: factory)
+        // They begin at zero, so that the first one is a rise.
+        for reason in ["retry", "restart"] { _ = Counter(.interrupted, labels: [reason], in: factory) }
     }
 
     /// Counts an event. The values of labels are codes of errors and names of states, never texts of servers or users.
