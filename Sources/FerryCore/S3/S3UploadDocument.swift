@@ -4,15 +4,16 @@ package enum S3UploadDocument {
     package static let mostBytes = 1 << 20
     private static let limits = PlainXML.Limits(bytes: mostBytes, nodes: 20_000, depth: 8)
 
-    private static func root(_ name: String, _ document: [UInt8]) throws(TextError) -> PlainXML {
+    private static func root(_ names: String..., of document: [UInt8]) throws(TextError) -> PlainXML {
         let root = try PlainXML(parsing: document, limits: limits)
-        guard root.name == name else { throw TextError(ErrorPhrase(.unusableStoreAnswer)) }
+        guard names.contains(root.name) else { throw TextError(ErrorPhrase(.unusableStoreAnswer)) }
         return root
     }
 
     /// The identifier in the answer to CreateMultipartUpload.
     package static func identifier(_ document: [UInt8]) throws(TextError) -> String {
-        let id = try root("InitiateMultipartUploadResult", document).child(named: "UploadId")?.text.trimmedText ?? ""
+        let root = try root("InitiateMultipartUploadResult", of: document)
+        let id = root.child(named: "UploadId")?.text.trimmedText ?? ""
         guard isIdentifier(id) else { throw TextError(ErrorPhrase(.unusableStoreAnswer)) }
         return id
     }
@@ -24,7 +25,8 @@ package enum S3UploadDocument {
 
     /// The parts in an answer to ListParts, and the number after which the next page begins; `nil` for the last one.
     package static func parts(_ document: [UInt8]) throws(TextError) -> (parts: [S3Part], next: Int?) {
-        let root = try root("ListPartsResult", document)
+        // Some stores call it a response, among them moto.
+        let root = try root("ListPartsResult", "ListPartsResponse", of: document)
         func text(_ name: String, _ element: PlainXML) -> String { element.child(named: name)?.text.trimmedText ?? "" }
         let parts = root.children(named: "Part").prefix(1000).compactMap { element -> S3Part? in
             guard let number = ASCII.size(Array(text("PartNumber", element).utf8)),
