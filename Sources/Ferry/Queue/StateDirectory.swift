@@ -33,6 +33,11 @@ package enum StateDirectory {
     /// The directory of files that are complete here before they are uploaded.
     package static func staging(_ environment: [String: String]) -> String { root(environment) + "/ferry/staging" }
 
+    /// The directory of a worker of a fleet. `name`: a plain name, which stands for the fleet's database.
+    package static func fleet(_ name: String, _ environment: [String: String]) -> String {
+        root(environment) + "/ferry/fleet/" + name
+    }
+
     private static func root(_ environment: [String: String]) -> String {
         if let given = environment["XDG_STATE_HOME"], given.utf8.hasPrefix("/") { return given }
         return platformRoot

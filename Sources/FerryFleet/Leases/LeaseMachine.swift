@@ -153,7 +153,6 @@ struct LeaseMachine: Sendable {
         return max(0, count - runningCount - undelivered.count)
     }
 
-    var leaseCount: Int { leases.count }
     var isEmpty: Bool { leases.isEmpty }
 
     /// Whether another lease is wanted.
@@ -265,8 +264,6 @@ struct LeaseMachine: Sendable {
             if case .ended(let result)? = entries[key]?.state { result } else { nil }
         }
     }
-
-    var undeliveredCount: Int { undelivered.count }
 
     /// Records that the database has these results, or that another worker has their rows.
     mutating func delivered(_ results: [FleetResult]) {

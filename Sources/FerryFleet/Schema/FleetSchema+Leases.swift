@@ -34,7 +34,9 @@ extension FleetSchema {
                 at timestamptz NOT NULL DEFAULT now(),
                 PRIMARY KEY (batch, first))
             """,
-            join, beat, claim, finish, leave, isDone,
+            "CREATE TABLE ferry.search (searched timestamptz NOT NULL)",
+            "INSERT INTO ferry.search VALUES (now())",
+            join, beat, nobody, findGaps, claim, finish, leave, isDone,
         ])
 
     /// Enters a worker, or finds it by its key. A worker that was away has a lease only once ferry.beat has said so.
@@ -60,8 +62,8 @@ extension FleetSchema {
         END $$
         """
 
-    /// Gives the worker at most one lease: of a worker that is dead, else the next range, else one that was lost between
-    /// its sequence and its row, which is looked for once nothing else is left.
+    /// Gives the worker at most one lease: of a worker that is dead, else the next range. If there
+    /// is none, looks for ranges that were lost between their sequence and their lease.
     private static let claim = """
         CREATE FUNCTION ferry.claim(me bigint) RETURNS SETOF bigint LANGUAGE plpgsql AS $$
         DECLARE
@@ -99,21 +101,44 @@ extension FleetSchema {
                         RETURN;
                     END IF;
                 END LOOP;
-                CONTINUE WHEN EXISTS (SELECT 1 FROM ferry.lease l WHERE l.batch = one.id);
-                CONTINUE WHEN NOT pg_try_advisory_xact_lock(1717924466, one.id);
+            END LOOP;
+            PERFORM ferry.find_gaps();
+        END $$
+        """
+
+    /// Once in five seconds for the whole fleet, after all sequences have ended: makes leases of the ranges that have neither
+    /// a lease nor an end, which a dead worker holds. A crash of the database skips up to 32 values of a sequence, and a
+    /// connection that is lost in ferry.claim one.
+    private static let findGaps = """
+        CREATE FUNCTION ferry.find_gaps() RETURNS void LANGUAGE plpgsql AS $$
+        DECLARE
+            one record;
+            nobody bigint;
+        BEGIN
+            PERFORM 1 FROM ferry.search s WHERE s.searched < clock_timestamp() - interval '5 seconds'
+                FOR UPDATE SKIP LOCKED;
+            IF NOT FOUND THEN RETURN; END IF;
+            UPDATE ferry.search SET searched = clock_timestamp();
+            FOR one IN SELECT b.id, b.total FROM ferry.batch b WHERE b.state = 'open' LOOP
                 CONTINUE WHEN (one.total + 499) / 500 <=
-                    (SELECT count(*) FROM ferry.done d WHERE d.batch = one.id);
-                INSERT INTO ferry.lease (batch, first, worker) SELECT one.id, s.first, me
+                    (SELECT count(*) FROM ferry.done d WHERE d.batch = one.id)
+                    + (SELECT count(*) FROM ferry.lease l WHERE l.batch = one.id);
+                nobody := ferry.nobody();
+                INSERT INTO ferry.lease (batch, first, worker) SELECT one.id, s.first, nobody
                     FROM generate_series(1, one.total, 500) AS s (first)
                     WHERE NOT EXISTS (SELECT 1 FROM ferry.done d WHERE d.batch = one.id AND d.first = s.first)
                         AND NOT EXISTS (SELECT 1 FROM ferry.lease l WHERE l.batch = one.id AND l.first = s.first)
-                    LIMIT 1 ON CONFLICT DO NOTHING RETURNING ferry.lease.number INTO given;
-                IF given IS NOT NULL THEN
-                    RETURN NEXT given;
-                    RETURN;
-                END IF;
+                    ON CONFLICT DO NOTHING;
             END LOOP;
         END $$
+        """
+
+    /// The worker that is always dead.
+    private static let nobody = """
+        CREATE FUNCTION ferry.nobody() RETURNS bigint LANGUAGE sql AS $$
+            INSERT INTO ferry.worker (key, name, seen, until) VALUES ('nobody', 'nobody', 'epoch', 'epoch')
+                ON CONFLICT (key) DO UPDATE SET until = 'epoch' RETURNING id
+        $$
         """
 
     /// Ends a lease all of whose rows have a result. Returns whether it has ended, now or earlier.

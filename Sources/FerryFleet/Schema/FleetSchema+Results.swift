@@ -66,8 +66,7 @@ extension FleetSchema {
             dropped bigint;
             nobody bigint;
         BEGIN
-            INSERT INTO ferry.worker (key, name, seen, until) VALUES ('retry', 'retry', 'epoch', 'epoch')
-                ON CONFLICT (key) DO UPDATE SET until = 'epoch' RETURNING id INTO nobody;
+            nobody := ferry.nobody();
             SELECT array_agg(d.first) INTO ranges FROM ferry.done d WHERE d.batch = which AND d.failed > 0
                 AND (reasons IS NULL OR EXISTS (SELECT 1 FROM ferry.result r WHERE r.batch = which
                     AND r.number BETWEEN d.first AND d.first + 499 AND r.status <> 'ok'
@@ -95,7 +94,7 @@ extension FleetSchema {
                 FOR UPDATE SKIP LOCKED;
             IF NOT FOUND THEN RETURN; END IF;
             UPDATE ferry.upkeep SET tidied = clock_timestamp();
-            DELETE FROM ferry.worker w WHERE w.until < clock_timestamp() - interval '1 day' AND w.key <> 'retry'
+            DELETE FROM ferry.worker w WHERE w.until < clock_timestamp() - interval '1 day' AND w.key <> 'nobody'
                 AND NOT EXISTS (SELECT 1 FROM ferry.lease l WHERE l.worker = w.id);
             SELECT b.id, (d.first - 1) / b.part_rows AS number INTO part
                 FROM ferry.batch b JOIN ferry.done d ON d.batch = b.id

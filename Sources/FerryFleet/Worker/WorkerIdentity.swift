@@ -35,10 +35,19 @@ final class WorkerIdentity: Sendable {
             try FileManager.default.createDirectory(
                 atPath: self.directory, withIntermediateDirectories: true, attributes: [.posixPermissions: 0o700])
         } catch { throw UsageError("--state \(directory): the directory cannot be created") }
+        // The list in it has paths that are written to: another user could choose them.
+        guard let parent = Self.status(at: self.directory), Self.isOwn(parent, S_IFDIR) else {
+            throw UsageError("--state \(directory): the directory is not yours alone")
+        }
         let path = Paths.join(self.directory, Self.file)
         descriptor = open(path, O_RDWR | O_CREAT | O_CLOEXEC | O_NOFOLLOW, 0o600)
         guard descriptor >= 0 else {
             throw UsageError("--state \(directory): \(String(cString: strerror(errno)))")
+        }
+        var status = stat()
+        guard fstat(descriptor, &status) == 0, Self.isOwn(status, S_IFREG) else {
+            close(descriptor)
+            throw UsageError("--state \(directory): the directory is not yours alone")
         }
         guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 else {
             close(descriptor)
@@ -61,13 +70,21 @@ final class WorkerIdentity: Sendable {
 
     deinit { close(descriptor) }
 
+    /// The status of a name, of a link itself.
+    private static func status(at path: String) -> stat? {
+        var status = stat()
+        return lstat(path, &status) == 0 ? status : nil
+    }
+
+    /// Whether a file is of this kind and of this user, and others cannot write to it.
+    private static func isOwn(_ status: stat, _ kind: mode_t) -> Bool {
+        status.st_mode & S_IFMT == kind && status.st_uid == geteuid() && status.st_mode & 0o022 == 0
+    }
+
     private static func isDigit(_ byte: UInt8) -> Bool { 0x30...0x39 ~= byte || 0x61...0x66 ~= byte }
 
     /// The default directory of the workers of a database.
     static func standard(for address: DatabaseAddress, environment: [String: String]) -> String {
-        let home = environment["HOME"] ?? "/tmp"
-        let state = environment["XDG_STATE_HOME"].flatMap { Paths.isAbsolute($0) ? $0 : nil } ?? home + "/.local/state"
-        let name = SHA256Text.hex(address.description.utf8).prefix(16)
-        return Paths.join(state, "ferry/fleet/\(name)")
+        StateDirectory.fleet(String(SHA256Text.hex(address.description.utf8).prefix(16)), environment)
     }
 }

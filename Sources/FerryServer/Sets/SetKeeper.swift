@@ -27,6 +27,8 @@ final class SetKeeper: Sendable {
     private static let mostRunning = 4
     /// The interval of reports of a running set.
     private static let interval: Duration = .seconds(1)
+    /// The pause after a state could not be stored.
+    private static let pause: Duration = .seconds(30)
 
     private let store: SetStore
     private let manager: DownloadManager
@@ -201,35 +203,51 @@ final class SetKeeper: Sendable {
 
     /// Runs one sync of a set, and stores its outcome unless it was stopped.
     private func keep(_ set: FileSet, _ run: Run) async {
-        let began = try? await change(set.id) { set in
-            guard set.state == .waiting else { return }
-            (set.state, set.error, set.incomplete, set.problems) = (.syncing, nil, nil, nil)
-        }
-        if let began, began.state == .syncing {
-            broadcaster.publish(.set(began), session: nil)
-            let outcome = await withTaskGroup(of: Outcome?.self) { group in
-                group.addTask { await self.outcome(of: began) }
-                group.addTask {
-                    await run.stop.wait(after: 0)
-                    return nil
-                }
-                var outcome: Outcome?
-                if let first = await group.next() { outcome = first }
-                group.cancelAll()
-                // A run that is stopped pauses its downloads and writes the manifest.
-                for await rest in group { outcome = outcome ?? rest }
-                return outcome
-            }
-            await store(outcome, of: set.id)
+        if await !sync(set, run) {
+            // The disk took no state, so the set is still active: without a pause it would begin again at once.
+            _ = await value(of: run) { try? await Task.sleep(for: Self.pause) }
         }
         state.withLock { $0.runs[set.id] = nil }
         run.ended.notify()
         changes.notify()
     }
 
+    /// Returns whether the states of the set could be stored.
+    private func sync(_ set: FileSet, _ run: Run) async -> Bool {
+        let began = try? await change(set.id) { set in
+            guard set.state == .waiting else { return }
+            (set.state, set.error, set.incomplete, set.problems) = (.syncing, nil, nil, nil)
+        }
+        guard let began else { return store.set(set.id) == nil }
+        guard began.state == .syncing else { return true }
+        broadcaster.publish(.set(began), session: nil)
+        let outcome = await value(of: run) { await self.outcome(of: began) }
+        return await store(outcome, of: set.id)
+    }
+
+    /// Returns what `body` returns; `nil` if it returns nothing before the run is to stop. `body` is then cancelled and awaited:
+    /// a sync pauses its downloads and writes the manifest.
+    private func value<Value: Sendable>(
+        of run: Run, _ body: @escaping @Sendable () async -> Value?
+    ) async -> Value? {
+        await withTaskGroup(of: Value?.self) { group in
+            group.addTask { await body() }
+            group.addTask {
+                await run.stop.wait(after: 0)
+                return nil
+            }
+            var value: Value?
+            if let first = await group.next() { value = first }
+            group.cancelAll()
+            for await rest in group { value = value ?? rest }
+            return value
+        }
+    }
+
     private typealias Outcome = Result<SyncReport, DownloadError>
 
-    private func store(_ outcome: Outcome?, of id: String) async {
+    /// Returns whether it could be stored, or the set is no longer listed.
+    private func store(_ outcome: Outcome?, of id: String) async -> Bool {
         let isStopping = state.withLock { $0.isShutDown }
         let set = try? await change(id) { set in
             // Stopped by a client, which has chosen the state, or by the end of the daemon, after which it goes on.
@@ -243,9 +261,10 @@ final class SetKeeper: Sendable {
             case nil: set.state = .failed
             }
         }
-        guard let set else { return }
+        guard let set else { return store.set(id) == nil }
         logger.info("set", metadata: ["id": "\(id)", "state": "\(set.state.rawValue)", "files": "\(set.files)"])
         broadcaster.publish(.set(set), session: nil)
+        return true
     }
 
     private func outcome(of set: FileSet) async -> Outcome {
@@ -265,8 +284,10 @@ final class SetKeeper: Sendable {
 
     private func fetch(_ sync: DirectorySync) async {
         await sync.fetch { [manager] request throws(DownloadError) in
-            guard let download = try await manager.add([request], for: Self.session).first?.download else { return }
+            guard let (download, isNew) = try await manager.add([request], for: Self.session).first else { return }
             do throws(DownloadError) {
+                // An earlier run has paused it.
+                if !isNew, case .paused = download.status.state { try await download.resume() }
                 await sync.completed(try await download.finished())
             } catch {
                 // Paused, it keeps its part file; the next run of the set joins it.
