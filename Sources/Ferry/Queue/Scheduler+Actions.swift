@@ -47,6 +47,7 @@ extension Scheduler {
         if let run {
             run.driver?.retryNow()
         } else {
+            if let site = state.withLock({ $0.queue.site(of: live.id) }) { engine.started?.book.tryNow(site) }
             live.wait(for: standing(of: live.id) ?? .slot, insteadOf: old)
         }
         told(live.id)

@@ -128,6 +128,12 @@ package struct HostHealth: Hashable, Sendable {
         state = .well
         incidents = 0
     }
+
+    /// The user wants an attempt now, whatever the server has asked for.
+    package mutating func tryNow() {
+        networkChanged()
+        heldUntil = nil
+    }
 }
 
 /// Whether a download of a server may start.

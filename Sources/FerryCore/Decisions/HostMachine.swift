@@ -223,6 +223,9 @@ package struct HostMachine: Sendable {
 
     package mutating func networkChanged() { for origin in origins.keys { origins[origin]?.networkChanged() } }
 
+    /// The user wants an attempt at the server now. Budgets still count.
+    package mutating func tryNow(_ origin: Origin) { origins[origin]?.tryNow() }
+
     /// The number of remembered hosts and domains.
     var count: Int { accounts.count + origins.count }
 

@@ -317,12 +317,18 @@ extension DownloadDriver {
     /// Closes all connections and retries at once, because the network path changed. Counts no failed attempt.
     package func reconnect() {
         state.withLock { $0.machine.reconnect(at: environment.clock.now()) }
-        updates.notify()
+        tryServersNow()
     }
 
     /// Ends a back-off and retries at once.
     package func retryNow() {
         state.withLock { $0.machine.retryNow(at: environment.clock.now()) }
+        tryServersNow()
+    }
+
+    private func tryServersNow() {
+        // allow(origin): the health of a server; carries no secret.
+        for origin in Set(sources.map(\.origin)) { environment.book.tryNow(origin) }
         updates.notify()
     }
 

@@ -97,6 +97,12 @@ package final class HostBook: Sendable {
     /// The network has changed: earlier failures say nothing.
     package func networkChanged() { state.withLock { $0.machine.networkChanged() } }
 
+    /// Lets requests be sent to the server that has asked to wait, or is down: the user wants an attempt now.
+    package func tryNow(_ origin: Origin) {
+        state.withLock { $0.machine.tryNow(origin) }
+        changed()
+    }
+
     // MARK: Bytes
 
     /// Accounts for received bytes and waits until the next may be received.

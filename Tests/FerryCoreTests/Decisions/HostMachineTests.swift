@@ -54,6 +54,11 @@ struct HostMachineTests {
         #expect(machine.request(to: host, at: .seconds(1)) == .later(at: .seconds(30)))
         #expect(machine.opening(of: host, at: .seconds(1)) == .shut(until: .seconds(30)))
         #expect(machine.opening(of: origin("h", port: 80), at: .seconds(1)) == .open)
+        // The user's wish does.
+        var wanted = machine
+        wanted.tryNow(host)
+        #expect(wanted.request(to: host, at: .seconds(1)) == .now)
+        #expect(wanted.opening(of: host, at: .seconds(1)) == .open)
         // A response to an earlier request does not shorten it.
         #expect(machine.answered(host, hold: nil, at: .seconds(2)) == false)
         #expect(machine.request(to: host, at: .seconds(29)) == .reserved(at: .seconds(30)))
