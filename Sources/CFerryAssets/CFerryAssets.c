@@ -60,6 +60,9 @@ static const uint8_t doubleclick_js[] = {
 static const uint8_t drag_js[] = {
 #embed "../FerryServer/Page/Assets/drag.js"
 };
+static const uint8_t entry_js[] = {
+#embed "../FerryServer/Page/Assets/entry.js"
+};
 static const uint8_t facts_js[] = {
 #embed "../FerryServer/Page/Assets/facts.js"
 };
@@ -120,8 +123,17 @@ static const uint8_t selection_js[] = {
 static const uint8_t sentences_js[] = {
 #embed "../FerryServer/Page/Assets/sentences.js"
 };
+static const uint8_t setdetail_js[] = {
+#embed "../FerryServer/Page/Assets/setdetail.js"
+};
+static const uint8_t setsentences_js[] = {
+#embed "../FerryServer/Page/Assets/setsentences.js"
+};
 static const uint8_t settings_js[] = {
 #embed "../FerryServer/Page/Assets/settings.js"
+};
+static const uint8_t setwords_js[] = {
+#embed "../FerryServer/Page/Assets/setwords.js"
 };
 static const uint8_t signin_js[] = {
 #embed "../FerryServer/Page/Assets/signin.js"
@@ -170,6 +182,7 @@ static const struct ferry_asset page_assets[] = {
     ASSET("/detailsentences.js", detailsentences_js),
     ASSET("/doubleclick.js", doubleclick_js),
     ASSET("/drag.js", drag_js),
+    ASSET("/entry.js", entry_js),
     ASSET("/facts.js", facts_js),
     ASSET("/format.js", format_js),
     ASSET("/frame.css", frame_css),
@@ -190,7 +203,10 @@ static const struct ferry_asset page_assets[] = {
     ASSET("/rowmenu.js", rowmenu_js),
     ASSET("/selection.js", selection_js),
     ASSET("/sentences.js", sentences_js),
+    ASSET("/setdetail.js", setdetail_js),
+    ASSET("/setsentences.js", setsentences_js),
     ASSET("/settings.js", settings_js),
+    ASSET("/setwords.js", setwords_js),
     ASSET("/signin.js", signin_js),
     ASSET("/store.js", store_js),
     ASSET("/stream.js", stream_js),

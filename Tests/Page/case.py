@@ -53,6 +53,12 @@ class PageTest(unittest.TestCase):
     languages = "en-US,en"
     size = (1280, 800)
 
+    def busy(self):
+        """A file of a server that asks to wait ten minutes, and that is no other test's: all downloads from it wait."""
+        origin = Origin()
+        self.addCleanup(origin.stop)
+        return origin.file("10K", "busy.bin", "status=503,600")
+
     def setUp(self):
         there = stage()
         self.origin, self.daemon, self.browser = there.origin, there.daemon, there.browser

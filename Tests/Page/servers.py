@@ -247,6 +247,9 @@ class Daemon:
     def items(self):
         return self.call("GET", "/downloads?limit=1000")["items"]
 
+    def sets(self):
+        return self.call("GET", "/sets")["items"]
+
     def named(self, name):
         """The download that has this name now."""
         return next((item for item in self.items() if item["name"] == name), None)
@@ -265,6 +268,8 @@ class Daemon:
             self.start()
         if self.call("GET", "/downloads?limit=1")["total"] > 500:
             self.forget()
+        for each in self.sets():
+            self.call("DELETE", f"/sets/{each['id']}")
         while items := self.items():
             for item in items:
                 try:

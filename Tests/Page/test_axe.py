@@ -1,12 +1,14 @@
 """axe-core, a checker of accessibility: none of its rules is broken in any view, in light and dark, in English and Chinese."""
 
 import importlib.util
+import json
 from pathlib import Path
 
 from selenium.webdriver import ActionChains
 from selenium.webdriver.common.keys import Keys
 
 from case import PageTest
+from servers import Listener
 
 # The package carries the file of axe-core, which is under another licence than Ferry: it is installed, and not copied here.
 AXE = Path(importlib.util.find_spec("axe_playwright_python").submodule_search_locations[0]) / "axe.min.js"
@@ -103,6 +105,36 @@ class Axe(PageTest):
         self.browser.driver.refresh()
         self.browser.one(".command")
         self.check("sign-in")
+
+
+    def test_no_view_of_sets_breaks_a_rule(self):
+        lines = [json.dumps({"url": self.origin.file("10K", name, query), "path": name}) for name, query in (
+            ("a.bin", ""), ("b.bin", "status=404"), ("../c.bin", ""))]
+        lists = Listener(lambda path, headers: (200, {}, "\n".join(lines[:1] if path == "/one" else lines).encode()))
+        self.addCleanup(lists.close)
+        made = {}
+        for path, state in (("/one", "complete"), ("/all", "incomplete")):
+            made[state] = self.daemon.call("POST", "/sets", {"url": lists.url + path, "directory": str(self.daemon.downloads / path[1:])})["id"]
+        self.browser.until(lambda: {each["state"] for each in self.daemon.sets()} == {"complete", "incomplete"}, "they have ended")
+        self.browser.until(lambda: len(self.browser.all(".row")) == 2 and not self.browser.all(".toast"), "no message")
+        self.check("sets")
+        for state, identifier in made.items():
+            self.browser.press(self.browser.in_row(identifier, ".row-name"))
+            self.browser.until(lambda: self.browser.text("dialog.detail .facts"), "the details")
+            self.check(f"details of a set that is {state}")
+            self.browser.press("dialog.detail .detail-head button")
+        self.browser.press(self.browser.in_row(made["complete"], "[data-action=more]"))
+        self.check("menu of a set")
+        self.escape()
+        self.browser.press(".options-toggle")
+        self.browser.press(".options [name=isSet]")
+        self.check("options of a set")
+        self.browser.press(".options-toggle")
+        self.browser.set_size(1700, 900)
+        self.browser.one(".columns")
+        self.check("sets, columns")
+        self.browser.set_size(390, 844, True, 2)
+        self.check("sets, phone")
 
 
 class ChineseAxe(Axe):

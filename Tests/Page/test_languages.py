@@ -52,7 +52,7 @@ class Chinese(PageTest):
         self.assertRegex(reason, r"[\u4e00-\u9fff]")
 
     def test_times_and_dates_are_chinese(self):
-        busy = self.daemon.add(self.origin.file("10K", "busy.bin", "status=503,600"))
+        busy = self.daemon.add(self.busy())
         self.browser.until_state(busy, "waiting")
         self.browser.until(
             lambda: re.search(r"\d+ 分 \d\d 秒后重试", self.browser.text(self.browser.in_row(busy, ".row-reason"))), "when it tries again")

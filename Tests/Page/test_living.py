@@ -182,7 +182,7 @@ class Living(PageTest):
         self.assertLess(changed, told / 3)
 
     def test_one_that_meets_a_busy_server_says_when_it_tries_again(self):
-        identifier = self.daemon.add(self.origin.file("10K", "busy.bin", "status=503,600"))
+        identifier = self.daemon.add(self.busy())
         self.browser.until_state(identifier, "waiting")
         self.browser.until(
             lambda: "next attempt" in self.browser.text(self.browser.in_row(identifier, ".row-reason")), "when it tries again")

@@ -1,16 +1,21 @@
-// What is done with downloads, from rows, details, menus and keys: asks first where bytes would go, lets removals be taken
-// back, says what was done and what failed.
+// What is done with downloads and sets, from rows, details, menus and keys: asks first where bytes would go, lets removals
+// be taken back, says what was done and what failed.
 
 import { forAll } from './api.js';
 import { t } from './text.js';
 import * as format from './format.js';
 import { ask } from './ask.js';
-import { may, heldBytes, hasEnded, failedChecksum, isUnproven, readsAgain, wasKept } from './words.js';
+import { wordsOf } from './entry.js';
+import { heldBytes, failedChecksum, isUnproven, readsAgain, wasKept } from './words.js';
 
 /// How long a removal can be taken back.
 const UNDO_TIME = 8000;
 /// More than so many are not removed in a moment: a message says that it goes on.
 const MANY = 1000;
+
+const hasEnded = (entry) => wordsOf(entry).hasEnded(entry);
+const isSet = (entry) => Boolean(entry.isSet);
+const isDownload = (entry) => !entry.isSet;
 
 export class Actions {
   #api;
@@ -27,12 +32,14 @@ export class Actions {
 
   /// `resume`, `pause`, `cancel`, `restart`, `remove`, `removeFile` or `anyway` (in spite of a metered network), of those
   /// that allow it. Gives whether it was done.
-  async run(action, downloads) {
-    const allowed = downloads.filter((download) => may(download, action));
+  async run(action, entries) {
+    const allowed = entries.filter((entry) => wordsOf(entry).may(entry, action));
     if (allowed.length === 0 || this.#isAway()) return false;
     if (action === 'remove' && allowed.every(hasEnded)) return this.#removeSoon(allowed);
-    const targets = await this.#meant(action, allowed);
-    if (targets.length === 0 || !(await this.keepsBytes(action, targets))) return false;
+    const sets = await this.#meantSets(action, allowed.filter(isSet));
+    const downloads = await this.#meant(action, allowed.filter(isDownload));
+    const targets = [...sets, ...downloads];
+    if (targets.length === 0 || !(await this.keepsBytes(action, downloads))) return false;
     if (action === 'resume' && targets.length === 1 && targets[0].waitReason === 'slot') return this.#goFirst(targets[0]);
     const problems = await this.#send(action, targets);
     this.report(problems[0]);
@@ -66,13 +73,15 @@ export class Actions {
   }
 
   #tell(action, targets) {
-    const [{ name }] = targets;
+    const [{ name, state }] = targets;
     // What was removed after a question has had its data deleted, if there was any.
     const did = `did.${action === 'remove' ? 'removeUnfinished' : action}`;
-    const text = targets.length === 1 ? t(did, { name }) : t(`${did}.many`, { n: targets.length });
+    const hasSets = targets.some(isSet);
+    if (targets.length === 1 && hasSets && action === 'resume' && state !== 'paused') return this.#announcer.speak(t('set.did.look', { name }));
+    const text = targets.length === 1 ? t(did, { name }) : many(did, targets);
     const changed = action === 'resume' && targets.length === 1 && { notBefore: 'did.early', diskSpace: 'did.tryNow' }[targets[0].waitReason];
     if (changed) return this.#announcer.say(t(changed, { name }));
-    const takesBack = action === 'cancel' ? { label: t('do.restart'), run: () => this.#send('restart', targets) } : null;
+    const takesBack = action === 'cancel' && !hasSets ? { label: t('do.restart'), run: () => this.#send('restart', targets) } : null;
     if (takesBack) this.#announcer.say(text, takesBack);
     else this.#announcer.speak(text);
   }
@@ -101,7 +110,7 @@ export class Actions {
       this.#store.unhide(ids);
       this.#announcer.speak(t('undone'));
     };
-    const text = ids.length === 1 ? t('did.remove', { name: targets[0].name }) : t('did.remove.many', { n: ids.length });
+    const text = ids.length === 1 ? t('did.remove', { name: targets[0].name }) : many('did.remove', targets);
     this.#announcer.say(text, { label: t('undo'), run: undo, time: UNDO_TIME, hold: () => clearTimeout(timer), release: wait });
     return true;
   }
@@ -121,6 +130,22 @@ export class Actions {
 
   /// Gives the problems.
   async #send(action, targets, isLeaving = false) {
+    const downloads = targets.filter(isDownload);
+    // All at once: what the page sends last is sent before it is gone.
+    const problems = await Promise.all([
+      forAll(targets.filter(isSet), ({ id }) => this.#sendSet(action, id, isLeaving)),
+      downloads.length > 0 ? this.#sendDownloads(action, downloads, isLeaving) : [],
+    ]);
+    return problems.flat();
+  }
+
+  async #sendSet(action, id, isLeaving) {
+    const { mark } = this.#store;
+    const set = await this.#api.actOnSet(id, action, isLeaving);
+    if (set) this.#store.takeSet(set, mark);
+  }
+
+  async #sendDownloads(action, targets, isLeaving) {
     const ids = targets.map(({ id }) => id);
     const isRemoval = action === 'remove' || action === 'removeFile';
     const done = isRemoval && ids.length > MANY ? this.#announcer.lasting(t('removing', { n: ids.length })) : () => {};
@@ -140,6 +165,7 @@ export class Actions {
 
   /// Those that are meant, by the answer where bytes would go; none if it was thought better of.
   async #meant(action, targets) {
+    if (targets.length === 0) return [];
     // What is whole and has another checksum does not go on: it is fetched again.
     const again = action === 'resume' ? targets.filter((download) => failedChecksum(download) && heldBytes(download) > 0) : [];
     const asked = again.length > 0 ? again : targets;
@@ -162,6 +188,17 @@ export class Actions {
       ...(kind === 'restart' && { keep: t('ask.restart.not') }),
     });
     if (answer === 'other') return targets.filter((download) => !again.includes(download));
+    return answer === 'yes' ? targets : [];
+  }
+
+  /// Likewise of sets: of those that are not complete, parts of files would go.
+  async #meantSets(action, targets) {
+    const n = targets.length;
+    if (n === 0 || !['cancel', 'remove'].includes(action)) return targets;
+    const answer = await ask({
+      title: n === 1 ? t(`ask.${action}`, { name: targets[0].name }) : t(`sets.ask.${action}`, { n }),
+      text: t(`set.ask.${action}.text`), confirm: t(action === 'cancel' ? 'set.ask.cancel.confirm' : 'ask.remove.confirm'), isDangerous: true,
+    });
     return answer === 'yes' ? targets : [];
   }
 
@@ -267,8 +304,10 @@ export class Actions {
     if (action === 'resume') return this.run(action, this.#store.inState('paused'));
     if (this.#isAway() || !(await this.keepsBytes('pauseAll', [...this.#store.downloads.values()]))) return;
     try {
-      const { changed } = await this.#api.post(`/downloads/${action}`, {});
-      this.#announcer.speak(t(`did.${action}.many`, { n: changed }));
+      const sets = [...this.#store.sets.values()].filter((set) => wordsOf(set).may(set, action));
+      const [{ changed }, [problem]] = await Promise.all([this.#api.post(`/downloads/${action}`, {}), this.#send(action, sets)]);
+      if (problem) return this.report(problem);
+      this.#announcer.speak(t(sets.length > 0 ? `sets.did.${action}` : `did.${action}.many`, { n: changed + sets.length }));
     } catch (problem) {
       this.report(problem);
     }
@@ -283,6 +322,9 @@ export class Actions {
     if (targets.length > 0) this.#removeSoon(targets);
   }
 }
+
+/// What was done with several entries.
+const many = (did, targets) => t(targets.some(isSet) ? `sets.${did}` : `${did}.many`, { n: targets.length });
 
 /// The key of what a restart does with the files that are there. One that was kept is replaced only where its rule says so.
 function restartText(downloads) {

@@ -4,13 +4,15 @@ import { h, setText, setAttribute, uniqueId, isTyping } from './dom.js';
 import { icon } from './icons.js';
 import { t } from './text.js';
 import { FieldSet } from './fields.js';
-import { cookieFile, droppedText, isLink, mayBecomeLink, newIdentifier, parseLinks } from './links.js';
+import { cookieFile, droppedText, folderOf, isLink, mayBecomeLink, newIdentifier, parseLinks } from './links.js';
 
 /// The field scrolls when its links need more than these pixels.
 const MOST_HEIGHT = 220;
 
 /// The longest time between the two halves of a double click.
 const DOUBLE_CLICK = 600;
+/// What can be chosen for a set of files.
+const OF_SETS = ['isSet', 'directory'];
 
 export class AddForm {
   #api;
@@ -98,7 +100,7 @@ export class AddForm {
     this.#warning = h('p', { class: 'notice', role: 'alert', hidden: true }, t('insecure.warning'));
     return [
       ['name', 'directory', 'checksum', 'rateLimit', 'maxConnections', 'allowsMetered', 'user', 'password', 'onConflict', 'notBefore', 'headers'].map(field),
-      h('div', { class: 'checks' }, field('startsPaused'), field('acceptsHTML')),
+      h('div', { class: 'checks' }, field('startsPaused'), field('acceptsHTML'), field('isSet')),
       fields.section('section.connection', [
         'proxy', 'userAgent', 'addressFamily', 'connectTimeout', 'stallTimeout', 'maxAttempts', 'maxRedirects', 'allowsDowngrade', 'allowsPrivate',
         'allowsConstrained', 'cookies', 'certificates', 'insecure',
@@ -114,8 +116,11 @@ export class AddForm {
     setAttribute(this.#toggle, 'aria-expanded', String(isOpen));
   }
 
+  get #isSet() { return this.#fields.input('isSet').checked; }
+
   /// Options count for one add alone. What is set is seen on the button, though the options be closed.
   #showSet() {
+    this.#showUse(parseLinks(this.#field.value).entries.length);
     const { labels } = this.#fields;
     setText(this.#toggle.firstChild, labels.length === 0 ? t('add.options') : t('set', { label: t('add.options'), n: labels.length }));
     setAttribute(this.#toggle, 'title', labels.join(' · ') || null);
@@ -145,9 +150,17 @@ export class AddForm {
     this.#error.hidden = bad.length === 0;
     setAttribute(this.#field, 'aria-invalid', bad.length > 0 ? 'true' : null);
     this.#showHint(bad[0]?.text ?? null);
-    setText(this.#button.lastChild, entries.length > 1 && bad.length === 0 ? t('add.button.many', { n: entries.length }) : t('add.button'));
-    for (const name of ['name', 'checksum']) this.#fields.disable(name, entries.length > 1 ? t('add.onlyone') : null);
+    this.#showUse(entries.length, bad.length === 0);
     return { entries, problems };
+  }
+
+  /// What the button does with so many links, and which options are of use to it.
+  #showUse(count, areLinks = true) {
+    setText(this.#button.lastChild, this.#isSet ? t('add.set.button') : count > 1 && areLinks ? t('add.button.many', { n: count }) : t('add.button'));
+    for (const name of this.#fields.names) {
+      const isForOne = count > 1 && ['name', 'checksum'].includes(name);
+      this.#fields.disable(name, this.#isSet && !OF_SETS.includes(name) ? t('add.set.only') : isForOne ? t('add.onlyone') : null);
+    }
   }
 
   /// What is wrong with a line that is no link: its scheme, or that it has none, which is offered.
@@ -191,6 +204,7 @@ export class AddForm {
     }
     const options = this.#readOptions();
     if (!options || this.#button.disabled) return;
+    if (options.isSet) return this.#addSet(entries, options);
     const downloads = this.#withIdentifiers(entries.map(({ line: _, ...entry }) => request(entry, options)));
     this.#button.disabled = true;
     const { mark } = this.#store;
@@ -200,6 +214,25 @@ export class AddForm {
       this.#finish(downloads, answer?.items ?? [], mark);
     } catch (problem) {
       if (problem.status !== 0) this.#unanswered = null;
+      this.#refuse(problem);
+    } finally {
+      this.#button.disabled = false;
+    }
+  }
+
+  /// Adds a set of all files that the link leads to. The same once more is the same set, so no identifier is needed.
+  async #addSet(entries, { directory }) {
+    const [{ urls, line: _, ...more }] = entries;
+    if (entries.length > 1 || urls.length > 1 || Object.keys(more).length > 0) return this.#say(t('add.set.one'));
+    this.#button.disabled = true;
+    const { mark } = this.#store;
+    try {
+      const set = await this.#api.addSet({ url: urls[0], directory: directory ?? folderOf(urls[0]) });
+      const isListed = Boolean(this.#store.sets.get(set.id)?.endedAt);
+      this.#store.takeSet(set, mark);
+      this.#empty();
+      this.#onAdded([set], t(isListed ? 'add.set.again' : 'add.set.added'), !isListed);
+    } catch (problem) {
       this.#refuse(problem);
     } finally {
       this.#button.disabled = false;
@@ -218,19 +251,28 @@ export class AddForm {
     for (const item of items) this.#store.take(item, mark);
     const ids = new Set(asked.map(({ id }) => id));
     const listed = items.filter(({ id }) => !ids.has(id)).length;
+    this.#empty();
+    this.#onAdded(items, listed > 0 ? t('add.listed', { n: listed }) : t('add.added', { n: items.length }), listed === 0);
+  }
+
+  #empty() {
     this.#field.value = '';
     this.#fields.forget();
     this.#grow();
     this.#judge(true);
     this.#addedAt = performance.now();
-    this.#onAdded(items, listed > 0 ? t('add.listed', { n: listed }) : t('add.added', { n: items.length }), listed === 0);
   }
 
   #refuse(problem) {
     const field = problem.status === 400 || problem.status === 403 ? this.#fields.refused(problem) : null;
     if (field) return this.#fields.complain(field, problem.text);
     this.#isUnreachable = problem.status === 0;
-    setText(this.#error, problem.text ?? problem.message);
+    this.#say(problem.text ?? problem.message);
+  }
+
+  /// Says below the field why nothing was added.
+  #say(text) {
+    setText(this.#error, text);
     this.#error.hidden = false;
     this.#field.focus();
   }

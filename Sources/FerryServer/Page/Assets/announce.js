@@ -3,7 +3,7 @@
 import { h, setAttribute, setText, kept } from './dom.js';
 import { icon } from './icons.js';
 import { t } from './text.js';
-import { errorText, placeText, wasKept } from './words.js';
+import { wordsOf } from './entry.js';
 
 /// Ends that come within this time are told together.
 const BURST = 350;
@@ -57,9 +57,10 @@ export class Announcer {
   /// Takes back what was said: it is about a page that is gone.
   clear() { this.#toasts.replaceChildren(); }
 
-  /// A download has ended: `completed` or `failed`.
-  ended(download) {
-    this.#burst.push(download);
+  /// A download or a set has ended: `completed` or `failed`. A set is told by itself.
+  ended(entry) {
+    if (entry.isSet) return void this.#tellEnd(entry);
+    this.#burst.push(entry);
     this.#timer ??= setTimeout(() => this.#tell(), BURST);
   }
 
@@ -80,15 +81,16 @@ export class Announcer {
       this.#notify(t(failed > 0 ? 'ended.failed.title' : 'ended.completed.title'), text, 'many');
       return;
     }
-    for (const download of fresh) {
-      const isFailed = download.state === 'failed';
-      const detail = isFailed ? errorText(download.error) : placeText(download);
-      const text = isFailed ? t('ended.failed', { name: download.name, reason: detail })
-        : t(wasKept(download) ? 'ended.kept' : 'ended.completed', { name: download.name, detail });
-      this.speak(text, isFailed);
-      this.#told.toasts.push(this.#toast(isFailed ? 'warn' : 'check', download.name, detail));
-      this.#notify(t(isFailed ? 'ended.failed.title' : wasKept(download) ? 'state.kept' : 'ended.completed.title'), `${download.name}\n${detail}`, download.id);
-    }
+    for (const download of fresh) this.#told.toasts.push(this.#tellEnd(download));
+  }
+
+  /// Gives the message.
+  #tellEnd(entry) {
+    const { text, detail, title } = wordsOf(entry).ending(entry);
+    const isFailed = entry.state === 'failed';
+    this.speak(text, isFailed);
+    this.#notify(title, `${entry.name}\n${detail}`, entry.id);
+    return this.#toast(isFailed ? 'warn' : 'check', entry.name, detail);
   }
 
   #toast(kind, text, detail = null, action = null) {

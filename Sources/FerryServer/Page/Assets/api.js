@@ -68,7 +68,7 @@ export class API {
         method,
         headers: this.headers(isChange ? { 'Content-Type': 'application/json' } : {}),
         body: text,
-        keepalive: keepalive && text.length < MOST_LEAVING,
+        keepalive: keepalive && (text?.length ?? 0) < MOST_LEAVING,
         cache: 'no-store',
         credentials: 'omit',
         redirect: 'error',
@@ -93,7 +93,7 @@ export class API {
   get(path, options) { return this.request('GET', path, options); }
   post(path, body, options) { return this.request('POST', path, { body, ...options }); }
   patch(path, body) { return this.request('PATCH', path, { body }); }
-  delete(path) { return this.request('DELETE', path); }
+  delete(path, options) { return this.request('DELETE', path, options); }
 
   greeting() { return this.get(''); }
   browsers() { return this.get('/tokens'); }
@@ -110,6 +110,14 @@ export class API {
   move(id, to) { return this.post(`/downloads/${encodeURIComponent(id)}/move`, { to }); }
   change(id, change) { return this.patch(`/downloads/${encodeURIComponent(id)}`, change); }
   clear(which) { return this.post('/downloads/clear', { which, deleteFiles: false }); }
+  sets() { return this.get('/sets'); }
+  addSet(set) { return this.post('/sets', set, { timeout: 120_000 }); }
+  /// - action: `pause`, `resume`, `cancel` or `remove`; each is answered when the set has stopped.
+  actOnSet(id, action, keepalive = false) {
+    const path = `/sets/${encodeURIComponent(id)}`;
+    const options = { timeout: 120_000, keepalive };
+    return action === 'remove' ? this.delete(path, options) : this.post(`${path}/${action}`, undefined, options);
+  }
   add(downloads) { return this.post('/downloads', { downloads }, { timeout: 120_000 }); }
 }
 

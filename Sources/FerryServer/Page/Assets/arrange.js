@@ -1,7 +1,9 @@
-// Which downloads are shown, in which order. Pure.
+// Which downloads and sets are shown, in which order. Pure.
 
-import { fraction, needsUser } from './words.js';
+import { wordsOf } from './entry.js';
 
+const needsUser = (entry) => wordsOf(entry).needsUser(entry);
+const fraction = (entry) => wordsOf(entry).fraction(entry);
 const inStates = (...states) => ({ state }) => states.includes(state);
 
 /// The filters, and what each lets through.

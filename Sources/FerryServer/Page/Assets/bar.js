@@ -1,10 +1,10 @@
-// Above the list: which downloads are shown, search, order; and what to do with the selected ones.
+// Above the list: which entries are shown, search, order; and what to do with the selected ones.
 
 import { h, setText, setAttribute } from './dom.js';
 import { icon } from './icons.js';
 import { t, number } from './text.js';
 import { FILTERS, SORTS, filterCounts } from './arrange.js';
-import { may, ownsFile } from './words.js';
+import { wordsOf } from './entry.js';
 import { openMenu } from './menu.js';
 
 export class Bar {
@@ -87,7 +87,7 @@ export class Bar {
     nodes.count = h('span', { class: 'selection-count', role: 'status' });
     const button = (action, name, key) => h('button', {
       type: 'button', class: 'button compact', data: { action }, title: t(key),
-      on: { click: () => this.#actions.run(action, this.#selection.downloads) },
+      on: { click: () => this.#actions.run(action, this.#selection.entries) },
     }, icon(name), h('span', null, t(key)));
     nodes.buttons = [
       button('resume', 'play', 'do.resume'), button('pause', 'pause', 'do.pause'), button('cancel', 'cancel', 'do.cancel'),
@@ -105,13 +105,15 @@ export class Bar {
   }
 
   #openSelectionMenu() {
-    const chosen = this.#selection.downloads;
+    const chosen = this.#selection.entries;
     const change = (key, icon, values, isOf) => ({
       label: t(key), icon, isDisabled: !chosen.some(isOf), run: () => this.#actions.change(chosen.filter(isOf), values),
     });
-    const changeable = (download) => may(download, 'change');
+    const changeable = (entry) => wordsOf(entry).may(entry, 'change');
+    const ownsFile = (entry) => wordsOf(entry).ownsFile(entry);
+    const isMovable = ({ id, isSet }) => !isSet && this.#selection.has(id);
     openMenu(this.#nodes.more, t('selection.more'), [
-      { name: 'first', label: t('do.first'), icon: 'top', run: () => this.#actions.moveToTop(this.#list.shown.filter(({ id }) => this.#selection.has(id))) },
+      { name: 'first', label: t('do.first'), icon: 'top', isDisabled: chosen.every(({ isSet }) => isSet), run: () => this.#actions.moveToTop(this.#list.shown.filter(isMovable)) },
       null,
       change('do.priority.high', 'up', { priority: 1 }, changeable),
       change('do.priority.normal', 'tune', { priority: 0 }, changeable),
@@ -162,7 +164,7 @@ export class Bar {
   }
 
   #show() {
-    const counts = filterCounts(this.#store.downloads.values());
+    const counts = filterCounts(this.#store.entries);
     const { filter, search, sort } = this.#list.view;
     this.#nodes.sort.value = sort;
     for (const [name, { chip, count }] of Object.entries(this.#chips)) {
@@ -191,8 +193,8 @@ export class Bar {
     setText(count, t('selected', { n: size }));
     all.checked = size >= this.#list.shown.length;
     all.indeterminate = !all.checked;
-    const chosen = this.#selection.downloads;
+    const chosen = this.#selection.entries;
     more.disabled = this.#store.isAway;
-    for (const button of buttons) button.disabled = this.#store.isAway || !chosen.some((download) => may(download, button.dataset.action));
+    for (const button of buttons) button.disabled = this.#store.isAway || !chosen.some((entry) => wordsOf(entry).may(entry, button.dataset.action));
   }
 }

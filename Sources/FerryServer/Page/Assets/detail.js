@@ -1,24 +1,24 @@
-// One download opened: what it does, the map of its ranges, its speed, what happened, what is known, what can be changed.
+// One download opened: what it does, the map of its ranges, its speed, what happened, what is known, what can be changed; or one
+// set of files: what it does, what is missing, what is known.
 // Beside the list where there is room, over it where there is none.
 
 import { h, setText, setAttribute } from './dom.js';
 import { icon } from './icons.js';
 import { t, said, clockTime, durationText } from './text.js';
 import * as format from './format.js';
-import { drawMap, connectionColour, isHatched } from './ranges.js';
+import { showMap } from './ranges.js';
 import { drawSpeeds } from './graph.js';
 import { ChangeForm } from './change.js';
 import { DoubleClicks } from './doubleclick.js';
-import { facts, runOf } from './facts.js';
-import {
-  amountText, errorText, fraction, isUnproven, limitText, mainAction, may, percentOf, placeText, reasonText, stateText,
-  suggestionText, wasKept,
-} from './words.js';
+import { facts } from './facts.js';
+import { SetParts, setFacts } from './setdetail.js';
+import { wordsOf } from './entry.js';
+import { isUnproven, limitText, may } from './words.js';
 
 const wide = window.matchMedia('(min-width: 68rem)');
 /// While it runs, ranges and samples are read this often; nothing else tells them.
 const PERIOD = 1000;
-const MOST_CONNECTIONS = 16;
+const MOST_FIGURES = 4;
 
 export class Detail {
   #api;
@@ -34,6 +34,7 @@ export class Detail {
   #reading = null;
   #timer = null;
   #form;
+  #setParts = new SetParts();
   #doubleClicks;
   #look = '';
 
@@ -49,7 +50,7 @@ export class Detail {
     this.#doubleClicks = new DoubleClicks((target) => [...this.#nodes.buttons.children].indexOf(target.closest('button')), signal);
     const on = (target, type, run) => target.addEventListener(type, run, { signal });
     on(store, 'list', () => this.#changed());
-    on(store, 'progress', ({ detail }) => { if (detail.includes(this.#id)) this.#showProgress(); });
+    on(store, 'progress', ({ detail }) => { if (detail.includes(this.#id)) this.#progressed(); });
     on(store, 'happened', ({ detail }) => this.#happened(detail));
     on(store, 'connection', () => { if (store.connection === 'live') this.#read(true); });
     on(wide, 'change', () => this.#frame());
@@ -72,7 +73,7 @@ export class Detail {
   get isOpen() { return this.#id !== null; }
 
   open(id) {
-    if (!this.#store.downloads.has(id)) return;
+    if (!this.#store.entry(id)) return;
     this.#id = id;
     this.#detail = null;
     this.#events = [];
@@ -84,7 +85,7 @@ export class Detail {
     this.#changed();
     this.#read(true);
     const download = this.#store.downloads.get(id);
-    if (download.state === 'waiting') this.#form.focusNeed(download);
+    if (download?.state === 'waiting') this.#form.focusNeed(download);
   }
 
   close() {
@@ -122,13 +123,7 @@ export class Detail {
     nodes.unproven = h('div', { class: 'notice unproven', hidden: true }, h('p', null, t('unproven.text')),
       h('button', { type: 'button', class: 'button compact', data: { action: 'resumesUnproven' }, on: { click: () => this.#allowSamples() } }, t('unproven.allow')));
     nodes.buttons = h('div', { class: 'detail-buttons' });
-    nodes.figures = {};
-    nodes.terms = {};
-    const figure = (name) => {
-      nodes.figures[name] = h('dd', { class: 'figures' });
-      nodes.terms[name] = h('dt', null, t(`detail.${name}`));
-      return h('div', { class: 'figure' }, nodes.terms[name], nodes.figures[name]);
-    };
+    nodes.figures = Array.from({ length: MOST_FIGURES }, () => h('div', { class: 'figure' }, h('dt'), h('dd', { class: 'figures' })));
     nodes.map = h('canvas', { class: 'map', role: 'img' });
     nodes.legend = h('ul', { class: 'legend' });
     nodes.graph = h('canvas', { class: 'graph', role: 'img' });
@@ -141,16 +136,18 @@ export class Detail {
     nodes.mapPart = section('map', nodes.map, nodes.legend);
     nodes.graphPart = section('graph', nodes.graph, nodes.graphTime);
     nodes.changePart = section('change', this.#form.element);
+    nodes.factsPart = section('facts', nodes.facts);
     nodes.eventsPart = section('events', nodes.events, nodes.eventsNone);
     nodes.body = h('div', { class: 'detail-body' },
       h('div', { class: 'detail-sum' },
         h('div', { class: 'detail-line' }, nodes.state, nodes.percent), nodes.progress, nodes.reason, nodes.unproven, nodes.buttons,
-        h('dl', { class: 'figures-grid' }, ['completed', 'speed', 'left', 'connections'].map(figure)), nodes.limit),
+        h('dl', { class: 'figures-grid' }, nodes.figures), nodes.limit),
       nodes.mapPart,
       nodes.graphPart,
       nodes.changePart,
       nodes.eventsPart,
-      section('facts', nodes.facts));
+      this.#setParts.elements,
+      nodes.factsPart);
     const element = h('dialog', { class: 'detail', 'aria-labelledby': 'detail-name' },
       h('div', { class: 'detail-head' }, nodes.name, nodes.close), nodes.body);
     element.addEventListener('keydown', (event) => {
@@ -171,7 +168,8 @@ export class Detail {
   }
 
   async #read(withHistory) {
-    if (!this.isOpen || (this.#reading && !withHistory)) return;
+    // Of a set everything is told by events.
+    if (!this.#store.downloads.has(this.#id) || (this.#reading && !withHistory)) return;
     this.#reading?.abort();
     const reading = new AbortController();
     this.#reading = reading;
@@ -196,13 +194,32 @@ export class Detail {
   #lastState = null;
   #changed() {
     if (!this.isOpen) return;
-    const download = this.#store.downloads.get(this.#id);
-    if (!download) {
+    const entry = this.#store.entry(this.#id);
+    if (!entry) {
       if (this.#store.isLoaded) this.close();
       return;
     }
-    this.#showHead(download);
+    this.#showHead(entry);
     this.#showProgress();
+    this.#setParts.show(entry);
+    if (entry.isSet) this.#showSet();
+    else this.#showDownload(entry);
+  }
+
+  #showSet() {
+    const { mapPart, graphPart, changePart, eventsPart } = this.#nodes;
+    for (const part of [mapPart, graphPart, changePart, eventsPart]) part.hidden = true;
+    this.#showFacts();
+  }
+
+  /// Of a set, figures are all that events tell while it is synced.
+  #progressed() {
+    if (this.#store.sets.has(this.#id)) this.#changed();
+    else this.#showProgress();
+  }
+
+  #showDownload(download) {
+    this.#nodes.eventsPart.hidden = false;
     this.#form.show(download);
     this.#placeForm(download);
     this.#form.keepFocus();
@@ -234,28 +251,30 @@ export class Detail {
 
   #showHead(download) {
     const nodes = this.#nodes;
+    const words = wordsOf(download);
     setText(nodes.name.firstChild, download.name);
+    const about = t(download.isSet ? 'set.facts' : 'facts');
+    setText(nodes.factsPart.firstChild, about);
+    setAttribute(nodes.factsPart, 'aria-label', about);
     setAttribute(this.element, 'data-state', download.state);
-    setText(nodes.state, stateText(download));
-    const reason = download.state === 'failed'
-      // A failed checksum is explained by the form below.
-      ? [errorText(download.error), download.error?.code === 'checksum' ? '' : suggestionText(download.error)].filter(Boolean).join(' · ')
-      : placeText(download) || reasonText(download);
+    const state = words.stateText(download);
+    setText(nodes.state, state);
+    const reason = words.explanation(download);
     setText(nodes.reason, reason);
     nodes.reason.hidden = reason === '';
-    const main = mainAction(download);
+    const main = words.mainAction(download);
     const { isAway } = this.#store;
-    const look = [download.state, download.actions.join(), main.label, main.reason, wasKept(download), isAway].join();
+    const look = [download.state, download.actions.join(), main.label, main.reason, state, isAway].join();
     if (look === this.#look) return;
     this.#look = look;
     const hadFocus = nodes.buttons.contains(document.activeElement);
     const button = (action, label, name, className) => h('button', {
-      type: 'button', class: `button ${className}`, data: { action }, disabled: isAway || !may(download, action) || (action === main.action && main.reason !== null),
+      type: 'button', class: `button ${className}`, data: { action }, disabled: isAway || !words.may(download, action) || (action === main.action && main.reason !== null),
       title: isAway ? t('lost') : action === main.action ? main.reason : null,
       on: {
         click: (event) => {
           if (this.#doubleClicks.isStray(event)) return;
-          const shown = [this.#store.downloads.get(this.#id)].filter(Boolean);
+          const shown = [this.#store.entry(this.#id)].filter(Boolean);
           if (action === 'open') shown.forEach((each) => this.#form.focusNeed(each));
           else this.#actions.run(action, shown);
         },
@@ -263,43 +282,36 @@ export class Detail {
     }, icon(name), h('span', null, label));
     nodes.buttons.replaceChildren(...[
       button(main.action, main.label, main.icon, download.state === 'completed' || download.state === 'cancelled' ? '' : 'primary'),
-      download.state === 'waiting' && button('pause', t('do.pause'), 'pause', ''),
+      download.state === 'waiting' && main.action !== 'pause' && button('pause', t('do.pause'), 'pause', ''),
       ['completed', 'cancelled', 'failed'].includes(download.state)
         ? button('remove', t('do.remove'), 'leave', '') : button('cancel', t('do.cancel'), 'cancel', ''),
-      may(download, 'removeFile') && button('removeFile', t('do.removeFile'), 'remove', ''),
+      words.may(download, 'removeFile') && button('removeFile', t('do.removeFile'), 'remove', ''),
     ].filter(Boolean));
     if (hadFocus) nodes.buttons.querySelector('button:not([disabled])')?.focus();
   }
 
   #showProgress() {
-    const download = this.#store.downloads.get(this.#id);
-    if (!download) return;
+    const entry = this.#store.entry(this.#id);
+    if (!entry) return;
     const nodes = this.#nodes;
-    const part = fraction(download);
-    setText(nodes.percent, percentOf(download));
+    const words = wordsOf(entry);
+    const part = words.fraction(entry);
+    const percent = words.percentOf(entry);
+    setText(nodes.percent, percent);
     nodes.fill.style.transform = `scaleX(${part ?? 0})`;
     setAttribute(nodes.progress, 'aria-valuenow', part === null ? null : Math.floor(part * 100));
-    setAttribute(nodes.progress, 'aria-valuetext', [stateText(download), percentOf(download)].filter(Boolean).join(', '));
-    const isRunning = download.state === 'downloading' && !this.#store.isAway;
-    const isOver = download.state === 'completed';
-    setText(nodes.terms.completed, t(wasKept(download) ? 'detail.size' : 'detail.completed'));
-    setText(nodes.terms.speed, t(isOver ? 'detail.average' : 'detail.speed'));
-    setText(nodes.terms.left, t(isOver ? 'detail.duration' : 'detail.left'));
-    const { seconds, bytesPerSecond } = isOver ? runOf(download, this.#events) : {};
-    const { progress } = download;
-    const figures = {
-      completed: amountText(download),
-      speed: isOver ? bytesPerSecond && format.rate(bytesPerSecond) : isRunning && format.rate(progress.bytesPerSecond),
-      left: isOver ? seconds !== null && durationText(seconds) : isRunning && durationText(progress.timeRemaining),
-      connections: isRunning && String(progress.connections),
-    };
-    const limit = isRunning ? limitText(progress) : '';
+    setAttribute(nodes.progress, 'aria-valuetext', [words.stateText(entry), percent].filter(Boolean).join(', '));
+    const isRunning = entry.state === 'downloading' && !this.#store.isAway;
+    const limit = isRunning ? limitText(entry.progress) : '';
     setText(nodes.limit, limit);
     nodes.limit.hidden = limit === '';
-    for (const [name, text] of Object.entries(figures)) {
-      setText(nodes.figures[name], text || '');
-      nodes.figures[name].parentNode.hidden = !text;
-    }
+    const figures = words.figures(entry, this.#events, isRunning);
+    nodes.figures.forEach((figure, index) => {
+      const [key, text] = figures[index];
+      setText(figure.firstChild, t(key));
+      setText(figure.lastChild, text);
+      figure.hidden = text === '';
+    });
   }
 
   #showDetail() {
@@ -315,12 +327,20 @@ export class Detail {
   }
 
   #showFacts() {
+    const set = this.#store.sets.get(this.#id);
+    this.#writeFacts(set ? setFacts(set, (text) => this.#actions.copy(text)) : this.#downloadFacts());
+  }
+
+  #downloadFacts() {
     const listed = this.#store.downloads.get(this.#id);
     const download = { ...this.#detail, ...listed };
     // While it runs the list does not know yet what the transfer knows.
     for (const name of ['validator', 'checksum', 'path', 'proof']) download[name] ??= this.#detail?.[name] ?? null;
     this.#nodes.unproven.hidden = !isUnproven(download) || !may(download, 'change');
-    const rows = facts(download, (text) => this.#actions.copy(text));
+    return facts(download, (text) => this.#actions.copy(text));
+  }
+
+  #writeFacts(rows) {
     // What stays the same keeps its focus and what is selected in it.
     const html = rows.map((row) => row.outerHTML).join('');
     if (html === this.#factsShown) return;
@@ -331,36 +351,8 @@ export class Detail {
 
   #draw() {
     if (!this.isOpen) return;
-    this.#drawMap();
+    showMap(this.#nodes, this.#detail);
     this.#drawGraph();
-  }
-
-  #drawMap() {
-    const nodes = this.#nodes;
-    const segments = this.#detail?.segments ?? [];
-    const total = this.#detail?.progress.totalBytes ?? segments.at(-1)?.end ?? 0;
-    const has = segments.length > 0 && total > 0 && !wasKept(this.#detail);
-    nodes.mapPart.hidden = !has;
-    if (!has) return;
-    drawMap(nodes.map, segments, total);
-    const running = segments.filter(({ state }) => state === 'running');
-    setAttribute(nodes.map, 'aria-label', t('map.label', {
-      percent: percentOf(this.#detail), n: segments.filter(({ state }) => state === 'done').length, running: running.length,
-    }));
-    const entry = (colour, label, detail = null, isStriped = false) => {
-      const dot = h('span', { class: isStriped ? 'swatch is-hatched' : 'swatch' });
-      dot.style.setProperty('--swatch', `var(${colour})`);
-      return h('li', { title: detail }, dot, h('span', null, label));
-    };
-    // Connections come and go: what is below stays where it is.
-    nodes.legend.classList.toggle('is-running', running.length > 0);
-    setAttribute(nodes.legend, 'tabindex', running.length > 0 ? '0' : null);
-    nodes.legend.replaceChildren(
-      entry('--accent', t('map.done')),
-      ...(fraction(this.#detail) === 1 ? [] : [entry('--track', t('map.missing'))]),
-      ...running.toSorted((a, b) => (a.connection ?? 0) - (b.connection ?? 0)).slice(0, MOST_CONNECTIONS).map(({ connection, start, end }) => entry(
-        connectionColour(connection), connection === null || connection === undefined ? t('map.running') : t('map.connection', { n: connection }),
-        `${format.size(start)} – ${format.size(end)}`, isHatched(connection))));
   }
 
   #drawGraph() {

@@ -26,7 +26,7 @@ export class Dragging {
   step(download, by) {
     const index = this.#list.indexOf(download.id);
     const to = index + by;
-    if (!this.#list.canReorder || to < 0 || to >= this.#list.shown.length) return;
+    if (!this.#list.canReorder || download.isSet || to < 0 || to >= this.#list.shown.length) return;
     this.#drop(download, to);
   }
 
@@ -92,7 +92,7 @@ export class Dragging {
     if (!drag.isMoving) return;
     this.wasDragged = true;
     setTimeout(() => { this.wasDragged = false; });
-    const download = this.#list.download(drag.id);
+    const download = this.#list.entry(drag.id);
     if (isDropped && download && drag.to !== drag.from) this.#drop(download, drag.to);
     else this.#list.refresh();
   }

@@ -5,17 +5,21 @@ import { icon } from './icons.js';
 import { t, dateTime } from './text.js';
 import { lacksValidator, wasKept } from './words.js';
 
+/// Terms and texts of facts: `[key, text, {canCopy, isMono}]`; one without a text is left out.
 /// - copy: called with the text of a fact that can be copied.
+export const factRows = (facts, copy) => facts.filter(([, text]) => text).flatMap(([key, text, { canCopy = false, isMono = false } = {}]) => [
+  h('dt', null, t(key)),
+  h('dd', null,
+    h('bdi', { class: isMono ? 'mono' : null }, text),
+    canCopy && h('button', {
+      type: 'button', class: 'icon-button small', 'aria-label': `${t('copy')}: ${t(key)}`, title: t('copy'), on: { click: () => copy(text) },
+    }, icon('copy'))),
+]);
+
+/// - copy: as in `factRows`.
 export function facts(download, copy) {
   const rows = [];
-  const add = (key, text, { canCopy = false, isMono = false } = {}) => {
-    if (!text) return;
-    rows.push(h('dt', null, t(key)), h('dd', null,
-      h('bdi', { class: isMono ? 'mono' : null }, text),
-      canCopy && h('button', {
-        type: 'button', class: 'icon-button small', 'aria-label': `${t('copy')}: ${t(key)}`, title: t('copy'), on: { click: () => copy(text) },
-      }, icon('copy'))));
-  };
+  const add = (...fact) => rows.push(fact);
   const sources = download.sources?.length ? download.sources : [download.url];
   sources.forEach((source, index) => add(index === 0 ? 'fact.source' : 'fact.mirror', source, { canCopy: true, isMono: true }));
   const answered = download.response?.finalURL;
@@ -31,21 +35,5 @@ export function facts(download, copy) {
   add('fact.added', dateTime(download.addedAt));
   add('fact.ended', download.endedAt ? dateTime(download.endedAt) : null);
   add('fact.id', download.id, { isMono: true });
-  return rows;
-}
-
-const STOPS = ['paused', 'waiting', 'failed', 'completed'];
-
-/// How long a complete one was fetched, without the time in which it stood still, and how fast it was.
-export function runOf(download, events) {
-  let seconds = null;
-  let since = null;
-  for (const { kind, date } of [...events, { kind: 'completed', date: download.endedAt ?? '' }]) {
-    if (kind === 'started' || kind === 'resumed') since ??= Date.parse(date);
-    if (since === null || !STOPS.includes(kind)) continue;
-    seconds = (seconds ?? 0) + (Date.parse(date) - since) / 1000;
-    since = null;
-  }
-  const bytes = download.progress.totalBytes ?? download.progress.completedBytes;
-  return { seconds, bytesPerSecond: seconds > 0 ? bytes / seconds : null };
+  return factRows(rows, copy);
 }

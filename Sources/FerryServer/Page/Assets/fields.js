@@ -55,7 +55,7 @@ const MEMBERS = {
   priority: { ...choice(['1', 'priority.high'], ['0', 'priority.normal'], ['-1', 'priority.low']), initial: '0', read: Number },
   startsPaused: flag(true), acceptsHTML: flag(true), insecure: flag(true), strict: flag(true), failsOnChange: flag(true),
   resumesUnproven: flag(true), allowsUnprovenParts: flag(true), syncsToDisk: flag(false), usesServerTime: flag(false), recordsDigests: flag(true),
-  onDuplicate: flag('addAnother'),
+  onDuplicate: flag('addAnother'), isSet: flag(true),
 };
 
 /// What is written in a blind field to restore the value of the daemon.
@@ -118,6 +118,7 @@ export class FieldSet {
     return element;
   }
 
+  get names() { return [...this.#fields.keys()]; }
   input(name) { return this.#fields.get(name).input; }
 
   /// What differs from what was shown.

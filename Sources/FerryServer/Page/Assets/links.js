@@ -110,6 +110,17 @@ function mergeHeaders(first, second) {
   return merged;
 }
 
+/// A name for the folder of a set: that of the directory which a link leads to or into, else of its server.
+export function folderOf(link) {
+  const { pathname, hostname } = new URL(link);
+  const name = pathname.split('/').slice(0, -1).filter(Boolean).at(-1);
+  try {
+    return name ? decodeURIComponent(name) : hostname;
+  } catch {
+    return name;
+  }
+}
+
 /// Links in what was dropped or pasted: a list of URIs has comments, a text is as it is.
 export async function droppedText(transfer) {
   for (const file of transfer.files ?? []) {

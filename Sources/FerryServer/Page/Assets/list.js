@@ -132,7 +132,7 @@ export class List extends EventTarget {
     const isArranged = this.#needsArranging;
     if (isArranged) {
       this.#needsArranging = false;
-      this.shown = arrange(this.#store.downloads.values(), this.#view);
+      this.shown = arrange(this.#store.entries, this.#view);
       setAttribute(this.grid, 'aria-rowcount', this.shown.length);
     }
     const { shown } = this;
@@ -218,13 +218,13 @@ export class List extends EventTarget {
   #showProgress(ids) {
     for (const id of ids) {
       const row = this.#rows.get(id);
-      const download = row && this.#store.downloads.get(id);
+      const download = row && this.#store.entry(id);
       if (download) row.showProgress(download);
     }
   }
 
   row(id) { return this.#rows.get(id) ?? null; }
-  download(id) { return this.#store.downloads.get(id) ?? null; }
+  entry(id) { return this.#store.entry(id) ?? null; }
   indexOf(id) { return this.shown.findIndex((download) => download.id === id); }
 
   setOpen(id) {
@@ -257,7 +257,7 @@ export class List extends EventTarget {
 
   #clicked(event) {
     const element = event.target.closest('.row');
-    const download = element && this.download(element.dataset.id);
+    const download = element && this.entry(element.dataset.id);
     if (!download || this.#dragging.wasDragged) return;
     const button = event.target.closest('button');
     if (this.#isStray(event, button ?? element, this.#rows.get(download.id))) return;
@@ -286,7 +286,7 @@ export class List extends EventTarget {
   /// The menu of a row, at a right click, by Shift F10 or by the menu key.
   #askedForMenu(event) {
     const element = event.target.closest('.row');
-    const download = element && this.download(element.dataset.id);
+    const download = element && this.entry(element.dataset.id);
     if (!download || String(getSelection())) return;
     event.preventDefault();
     // A key asks for it too: then it opens at the button.
@@ -319,13 +319,13 @@ export class List extends EventTarget {
 
   #pressed(event) {
     const element = event.target.closest('.row');
-    const download = element && this.download(element.dataset.id);
+    const download = element && this.entry(element.dataset.id);
     if (!download) return;
     const index = this.indexOf(download.id);
     const isOnRow = event.target === element;
     const isPlain = !event.ctrlKey && !event.metaKey && !event.altKey;
     const page = Math.max(1, Math.floor(innerHeight / this.#height) - 2);
-    const run = (action) => this.actions.run(action, this.#selection.has(download.id) ? this.#selection.downloads : [download]);
+    const run = (action) => this.actions.run(action, this.#selection.has(download.id) ? this.#selection.entries : [download]);
     const keys = {
       ArrowDown: () => (event.altKey ? this.#dragging.step(download, 1) : this.#goTo(index + 1, event.shiftKey)),
       ArrowUp: () => (event.altKey ? this.#dragging.step(download, -1) : this.#goTo(index - 1, event.shiftKey)),

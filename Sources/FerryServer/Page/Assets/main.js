@@ -132,7 +132,7 @@ function showPage(api, store) {
     const follow = () => {
       const id = openInAddress();
       if (id === null) detail.close();
-      else if (store.downloads.has(id)) {
+      else if (store.entry(id)) {
         detail.open(id);
         list.setOpen(id);
       } else if (store.isLoaded) leaveDetail();
@@ -184,7 +184,7 @@ function emptyStates({ store, list, add, signal }) {
     h('button', { type: 'button', class: 'button', on: { click: () => list.setView({ filter: 'all', search: '' }) } }, t('list.none.hint')));
   const loading = h('p', { class: 'empty small quiet', role: 'status' }, t('list.loading'));
   const show = () => {
-    const count = store.downloads.size;
+    const count = store.entries.length;
     loading.hidden = store.isLoaded || count > 0;
     empty.hidden = !store.isLoaded || count > 0;
     none.hidden = count === 0 || list.shown.length > 0;

@@ -1,9 +1,15 @@
 // The map of a file: which of its bytes are here, which are being fetched, and by which connection.
 
+import { h, setAttribute } from './dom.js';
+import { t } from './text.js';
+import * as format from './format.js';
 import { fit, colour } from './graph.js';
+import { fraction, percentOf, wasKept } from './words.js';
 
 const GAP = 2;
 const COLOURS = 8;
+/// So many connections are in the legend.
+const MOST_CONNECTIONS = 16;
 
 /// One cell of the map: how much of it is here, and who fetches in it (`null` for nobody).
 ///
@@ -45,7 +51,7 @@ function stripes(context, style) {
   return context.createPattern(tile, 'repeat');
 }
 
-export function drawMap(canvas, segments, total) {
+function drawMap(canvas, segments, total) {
   const { context, width, height } = fit(canvas);
   if (width === 0) return;
   const side = width > 420 ? 12 : 10;
@@ -74,4 +80,32 @@ export function drawMap(canvas, segments, total) {
     }
   });
   context.globalAlpha = 1;
+}
+
+/// Shows the map of a download's details and its legend; hides their part where nothing is known.
+export function showMap(nodes, detail) {
+  const segments = detail?.segments ?? [];
+  const total = detail?.progress.totalBytes ?? segments.at(-1)?.end ?? 0;
+  const has = segments.length > 0 && total > 0 && !wasKept(detail);
+  nodes.mapPart.hidden = !has;
+  if (!has) return;
+  drawMap(nodes.map, segments, total);
+  const running = segments.filter(({ state }) => state === 'running');
+  setAttribute(nodes.map, 'aria-label', t('map.label', {
+    percent: percentOf(detail), n: segments.filter(({ state }) => state === 'done').length, running: running.length,
+  }));
+  const entry = (colour, label, title = null, isStriped = false) => {
+    const dot = h('span', { class: isStriped ? 'swatch is-hatched' : 'swatch' });
+    dot.style.setProperty('--swatch', `var(${colour})`);
+    return h('li', { title }, dot, h('span', null, label));
+  };
+  // Connections come and go: what is below stays where it is.
+  nodes.legend.classList.toggle('is-running', running.length > 0);
+  setAttribute(nodes.legend, 'tabindex', running.length > 0 ? '0' : null);
+  nodes.legend.replaceChildren(
+    entry('--accent', t('map.done')),
+    ...(fraction(detail) === 1 ? [] : [entry('--track', t('map.missing'))]),
+    ...running.toSorted((a, b) => (a.connection ?? 0) - (b.connection ?? 0)).slice(0, MOST_CONNECTIONS).map(({ connection, start, end }) => entry(
+      connectionColour(connection), connection === null || connection === undefined ? t('map.running') : t('map.connection', { n: connection }),
+      `${format.size(start)} – ${format.size(end)}`, isHatched(connection))));
 }

@@ -1,11 +1,9 @@
 // One line of the list. It is made once and then only what has changed is written.
 
-import { h, setText, setAttribute } from './dom.js';
+import { h, setText, setAttribute, spoken } from './dom.js';
 import { icon } from './icons.js';
 import { t, clockTime } from './text.js';
-import {
-  amountText, fraction, hasEnded, leftText, mainAction, may, needsUser, percentOf, placeText, reasonText, speedText, stateText,
-} from './words.js';
+import { wordsOf } from './entry.js';
 
 export class Row {
   #nodes = {};
@@ -14,6 +12,9 @@ export class Row {
   constructor() {
     const nodes = this.#nodes;
     nodes.check = h('input', { type: 'checkbox', class: 'row-check', tabindex: '-1' });
+    // Only downloads have a place in the queue: in place of the grip, a set shows what it is.
+    nodes.grip = h('span', { class: 'row-grip', 'aria-hidden': 'true' }, icon('grip'));
+    nodes.kind = h('span', { class: 'row-kind' }, icon('set'), spoken(t('set.kind')));
     nodes.name = h('bdi', { class: 'row-name' });
     // The bar says percent, state and amount: readers hear them once.
     nodes.percent = h('span', { class: 'row-percent figures', 'aria-hidden': 'true' });
@@ -32,7 +33,7 @@ export class Row {
       type: 'button', class: 'row-button round', tabindex: '-1', 'aria-haspopup': 'menu', 'aria-expanded': 'false', data: { action: 'more' },
     }, icon('more'));
     this.element = h('div', { class: 'row', role: 'row', tabindex: '-1' },
-      h('div', { class: 'row-pick', role: 'gridcell' }, h('span', { class: 'row-grip', 'aria-hidden': 'true' }, icon('grip')), nodes.check),
+      h('div', { class: 'row-pick', role: 'gridcell' }, nodes.grip, nodes.kind, nodes.check),
       h('div', { class: 'row-what', role: 'gridcell' },
         h('div', { class: 'row-line' }, nodes.name, nodes.percent),
         nodes.progress,
@@ -67,25 +68,31 @@ export class Row {
   /// What changes with the state alone: names, labels, buttons.
   #showLook(download, isAway) {
     const nodes = this.#nodes;
-    const main = mainAction(download);
-    const isOver = hasEnded(download) || download.state === 'failed';
-    const look = [download.name, download.addedAt, download.state, download.actions.join(), main.label, main.reason, isOver, needsUser(download), stateText(download), isAway].join('\n');
+    const words = wordsOf(download);
+    const main = words.mainAction(download);
+    const needsUser = words.needsUser(download);
+    const stateText = words.stateText(download);
+    const isOver = words.hasEnded(download) || download.state === 'failed';
+    const look = [download.name, download.addedAt, download.state, download.actions.join(), main.label, main.reason, isOver, needsUser, stateText, isAway].join('\n');
     if (look === this.#look) return;
     this.#look = look;
     const { name } = download;
     const label = (action) => t('do.for', { action, name });
     setAttribute(this.element, 'data-state', download.state);
-    setAttribute(this.element, 'data-needs', needsUser(download) ? 'user' : null);
+    setAttribute(this.element, 'data-needs', needsUser ? 'user' : null);
+    setAttribute(this.element, 'data-kind', download.isSet ? 'set' : null);
+    nodes.grip.hidden = Boolean(download.isSet);
+    nodes.kind.hidden = !download.isSet;
     showName(nodes.name, name);
     setAttribute(nodes.name, 'title', name);
     setAttribute(nodes.check, 'aria-label', t('select', { name }));
     setAttribute(nodes.progress, 'aria-label', t('progress.of', { name }));
-    setText(nodes.state, stateText(download));
+    setText(nodes.state, stateText);
     setText(nodes.added, clockTime(download.addedAt));
     nodes.main.replaceChildren(icon(main.icon), h('span', null, main.label));
-    const can = (action) => !isAway && may(download, action);
+    const can = (action) => !isAway && words.may(download, action);
     this.#button(nodes.main, main.action, label(main.label), main.reason === null && can(main.action), isAway ? t('lost') : main.reason);
-    nodes.pause.hidden = download.state !== 'waiting';
+    nodes.pause.hidden = download.state !== 'waiting' || main.action === 'pause';
     this.#button(nodes.pause, 'pause', label(t('do.pause')), can('pause'), t('do.pause'));
     const end = isOver ? 'remove' : 'cancel';
     nodes.cancel.replaceChildren(icon(end === 'remove' ? 'leave' : end), h('span', { class: 'row-word' }, t(end === 'remove' ? 'do.remove.short' : 'do.cancel')));
@@ -104,20 +111,22 @@ export class Row {
   /// What changes many times a second.
   showProgress(download) {
     const nodes = this.#nodes;
-    const part = fraction(download);
-    const percent = percentOf(download);
+    const words = wordsOf(download);
+    const part = words.fraction(download);
+    const percent = words.percentOf(download);
+    const amount = words.amountText(download);
     setText(nodes.percent, download.state === 'cancelled' ? '' : percent);
-    setText(nodes.amount, amountText(download));
-    setText(nodes.speed, speedText(download));
-    setText(nodes.left, leftText(download));
-    setText(nodes.reason, placeText(download) || reasonText(download));
+    setText(nodes.amount, amount);
+    setText(nodes.speed, words.speedText(download));
+    setText(nodes.left, words.leftText(download));
+    setText(nodes.reason, words.placeText(download) || words.reasonText(download));
     setAttribute(nodes.reason, 'title', nodes.reason.textContent || null);
     const isUnknown = part === null && download.state === 'downloading';
     nodes.progress.classList.toggle('is-unknown', isUnknown);
     const scale = `scaleX(${part === null ? (isUnknown ? 1 : 0) : part.toFixed(4)})`;
     if (nodes.bar.style.transform !== scale) nodes.bar.style.transform = scale;
     setAttribute(nodes.progress, 'aria-valuenow', part === null ? null : Math.floor(part * 100));
-    setAttribute(nodes.progress, 'aria-valuetext', [stateText(download), percent, amountText(download)].filter(Boolean).join(', '));
+    setAttribute(nodes.progress, 'aria-valuetext', [words.stateText(download), percent, amount].filter(Boolean).join(', '));
   }
 }
 

@@ -1,4 +1,4 @@
-// Which downloads are selected. Event: `change`.
+// Which downloads and sets are selected. Event: `change`.
 
 export class Selection extends EventTarget {
   #ids = new Set();
@@ -14,8 +14,8 @@ export class Selection extends EventTarget {
   get size() { return this.#ids.size; }
   has(id) { return this.#ids.has(id); }
 
-  get downloads() {
-    return [...this.#ids].map((id) => this.#store.downloads.get(id)).filter(Boolean);
+  get entries() {
+    return [...this.#ids].map((id) => this.#store.entry(id)).filter(Boolean);
   }
 
   toggle(id) {
@@ -45,7 +45,7 @@ export class Selection extends EventTarget {
 
   #forgetGone() {
     const before = this.#ids.size;
-    for (const id of this.#ids) if (!this.#store.downloads.has(id)) this.#ids.delete(id);
+    for (const id of this.#ids) if (!this.#store.entry(id)) this.#ids.delete(id);
     if (this.#ids.size !== before) this.#say();
   }
 

@@ -2,6 +2,7 @@
 
 import { detailSentences } from './detailsentences.js';
 import { fieldSentences } from './fieldsentences.js';
+import { setSentences } from './setsentences.js';
 
 const downloads = (n) => (n === 1 ? '1 download' : `${n.toLocaleString('en')} downloads`);
 
@@ -284,6 +285,7 @@ export const sentences = {
 
   ...fieldSentences,
   ...detailSentences,
+  ...setSentences,
 
   // What helps with an error that the daemon has no advice for, by its code or the status of the answer
   'advice': ['Try again later.', '请稍后重试。'],

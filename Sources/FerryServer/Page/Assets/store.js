@@ -1,9 +1,11 @@
-// What the page knows: the list, the settings, the network, and whether the daemon is there. Views observe it.
+// What the page knows: the downloads and sets of the list, the settings, the network, and whether the daemon is there.
+// Views observe it.
 //
 // Events: `list` (who is in it, where, in which state), `progress` {ids}, `ended` {download}, `happened` {event},
 // `settings`, `network`, `statistics`, `connection`, `away`.
 
 import { Stream } from './stream.js';
+import { setEntry } from './entry.js';
 import { isUnproven } from './words.js';
 
 /// The most entries of one page of the list, as the daemon allows.
@@ -15,6 +17,8 @@ const PERIOD = 1000;
 
 export class Store extends EventTarget {
   downloads = new Map();
+  /// The sets of files, as entries of the list.
+  sets = new Map();
   settings = null;
   network = null;
   statistics = null;
@@ -76,15 +80,19 @@ export class Store extends EventTarget {
     return sum;
   }
 
+  /// The downloads and the sets.
+  get entries() { return [...this.sets.values(), ...this.downloads.values()]; }
+  entry(id) { return this.downloads.get(id) ?? this.sets.get(id); }
+
   /// Those in one state.
   inState(state) {
-    return [...this.downloads.values()].filter((download) => download.state === state);
+    return this.entries.filter((entry) => entry.state === state);
   }
 
   /// How many there are in each state.
   get counts() {
     const counts = {};
-    for (const { state } of this.downloads.values()) counts[state] = (counts[state] ?? 0) + 1;
+    for (const { state } of this.entries) counts[state] = (counts[state] ?? 0) + 1;
     return counts;
   }
 
@@ -97,30 +105,37 @@ export class Store extends EventTarget {
     if (download?.id && !((this.#changedAt.get(download.id) ?? 0) > mark)) this.#put(download);
   }
 
+  /// Takes what an answer shows of a set, likewise.
+  takeSet(set, mark) {
+    if (!((this.#changedAt.get(set.id) ?? 0) > mark)) this.#putSet(set);
+  }
+
   /// Takes them out of what is shown, before the daemon is told.
   hide(ids) {
     for (const id of ids) {
-      const download = this.downloads.get(id);
-      if (!download) continue;
-      this.#hidden.set(id, download);
-      this.downloads.delete(id);
+      const entry = this.entry(id);
+      if (!entry) continue;
+      this.#hidden.set(id, entry);
+      this.#kin(entry).delete(id);
     }
     this.#say('list');
   }
 
   unhide(ids) {
     for (const id of ids) {
-      const download = this.#hidden.get(id);
-      if (!download) continue;
+      const entry = this.#hidden.get(id);
+      if (!entry) continue;
       this.#hidden.delete(id);
-      this.downloads.set(id, download);
+      this.#kin(entry).set(id, entry);
     }
     this.#say('list');
   }
 
+  #kin({ isSet }) { return isSet ? this.sets : this.downloads; }
+
   /// Reads whether a paused one that is shown would begin from zero: its details alone tell it.
-  async learn({ id, state, progress }) {
-    if (state !== 'paused' || progress.completedBytes === 0 || this.isAway || this.#unproven.has(id)) return;
+  async learn({ id, isSet, state, progress }) {
+    if (isSet || state !== 'paused' || progress.completedBytes === 0 || this.isAway || this.#unproven.has(id)) return;
     this.#unproven.set(id, false);
     try {
       const detail = await this.#api.detail(id);
@@ -172,6 +187,10 @@ export class Store extends EventTarget {
         this.#changedAt.set(data.download.id, ++this.#changes);
         this.#put(data.download);
         break;
+      case 'set':
+        this.#changedAt.set(data.set.id, ++this.#changes);
+        this.#putSet(data.set);
+        break;
       case 'progress': this.#progress(data.downloads); break;
       case 'removed': this.#remove(data.ids); break;
       case 'order':
@@ -206,6 +225,18 @@ export class Store extends EventTarget {
     this.#say('list');
   }
 
+  #putSet(set) {
+    const entry = setEntry(set);
+    if (this.#hidden.has(set.id)) return void this.#hidden.set(set.id, entry);
+    const old = this.sets.get(set.id);
+    this.sets.set(set.id, entry);
+    this.#touched?.set(set.id, true);
+    this.#noticeEnd(old, entry);
+    if (old?.set.state !== set.state) return this.#say('list');
+    this.#moved.add(set.id);
+    if (this.#timer === null) this.#tellProgress();
+  }
+
   #noticeEnd(old, download) {
     if (download.state !== 'completed' && download.state !== 'failed') return;
     if (old ? old.state === download.state : !this.isLoaded || Date.parse(download.endedAt ?? '') < this.#startedAt) return;
@@ -236,6 +267,7 @@ export class Store extends EventTarget {
   #remove(ids) {
     for (const id of ids ?? []) {
       this.downloads.delete(id);
+      this.sets.delete(id);
       this.#hidden.delete(id);
       this.#changedAt.set(id, ++this.#changes);
       this.#touched?.set(id, false);
@@ -267,6 +299,7 @@ export class Store extends EventTarget {
     const seen = new Map();
     this.#touched = new Map();
     try {
+      const sets = new Map((await this.#api.sets()).items.map((set) => [set.id, setEntry(set)]));
       let total = Infinity;
       for (let attempt = 0; attempt < 3 && seen.size < total; attempt++) {
         for (let offset = 0; offset < total; ) {
@@ -276,22 +309,30 @@ export class Store extends EventTarget {
           offset += page.items.length;
           if (page.items.length === 0) break;
           // The first page is shown while the others are on their way.
-          if (!this.isLoaded && offset < total) this.#show(seen, false);
+          if (!this.isLoaded && offset < total) this.#show(seen, sets, false);
         }
       }
-      this.#show(seen, true);
+      this.#show(seen, sets, true);
     } finally {
       this.#touched = null;
     }
   }
 
-  #show(seen, isWhole) {
+  #show(seen, sets, isWhole) {
+    this.downloads = this.#merged(seen, this.downloads);
+    this.sets = this.#merged(sets, this.sets);
+    if (isWhole) this.isLoaded = true;
+    this.#say('list');
+  }
+
+  /// What was read, except where events have told something newer than it: that is in `known`.
+  #merged(seen, known) {
     const next = new Map();
-    for (const [id, download] of seen) {
+    for (const [id, entry] of seen) {
       const touched = this.#touched.get(id);
       if (touched === false) continue;
-      const old = this.downloads.get(id);
-      const newest = touched ? old ?? download : download;
+      const old = known.get(id);
+      const newest = touched ? old ?? entry : entry;
       this.#note(newest);
       if (this.#hidden.has(id)) {
         this.#hidden.set(id, newest);
@@ -301,11 +342,9 @@ export class Store extends EventTarget {
       if (old && newest !== old) this.#noticeEnd(old, newest);
     }
     for (const [id, isThere] of this.#touched) {
-      if (isThere && !next.has(id) && this.downloads.has(id)) next.set(id, this.downloads.get(id));
+      if (isThere && !next.has(id) && known.has(id)) next.set(id, known.get(id));
     }
-    this.downloads = next;
-    if (isWhole) this.isLoaded = true;
-    this.#say('list');
+    return next;
   }
 
   async #refreshRest() {

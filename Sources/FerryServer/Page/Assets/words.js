@@ -95,6 +95,54 @@ export function suggestionText(error) {
   return given || t(key);
 }
 
+/// What the details say below the bar.
+export function explanation(download) {
+  if (download.state !== 'failed') return placeText(download) || reasonText(download);
+  // A failed checksum is explained by the form of the details.
+  return [errorText(download.error), download.error?.code === 'checksum' ? '' : suggestionText(download.error)].filter(Boolean).join(' · ');
+}
+
+/// What is told of a download that has ended.
+export function ending(download) {
+  const { name } = download;
+  const isFailed = download.state === 'failed';
+  const detail = isFailed ? errorText(download.error) : placeText(download);
+  return {
+    detail,
+    title: t(isFailed ? 'ended.failed.title' : wasKept(download) ? 'state.kept' : 'ended.completed.title'),
+    text: isFailed ? t('ended.failed', { name, reason: detail }) : t(wasKept(download) ? 'ended.kept' : 'ended.completed', { name, detail }),
+  };
+}
+
+/// The figures of the details: terms and texts; an empty text is not shown.
+export function figures(download, events, isRunning) {
+  const isOver = download.state === 'completed';
+  const { seconds, bytesPerSecond } = isOver ? runOf(download, events) : {};
+  const { progress } = download;
+  return [
+    [wasKept(download) ? 'detail.size' : 'detail.completed', amountText(download)],
+    isOver ? ['detail.average', bytesPerSecond ? format.rate(bytesPerSecond) : ''] : ['detail.speed', isRunning ? format.rate(progress.bytesPerSecond) : ''],
+    isOver ? ['detail.duration', seconds === null ? '' : durationText(seconds)] : ['detail.left', isRunning ? durationText(progress.timeRemaining) : ''],
+    ['detail.connections', isRunning ? String(progress.connections) : ''],
+  ];
+}
+
+const STOPS = ['paused', 'waiting', 'failed', 'completed'];
+
+/// How long a complete one was fetched, without the time in which it stood still, and how fast it was.
+function runOf(download, events) {
+  let seconds = null;
+  let since = null;
+  for (const { kind, date } of [...events, { kind: 'completed', date: download.endedAt ?? '' }]) {
+    if (kind === 'started' || kind === 'resumed') since ??= Date.parse(date);
+    if (since === null || !STOPS.includes(kind)) continue;
+    seconds = (seconds ?? 0) + (Date.parse(date) - since) / 1000;
+    since = null;
+  }
+  const bytes = download.progress.totalBytes ?? download.progress.completedBytes;
+  return { seconds, bytesPerSecond: seconds > 0 ? bytes / seconds : null };
+}
+
 /// Downloaded of total; of a complete one the size alone, of a cancelled one that nothing is here; empty before anything is known.
 export const amountText = ({ state, progress }) =>
   state === 'cancelled' ? format.size(0)

@@ -1,0 +1,92 @@
+// A set of files in words: the functions of `words.js` that rows and details use of any entry, for a set.
+
+import { t, clockTime, dateTime, number } from './text.js';
+import * as format from './format.js';
+import { errorText, suggestionText } from './words.js';
+
+/// So many missing files are named in a row.
+const MOST_NAMED = 3;
+
+export const fraction = ({ set }) => (set.state === 'complete' ? 1 : set.files === 0 ? null : set.done / set.files);
+
+export const percentOf = (entry) => (fraction(entry) === null ? '' : format.percent(fraction(entry), entry.set.state === 'complete'));
+
+export const stateText = ({ set }) => t(`set.state.${set.state}`);
+
+export const needsUser = ({ state }) => state === 'failed';
+
+/// Files that are here of those that are listed; empty before the list is read.
+export const amountText = ({ set }) =>
+  (set.files === 0 && set.state !== 'complete' ? '' : t('set.amount', { done: set.done, n: set.files }));
+
+/// Bytes are counted as files end: there is no speed, and so no time that is left.
+export const speedText = () => '';
+export const leftText = () => '';
+
+/// Where the files of a complete set are, and when that was last true; empty for others.
+export const placeText = (entry) =>
+  (entry.set.state === 'complete' ? joined(t('set.saved', { time: clockTime(entry.endedAt), path: entry.set.set.directory }), ...sourceTexts(entry)) : '');
+
+/// What is missing, what has failed so far, what was received, and the source.
+export const reasonText = (entry) => joined(stateReason(entry), ...sourceTexts(entry));
+
+const joined = (...texts) => texts.filter(Boolean).join(' · ');
+
+const sourceTexts = ({ set, url }) => [set.receivedBytes > 0 && t('set.received', { size: format.size(set.receivedBytes) }), url];
+
+function stateReason(entry) {
+  const { set, error } = entry;
+  switch (set.state) {
+    case 'failed': return errorText(error);
+    case 'incomplete': return missingText(set);
+    case 'syncing': return set.files === 0 ? t('set.reading') : set.failed > 0 ? t('set.failed', { n: set.failed }) : '';
+    default: return '';
+  }
+}
+
+/// The first files that are missing, else what of the source cannot be used.
+function missingText({ failed, incomplete = [], problems = [] }) {
+  if (failed === 0) return problems[0] ?? '';
+  const names = incomplete.slice(0, MOST_NAMED).map(({ path }) => path).join(', ');
+  return t('set.missing', { n: failed, names: failed > MOST_NAMED ? `${names}, …` : names });
+}
+
+/// What the details say below the bar.
+export function explanation(entry) {
+  const { set, endedAt } = entry;
+  switch (set.state) {
+    case 'complete': return t('set.complete', { time: dateTime(endedAt) });
+    case 'incomplete': return t(set.failed > 0 ? 'set.incomplete' : 'set.partial', { n: set.failed, time: dateTime(endedAt) });
+    case 'failed': return joined(errorText(entry.error), suggestionText(entry.error));
+    default: return stateReason(entry);
+  }
+}
+
+/// The figures of the details: terms and texts; an empty text is not shown.
+export const figures = ({ set }) => [
+  ['set.files', amountText({ set })],
+  ['set.receivedBytes', set.receivedBytes > 0 ? format.size(set.receivedBytes) : ''],
+  ['set.failedCount', set.failed > 0 ? number(set.failed) : ''],
+  ['set.gone', set.gone > 0 ? number(set.gone) : ''],
+];
+
+/// What is told of a set that has ended.
+export function ending(entry) {
+  const detail = placeText(entry) || reasonText(entry);
+  return { detail, title: stateText(entry), text: t('set.ended', { name: entry.name, state: stateText(entry), detail }) };
+}
+
+/// What the main button of a row does now, as in `words.js`.
+export function mainAction({ actions, state }) {
+  if (actions.includes('pause')) return { action: 'pause', label: t('do.pause'), icon: 'pause', reason: null };
+  if (state === 'paused') return { action: 'resume', label: t('do.resume'), icon: 'play', reason: null };
+  return { action: 'resume', label: t('do.look'), icon: 'restart', reason: null };
+}
+
+export const may = ({ actions }, action) => actions.includes(action);
+
+/// Its files are no part of what is removed.
+export const ownsFile = () => false;
+
+/// Whether taking it off the list loses no part of a file.
+export const hasEnded = ({ state }) => ['completed', 'cancelled'].includes(state);
