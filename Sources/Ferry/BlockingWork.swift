@@ -1,4 +1,3 @@
-import Dispatch
 import FerryEngine
 
 /// Runs `body`, which blocks, on a file thread: it would hold up an event loop or a thread of Swift's pool.
@@ -17,7 +16,7 @@ package func onFileThread<Value: Sendable, Failure: Error>(
 ///   - name: The name that `top` and `perf` show, at most 15 bytes.
 ///   - stackSize: In bytes.
 package func onOwnThread(_ name: String, stackSize: Int = 128 << 10, _ body: @escaping @Sendable () -> Void) {
-    if SystemThread.start(name, stackSize: stackSize, body) != 0 { DispatchQueue.global().async(execute: body) }
+    SystemThread.detach(name, stackSize: stackSize, body)
 }
 
 /// Runs `body` and its child tasks on file threads, between their suspensions too. The caller must not be isolated to

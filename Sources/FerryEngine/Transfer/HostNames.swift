@@ -23,7 +23,6 @@ package final class HostNames: Sendable {
     private let state: Mutex<State>
     private let resolve: @Sendable (String) -> NameMemory.Answer
     private let now: @Sendable () -> Duration
-    private let queue = DispatchQueue(label: "ferry.names", attributes: .concurrent)
 
     private static let start = ContinuousClock.now
 
@@ -60,8 +59,9 @@ package final class HostNames: Sendable {
                     return (nil, 2)
                 }
                 if known != nil || starts < 0 { return continuation.resume(returning: known) }
-                if starts == 2 { queue.async { self.work() } }
-                queue.asyncAfter(deadline: .now() + min(limit, .seconds(3600)).seconds) { self.leave(name, number) }
+                if starts == 2 { SystemThread.detach("ferry-lookup", stackSize: 512 << 10) { self.work() } }
+                let deadline = DispatchTime.now() + min(limit, .seconds(3600)).seconds
+                DispatchQueue.global().asyncAfter(deadline: deadline) { self.leave(name, number) }
             }
         } onCancel: {
             leave(name, number)

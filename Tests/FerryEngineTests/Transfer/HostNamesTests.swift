@@ -1,3 +1,4 @@
+import Dispatch
 import FerryCore
 import FerryTesting
 import Foundation
@@ -66,9 +67,13 @@ struct HostNamesTests {
 
 /// Blocks threads until it is opened.
 private final class BlockingGate: Sendable {
-    private let isOpen = Mutex(false)
+    private let semaphore = DispatchSemaphore(value: 0)
 
-    func open() { isOpen.withLock { $0 = true } }
+    func open() { semaphore.signal() }
 
-    func wait() { while !isOpen.withLock({ $0 }) { sched_yield() } }
+    func wait() {
+        semaphore.wait()
+        // The next thread passes too.
+        semaphore.signal()
+    }
 }
