@@ -61,6 +61,7 @@ struct DaemonRig: Sendable {
         options.limits.unknownHead = .hours(1)
         options.limits.knownHead = .hours(1)
         options.limits.body = .hours(1)
+        options.codeLifetime = .seconds(3600)
         options.configure = {
             $0.minFreeBytes = 0
             // A busy machine is no stalled server.

@@ -280,7 +280,7 @@ extension DownloadManager {
     ///   - file: A damaged, changed or missing file, as ``verify(_:_:)`` found it.
     ///   - template: What the file is requested with; its sources replace those of the record, if there are any.
     /// - Throws: `notResumable` without a record or a URL, `conflict` while another download has the name, `disk`, why the
-    ///   file cannot be read.
+    ///   file cannot be read, or that it is another user's.
     public static func repair(
         _ file: VerifiedFile, with template: DownloadRequest
     ) async throws(DownloadError) -> DownloadRequest {
@@ -315,12 +315,25 @@ extension DownloadManager {
             }
             request.destination = .part(paths.part.string)
         case .damaged, .changed, .missing:
+            try await requireOwn(file)
             request.destination = .file(file.path)
             if let root = file.directory { try await makeDirectory(of: file.path, in: root) }
         case .intact, .unknown, .unreadable:
             throw DownloadError(.notResumable, ErrorPhrase(.notRepairable, file.path), recovery: .needsUser)
         }
         return request
+    }
+
+    /// Throws if the file, or the manifest that names a missing one, is another user's: only the owner repairs.
+    private static func requireOwn(_ file: VerifiedFile) async throws(DownloadError) {
+        let manifest = file.directory.map { FilePath($0).appending(SetPath.manifest) }
+        guard let path = file.state == .missing ? manifest : FilePath(file.path) else { return }
+        let root = file.directory
+        try await EngineProvider.files.run { disk throws(DownloadError) in
+            do throws(FileError) {
+                try disk.fileSystem(within: root).openOurs(path, .readOnly, for: .content).close()
+            } catch { throw DownloadError(error) }
+        }
     }
 
     /// Makes the directory of a missing file of a set, which may be gone too.

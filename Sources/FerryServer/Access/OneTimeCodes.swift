@@ -2,11 +2,12 @@ import Synchronization
 
 /// One-time sign-in codes for the page: created over the Unix socket, exchanged over TCP for a token.
 ///
-/// A code has 128 random bits and expires after a minute. It cannot be guessed at any rate, so wrong codes need no
+/// A code has 128 random bits and expires after a minute by default. It cannot be guessed at any rate, so wrong codes need no
 /// rate limit, which would also lock out the right one.
 package final class OneTimeCodes: Sendable {
-    /// The validity period of a code.
-    package static let lifetime: Duration = .seconds(60)
+    /// The validity period of a code that is given no other.
+    package static let standardLifetime: Duration = .seconds(60)
+    private let lifetime: Duration
     /// The maximum number of valid codes; a new one replaces the oldest.
     static let mostCodes = 64
 
@@ -18,14 +19,15 @@ package final class OneTimeCodes: Sendable {
     }
     private let codes = Mutex<[Code]>([])
 
-    package init() {}
+    /// - Parameter lifetime: How long a code is valid.
+    package init(lifetime: Duration = OneTimeCodes.standardLifetime) { self.lifetime = lifetime }
 
     /// Creates a code. `now` is monotonic. `file` creates the HTML file for the code, which is removed with the code.
     package func make(at now: Duration, file: (String) -> SignInFile? = { _ in nil }) -> (
         text: String, file: SignInFile?
     ) {
         let text = RandomText.hex(bytes: 16)
-        let code = Code(text: text, until: now + Self.lifetime, file: file(text))
+        let code = Code(text: text, until: now + lifetime, file: file(text))
         expire(at: now)
         let oldest: Code? = codes.withLock { codes in
             defer { codes.append(code) }

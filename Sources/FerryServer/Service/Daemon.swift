@@ -68,6 +68,8 @@ package final class Daemon: Sendable {
         package var confinement: Confinement?
         /// Limits on connections and requests.
         package var limits = RequestLimits()
+        /// How long a sign-in code is valid.
+        package var codeLifetime = OneTimeCodes.standardLifetime
         /// Finds the users of loopback connections.
         package var peers = LoopbackPeers()
         /// Values of aria2's options for downloads that clients of its interface add.
@@ -145,7 +147,7 @@ package final class Daemon: Sendable {
             manager: manager, broadcaster: broadcaster, speeds: SpeedHistory(), sessions: sessions,
             settings: self.settings,
             launcher: launcher, sets: SetKeeper(SetStore(place.sets), manager, broadcaster, logger: logger),
-            codes: OneTimeCodes(), tokens: TokenStore(place.tokens),
+            codes: OneTimeCodes(lifetime: options.codeLifetime), tokens: TokenStore(place.tokens),
             connections: ConnectionTable(mostUnknown: options.limits.mostUnknown),
             budgets: BodyBudgets(options.limits.bodyBudget), seats: ContentSeats(most: options.limits.mostReaders),
             addresses: addresses,
@@ -295,7 +297,8 @@ extension Daemon {
         case .failed(let error):
             metadata["code"] = "\(error.code.rawValue)"
             logger.warning("failed", metadata: metadata)
-        default: logger.info("cancelled", metadata: metadata)
+        case .cancelled: logger.info("cancelled", metadata: metadata)
+        case .added, .started, .resumed, .retrying, .restarted, .waiting, .note, .paused: break
         }
     }
 }

@@ -17,6 +17,16 @@ package enum AddPlanner {
         package let complete: @Sendable (DownloadRequest) -> DownloadRequest
     }
 
+    private static func refuse(_ output: String) -> UsageError {
+        UsageError("-o \(output): the daemon writes to files only; use ferry get")
+    }
+
+    /// Throws for options that no daemon takes, before one is started.
+    package static func check(_ options: AddOptions) throws(UsageError) {
+        if options.files.dedup { throw UsageError("--dedup goes with ferry get") }
+        if let output = options.files.output, RequestPlanner.descriptor(output) != nil { throw refuse(output) }
+    }
+
     /// Returns the plan.
     ///
     /// - Parameters:
@@ -26,11 +36,7 @@ package enum AddPlanner {
         _ options: AddOptions, directory: String, world: PlanningWorld, now: Date, zone: LocalZone,
         absolute: @escaping @Sendable (String) -> String = OwnProgram.absolute
     ) throws(UsageError) -> Plan {
-        @Sendable func refuse(_ output: String) -> UsageError {
-            UsageError("-o \(output): the daemon writes to files only; use ferry get")
-        }
-        if options.files.dedup { throw UsageError("--dedup goes with ferry get") }
-        if let output = options.files.output, RequestPlanner.descriptor(output) != nil { throw refuse(output) }
+        try check(options)
         let start = try options.at.map { text throws(UsageError) in
             try TimeWord.parse(text, now: now, zone: zone)
         }

@@ -11,6 +11,7 @@ import FerryCore
 extension RemoteRun {
     /// Runs `ferry add`.
     package func add(_ options: AddOptions, world: PlanningWorld = .system) async throws -> ExitCode {
+        try AddPlanner.check(options)
         // The daemon's directory is needed for files without one of their own.
         let directory =
             options.files.directory == nil ? try await link.ask(.settings, as: SettingsBody.self).directory : ""

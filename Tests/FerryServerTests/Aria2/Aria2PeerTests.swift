@@ -28,6 +28,8 @@ struct Aria2PeerTests {
                 let program = try RunningProgram([
                     "/usr/bin/aria2c", "--no-conf", "--enable-rpc", "--rpc-listen-port=\(port)",
                     "--rpc-secret=\(DaemonRig.secret)", "--dir=\(directory)", "--quiet", "--max-tries=1",
+                    // The most that it takes: a busy machine is no stalled server.
+                    "--timeout=600", "--connect-timeout=600",
                 ])
                 let peer = Peer(program: program, port: port, rig: rig)
                 while program.ended == nil {
@@ -43,7 +45,10 @@ struct Aria2PeerTests {
             let call = DaemonRig.call("aria2.tellStatus", [gid])
             let body = String(decoding: try APICoding.encode(call), as: UTF8.self)
             while true {
-                if let status = try JSONValue(try await send(body, "/jsonrpc").data)["result"], isSo(status) { return }
+                if let status = try JSONValue(try await send(body, "/jsonrpc").data)["result"] {
+                    if isSo(status) { return }
+                    try #require(status["status"] != "error", "\(status)")
+                }
                 try await Task.sleep(for: .milliseconds(2))
             }
         }
