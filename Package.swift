@@ -143,7 +143,8 @@ let package = Package(
         .target(
             name: "FerryFleet",
             dependencies: [
-                "FerryTerminal", "Ferry", "FerryCore",
+                "FerryTerminal", "FerryServer", "FerryMetrics", "Ferry", "FerryCore",
+                .product(name: "CoreMetrics", package: "swift-metrics"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
@@ -274,7 +275,7 @@ let package = Package(
         .testTarget(
             name: "FerryFleetTests",
             dependencies: [
-                "FerryFleet", "FerryTerminal", "Ferry", "FerryCore",
+                "FerryFleet", "FerryTerminal", "FerryServer", "FerryMetrics", "Ferry", "FerryCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),

@@ -24,7 +24,7 @@ package final class MetricRegistry: MetricsFactory, Sendable {
     package init() {}
 
     /// The families of all measured metrics, in the order of `Metric`; those of which nothing has happened have no
-    /// series.
+    /// series. Those of a fleet are there only in its workers, which have made series of them.
     package var families: [MetricFamily] {
         let (counters, histograms) = state.withLock { ($0.counters, $0.histograms) }
         var series: [Metric: [MetricFamily.Series]] = [:]
@@ -32,7 +32,7 @@ package final class MetricRegistry: MetricsFactory, Sendable {
         for (key, cell) in histograms {
             series[key.metric, default: []].append(.init(key.labels, .histogram(cell.histogram)))
         }
-        return Metric.allCases.filter(\.isMeasured).map { metric in
+        return Metric.allCases.filter { $0.isMeasured && (!$0.isOfFleet || series[$0] != nil) }.map { metric in
             MetricFamily(
                 metric, (series[metric] ?? []).sorted { $0.labels.lexicographicallyPrecedes($1.labels) })
         }

@@ -40,7 +40,7 @@ import Testing
         #expect(FleetPlanner.standardName("-") == "batch")
     }
 
-    @Test("FleetPlanner: a batch goes into an absolute directory, not into S3")
+    @Test("FleetPlanner: a batch goes into an absolute directory or below a prefix of objects")
     func addition() throws {
         func plan(_ words: String...) throws -> FleetPlanner.Addition {
             try FleetPlanner.addition(FleetAddArguments.parse(["postgres://h/d", "list.txt"] + words))
@@ -48,7 +48,8 @@ import Testing
         #expect(
             try plan("--into", "/data")
                 == FleetPlanner.Addition(name: "list", directory: "/data", partRows: 5_000_000))
-        for words in [["--into", "s3://b/p"], ["--into", "data"], ["--into", "/a/../b"]] {
+        #expect(try plan("--into", "s3://b/p").directory == "s3://b/p/")
+        for words in [["--into", "s3://"], ["--into", "s3://b?p"], ["--into", "data"], ["--into", "/a/../b"]] {
             #expect(throws: UsageError.self) {
                 try FleetPlanner.addition(FleetAddArguments.parse(["postgres://h/d", "list.txt"] + words))
             }

@@ -4,8 +4,10 @@ import FerryTerminal
 import Testing
 
 @Suite("Rows of a fleet's lists") struct FleetRowTests {
-    private static func lease(_ name: String = "images", first: Int64 = 1) throws -> FleetLease {
-        let row = ResultRows.Row(values: ["1", name, "open", "/data", "2000000"])
+    private static func lease(
+        _ name: String = "images", first: Int64 = 1, into directory: String = "/data"
+    ) throws -> FleetLease {
+        let row = ResultRows.Row(values: ["1", name, "open", directory, "2000000"])
         return FleetLease(number: 1, first: first, batch: try FleetBatch(row, from: 0))
     }
 
@@ -23,6 +25,17 @@ import Testing
         }
         #expect(Set(paths).count == 4)
         #expect(paths.allSatisfy { Paths.name(of: $0).utf8.count <= 255 })
+    }
+
+    @Test(
+        "FleetRow: with a prefix of objects the file has the same path as a key, and is below the worker's directory before",
+        arguments: ["s3://bucket", "s3://bucket/", "s3://bucket/a", "s3://bucket/a/"])
+    func object(directory: String) throws {
+        let row = FleetRow(try Self.lease(into: directory), number: 56, urls: "http://h.test/a%20b.jpg", checksum: nil)
+        let prefix = directory.hasSuffix("/") ? directory : directory + "/"
+        #expect(row.request.uploadTo?.text == prefix + "images/0/0/56-a%20b.jpg")
+        #expect(row.request.destination == .file("1-56"))
+        #expect(row.problem == nil)
     }
 
     @Test(
@@ -51,6 +64,7 @@ import Testing
         "FleetBatch: a batch of a name or directory that no batch may have is refused",
         arguments: [
             ("../x", "/data"), ("A", "/data"), ("", "/data"), ("a", "data"), ("a", "/data/../etc"), (".a", "/d"),
+            ("a", "s3://"), ("a", "s3://b/?x"), ("a", "s3://b//x"), ("a", "https://h.test/"),
         ])
     func batches(name: String, directory: String) {
         #expect(throws: DatabaseError.self) {

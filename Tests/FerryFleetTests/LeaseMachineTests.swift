@@ -78,6 +78,25 @@ import Testing
         #expect(machine.end(late.key, Self.result(late)) == false)
     }
 
+    @Test("LeaseMachine: results of a lost lease do not hold back those of others")
+    func lostResults() throws {
+        var machine = LeaseMachine()
+        let batch = try Self.batch()
+        let (first, second) = (Self.lease(1, batch), Self.lease(2, first: 501, batch))
+        _ = machine.beat([first, second], deadline: .seconds(10))
+        machine.add(Self.rows(first, 3), of: 1) { _ in "" }
+        for row in machine.start(most: 3, at: .zero, mayStart: { _ in true }) {
+            #expect(machine.end(row.key, Self.result(row)) == true)
+        }
+        machine.add(Self.rows(second, 1), of: 2) { _ in "" }
+        let other = try #require(machine.start(most: 1, at: .zero) { _ in true }.first)
+        #expect(machine.end(other.key, Self.result(other)) == true)
+        _ = machine.beat([second], deadline: .seconds(10))
+        #expect(machine.results(most: 2).map(\.key) == [other.key])
+        machine.delivered(machine.results(most: 2))
+        #expect(machine.finishable == [2])
+    }
+
     @Test("LeaseMachine: a row that comes back under another lease takes no result of the earlier one")
     func fenced() throws {
         var machine = LeaseMachine()

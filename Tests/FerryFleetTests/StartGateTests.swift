@@ -3,7 +3,7 @@ import Testing
 
 @Suite("Starts of hosts with a budget") struct StartGateTests {
     private static func grant(
-        _ starts: Int, delay: Duration = .zero, apart: Duration? = .milliseconds(240), connections: Int? = nil
+        _ starts: Int, delay: Duration = .zero, apart: Duration? = .milliseconds(300), connections: Int? = nil
     ) -> StartGate.Grant {
         StartGate.Grant(host: "h", connections: connections, starts: starts, delay: delay, apart: apart)
     }
@@ -23,10 +23,10 @@ import Testing
         gate.granted([Self.grant(3, delay: .seconds(1))], at: .zero)
         #expect(gate.mayStart("h", at: .milliseconds(999)) == false)
         #expect(gate.mayStart("h", at: .milliseconds(1100)) == true)
-        // The second, of 1.24 s, is lost; the third is of 1.48 s.
-        #expect(gate.mayStart("h", at: .milliseconds(1400)) == false)
-        #expect(gate.mayStart("h", at: .milliseconds(1480)) == true)
-        #expect(gate.mayStart("h", at: .milliseconds(1480)) == false)
+        // The second, of 1.3 s, is lost; the third is of 1.6 s.
+        #expect(gate.mayStart("h", at: .milliseconds(1500)) == false)
+        #expect(gate.mayStart("h", at: .milliseconds(1600)) == true)
+        #expect(gate.mayStart("h", at: .milliseconds(1600)) == false)
     }
 
     @Test("StartGate: however late each start is, no second has more of them than the rate", arguments: 1...50)
@@ -40,8 +40,10 @@ import Testing
         while now < .seconds(60) {
             step = (step &* 1_103_515_245 &+ 12_345) & 0x7FFF_FFFF
             now += .milliseconds(1 + step % 130)
-            while gate.mayStart("h", at: now) { times.append(now) }
+            // And the request of each reaches the server later still.
+            while gate.mayStart("h", at: now) { times.append(now + .milliseconds(step % 400)) }
         }
+        times.sort()
         #expect(times.count > 100)
         for (index, time) in times.enumerated() {
             let inSecond = times[index...].prefix { $0 < time + .seconds(1) }

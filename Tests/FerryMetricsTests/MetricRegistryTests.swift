@@ -52,7 +52,15 @@ import Testing
         Recorder(label: Metric.duration.rawValue, factory: registry).record(1)
         Meter(label: Metric.slots.rawValue, factory: registry).set(1)
         #expect(registry.families.allSatisfy { $0.series.isEmpty })
-        #expect(registry.families.map(\.metric) == Metric.allCases.filter(\.isMeasured))
+        #expect(registry.families.map(\.metric) == Metric.allCases.filter { $0.isMeasured && !$0.isOfFleet })
+    }
+
+    @Test("MetricRegistry: metrics of a fleet are there once a worker has made series of them")
+    func fleet() {
+        let registry = MetricRegistry()
+        Counter(label: Metric.fleetConnections.rawValue, factory: registry).increment()
+        #expect(registry.families.map(\.metric).filter(\.isOfFleet) == [.fleetConnections])
+        #expect(series(.fleetConnections, registry) == [.init([], .number(1))])
     }
 
     @Test("MetricRegistry: the number of series is bounded, and those that are there go on")

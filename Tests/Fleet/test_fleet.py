@@ -3,6 +3,7 @@
 import json
 import os
 import random
+import shutil
 import subprocess
 import sys
 import threading
@@ -10,7 +11,7 @@ import time
 import unittest
 from pathlib import Path
 
-from world import FAKETIME, NET, ORIGIN_PORT, DATABASE_PORT, World, by_url, most_in_a_second
+from world import FERRY, NET, ORIGIN_PORT, DATABASE_PORT, World, by_url, most_in_a_second, run
 
 FILES = int(os.environ.get("FLEET_FILES", "20000"))
 HOSTS = int(os.environ.get("FLEET_HOSTS", "200"))
@@ -22,6 +23,13 @@ LEASE = 8
 RATE, LIMITED, LIMITED_FILES = 5, 4, 60
 SLOW = 24
 OPTIONS = ("-j", str(PARALLEL), "--lease", f"{LEASE}s", "--no-fsync")
+METRICS_PORT = 9377
+# A worker's metrics are served on loopback, which each network namespace has for itself.
+FETCH = """
+import sys, urllib.request
+request = urllib.request.Request(sys.argv[1], headers={"Authorization": sys.argv[2]})
+sys.stdout.write(urllib.request.urlopen(request, timeout=30).read().decode())
+"""
 
 
 class Fleet(unittest.TestCase):
@@ -63,7 +71,7 @@ class Fleet(unittest.TestCase):
         for host in range(LIMITED):
             world.ferry("fleet", "host", world.url, f"h{host}.test", "--rate", f"{RATE}/s", "--connections", "4")
         self.add("storm", lines, "--part-rows", "5000")
-        hours = {1: +1, 2: -1} if FAKETIME else {}
+        hours = {1: +1, 2: -1}
         for number in range(WORKERS):
             world.work(number, *OPTIONS, hours=hours.get(number, 0))
         stop = threading.Event()
@@ -190,7 +198,7 @@ class Fleet(unittest.TestCase):
         self.add("first", [f"http://h1.test:{ORIGIN_PORT}/f/{index}" for index in range(1200)] + [
             f"http://h1.test:{ORIGIN_PORT}/gone/{index}" for index in range(3)])
         world.ferry("fleet", "pause", world.url)
-        world.work(0, *OPTIONS, until_done=False)
+        world.work(0, *OPTIONS, "--metrics-port", str(METRICS_PORT), until_done=False)
         time.sleep(3)
         self.assertEqual((world.status()[0]["state"], world.status()[0]["leased"]), ("paused", 0))
         world.ferry("fleet", "resume", world.url)
@@ -198,6 +206,7 @@ class Fleet(unittest.TestCase):
         self.assertEqual(world.status()[0]["failed"], 3)
         self.assertEqual({json.loads(line)["httpStatus"] for line in world.ferry(
             "fleet", "results", world.url, "--failed").splitlines()}, {404})
+        self.check_metrics()
         world.ferry("fleet", "retry", world.url, "--only", "timeout")
         self.assertEqual(world.status()[0]["failed"], 3)
         world.ferry("fleet", "retry", world.url, "--only", "404")
@@ -208,13 +217,73 @@ class Fleet(unittest.TestCase):
         self.assertEqual(world.status(), [])
         self.assertEqual(world.number("SELECT count(*) FROM pg_class WHERE relname ~ '^(entry|result|next)_[0-9]'"), 0)
 
-    def settle(self, is_true, seconds=60):
+    def metrics(self, number):
+        """The text of a worker's metrics, and its series with their values."""
+        token = (self.world.root / f"state{number}" / "metrics-token").read_text().strip()
+        text = run("ip", "netns", "exec", self.world.namespace(number), sys.executable, "-c", FETCH,
+                   f"http://127.0.0.1:{METRICS_PORT}/metrics", f"Bearer {token}")
+        lines = [line.rsplit(" ", 1) for line in text.splitlines() if not line.startswith("#")]
+        return text, {series: float(value) for series, value in lines}
+
+    def check_metrics(self):
+        """A worker that has fetched 1200 files and failed at 3, with the database, without it, and with it again."""
+        world = self.world
+        self.settle(lambda: self.metrics(0)[1]["ferry_fleet_leases"] == 0)
+        text, values = self.metrics(0)
+        self.assertEqual(
+            {name: values[name] for name in values if name.startswith("ferry_fleet_rows")},
+            {'ferry_fleet_rows{state="waiting"}': 0, 'ferry_fleet_rows{state="running"}': 0,
+             'ferry_fleet_rows{state="undelivered"}': 0, 'ferry_fleet_rows_ended_total{result="completed"}': 1200,
+             'ferry_fleet_rows_ended_total{result="failed"}': 3})
+        self.assertEqual((values["ferry_fleet_database_up"], values["ferry_fleet_fenced"]), (1, 0))
+        self.assertTrue(0 < values["ferry_fleet_deadline_seconds"] <= LEASE, values["ferry_fleet_deadline_seconds"])
+        self.assertLess(values["ferry_fleet_silence_seconds"], LEASE)
+        self.assertGreater(values["ferry_fleet_worker_seconds"], 3)
+        self.assertEqual(values["ferry_fleet_connections_total"], 2)
+        for statement, least in (("beat", 2), ("claim", 3), ("rows", 3), ("append", 3), ("finish", 3)):
+            name = f'ferry_fleet_statement_seconds_count{{statement="{statement}"}}'
+            self.assertGreaterEqual(values[name], least, name)
+        self.assertEqual(values['ferry_downloads_ended_total{result="completed",reason="downloaded"}'], 1200)
+        self.assertGreaterEqual(values['ferry_requests_total{result="4xx"}'], 3)
+        self.assertEqual(values["ferry_slots"], PARALLEL)
+        if shutil.which("promtool"):
+            found = subprocess.run(["promtool", "check", "metrics"], input=text, capture_output=True, text=True)
+            self.assertEqual((found.returncode, found.stdout, found.stderr), (0, "", ""))
+        with self.assertRaises(subprocess.CalledProcessError) as refused:
+            run("ip", "netns", "exec", world.namespace(0), sys.executable, "-c", FETCH,
+                f"http://127.0.0.1:{METRICS_PORT}/metrics", "Bearer wrong")
+        self.assertIn("401", refused.exception.stderr)
+        world.database_stop()
+        self.settle(lambda: self.metrics(0)[1]["ferry_fleet_database_up"] == 0, database=False)
+        self.settle(lambda: self.metrics(0)[1]["ferry_fleet_fenced"] == 1, database=False)
+        lost = self.metrics(0)[1]
+        self.assertGreater(lost['ferry_fleet_statements_failed_total{statement="beat"}'], 0)
+        self.assertLessEqual(lost["ferry_fleet_deadline_seconds"], 0)
+        world.database_start()
+        self.settle(lambda: self.metrics(0)[1]["ferry_fleet_database_up"] == 1)
+        self.settle(lambda: self.metrics(0)[1]["ferry_fleet_connections_total"] == 4)
+        self.assertEqual(self.metrics(0)[1]["ferry_fleet_fenced"], 0)
+
+    def test_password(self):
+        """A wrong or missing password ends the worker, as it would never join."""
+        world = self.world
+        world.ferry("fleet", "init", world.url)
+        world.sql("CREATE ROLE stranger LOGIN PASSWORD 'right'")
+        for user in ("stranger:wrong@", "stranger@"):
+            done = subprocess.run(
+                [FERRY, "work", world.url.replace("ferry@", user), "--state", str(world.root / "stranger")],
+                capture_output=True, text=True, timeout=30)
+            self.assertEqual(done.returncode, 2, done.stderr)
+            self.assertIn("password", done.stderr)
+            self.assertNotIn("wrong@", done.stderr)
+
+    def settle(self, is_true, seconds=60, database=True):
         deadline = time.monotonic() + seconds
         while time.monotonic() < deadline:
             if is_true():
                 return
             time.sleep(0.3)
-        self.fail(f"not in {seconds} s: {self.world.status()}")
+        self.fail(f"not in {seconds} s: {self.world.status() if database else 'without the database'}")
 
 
 if __name__ == "__main__":

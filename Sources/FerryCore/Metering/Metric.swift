@@ -34,12 +34,24 @@ package enum Metric: String, Sendable, Hashable, CaseIterable {
     case mostDescriptors = "process_max_fds"
     case threads = "process_threads"
     case started = "process_start_time_seconds"
+    // A worker of a fleet
+    case fleetStatements = "ferry_fleet_statement_seconds"
+    case fleetFailures = "ferry_fleet_statements_failed_total"
+    case fleetConnections = "ferry_fleet_connections_total"
+    case fleetEnded = "ferry_fleet_rows_ended_total"
+    case fleetRows = "ferry_fleet_rows"
+    case fleetLeases = "ferry_fleet_leases"
+    case fleetDeadline = "ferry_fleet_deadline_seconds"
+    case fleetFenced = "ferry_fleet_fenced"
+    case fleetUp = "ferry_fleet_database_up"
+    case fleetSilence = "ferry_fleet_silence_seconds"
+    case fleetAge = "ferry_fleet_worker_seconds"
 
     package enum Kind: String, Sendable, Hashable { case counter, gauge, histogram }
 
     package var kind: Kind {
         switch self {
-        case .firstByte, .sync, .checkpoint, .duration, .catalogue: .histogram
+        case .firstByte, .sync, .checkpoint, .duration, .catalogue, .fleetStatements: .histogram
         case _ where rawValue.utf8.hasSuffix("_total"): .counter
         default: .gauge
         }
@@ -75,6 +87,17 @@ package enum Metric: String, Sendable, Hashable, CaseIterable {
         case .mostDescriptors: "The largest number of open file descriptors"
         case .threads: "Threads of the process"
         case .started: "The start of the process, in seconds since 1970"
+        case .fleetStatements: "Time of a statement that the fleet's database answered, without waiting for its turn"
+        case .fleetFailures: "Statements of the fleet's database that failed, also for want of a connection"
+        case .fleetConnections: "Connections that were made to the fleet's database"
+        case .fleetEnded: "Rows that ended, by result"
+        case .fleetRows: "Rows of held leases: waiting, running, or ended with a result that the database lacks"
+        case .fleetLeases: "Leases that the worker holds"
+        case .fleetDeadline: "Time until all files stop if no heartbeat is answered; negative once they have stopped"
+        case .fleetFenced: "1 while no file may run, as the leases may have ended"
+        case .fleetUp: "1 while the database answers the worker"
+        case .fleetSilence: "Time since the last answer of the database, or since the start"
+        case .fleetAge: "Time since the start of the worker, on a clock that never jumps"
         }
     }
 
@@ -88,6 +111,9 @@ package enum Metric: String, Sendable, Hashable, CaseIterable {
         case .info: ["version"]
         case .downloads: ["state"]
         case .hostConnections, .hostSpeed: ["host"]
+        case .fleetStatements, .fleetFailures: ["statement"]
+        case .fleetEnded: ["result"]
+        case .fleetRows: ["state"]
         default: []
         }
     }
@@ -99,6 +125,7 @@ package enum Metric: String, Sendable, Hashable, CaseIterable {
         case .sync, .checkpoint, .catalogue:
             [0.0005, 0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 5, 30]
         case .duration: [0.1, 0.5, 1, 5, 15, 60, 300, 900, 3600, 14_400, 86_400]
+        case .fleetStatements: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60]
         default: []
         }
     }
@@ -107,9 +134,12 @@ package enum Metric: String, Sendable, Hashable, CaseIterable {
     package var isMeasured: Bool {
         switch self {
         case .receivedBytes, .requests, .firstByte, .sync, .checkpoint, .added, .ended, .interrupted, .duration,
-            .catalogue:
+            .catalogue, .fleetStatements, .fleetFailures, .fleetConnections:
             true
         default: false
         }
     }
+
+    /// Whether workers of a fleet have the metric, and daemons do not.
+    package var isOfFleet: Bool { rawValue.utf8.hasPrefix("ferry_fleet_") }
 }

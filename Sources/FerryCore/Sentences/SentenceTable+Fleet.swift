@@ -46,6 +46,8 @@ extension SentenceTable {
         // Workers
         "it is too short or too long": "过短或过长",
         "--name needs 1 to 256 printable bytes": "--name 需要 1 到 256 个可打印字节",
+        "--metrics-port needs a number from 0 to 65535": "--metrics-port 需要 0 到 65535 的数",
+        "the metrics are served at {0}": "指标位于 {0}",
         "--state {0}: the directory cannot be created": "--state {0}：无法创建目录",
         "--state {0}: another ferry work is running there": "--state {0}：那里已有另一个 ferry work 在运行",
         "--state {0}: {1}": "--state {0}：{1}",
@@ -113,6 +115,11 @@ extension SentenceTable {
         "Rate limit per second: 500K, 5M, 1MiB; for all files together.": "每秒速度上限：500K、5M、1MiB；所有文件合计。",
         "Refuse connections to private, local and metadata addresses.": "拒绝连接私有、本地和元数据地址。",
         "Do not sync files to the disk: a power cut may lose finished files.": "不把文件同步到磁盘：断电可能丢失已完成的文件。",
+        """
+        Serve Prometheus' metrics on this port of 127.0.0.1 and ::1, to every user of the machine who has the token in \
+        metrics-token in the state directory; 0 is any that is free.
+        """:
+            "在 127.0.0.1 和 ::1 的此端口提供 Prometheus 指标，本机任何持有令牌（状态目录中的 metrics-token）的用户均可读取；0 表示任一空闲端口。",
         "Report each failure.": "报告每个失败。",
     ]
 }

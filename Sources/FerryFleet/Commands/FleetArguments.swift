@@ -164,6 +164,14 @@ package struct WorkArguments: ParsableArguments, Sendable {
     @Flag(help: "Do not sync files to the disk: a power cut may lose finished files.")
     package var noFsync = false
 
+    @Option(
+        help: ArgumentHelp(
+            """
+            Serve Prometheus' metrics on this port of 127.0.0.1 and ::1, to every user of the machine who has the token in \
+            metrics-token in the state directory; 0 is any that is free.
+            """, valueName: "n"))
+    package var metricsPort: Int?
+
     @Flag(name: .shortAndLong, help: "Report each failure.")
     package var verbose = false
 

@@ -18,18 +18,17 @@ enum FleetPlanner {
 
     static func addition(_ arguments: FleetAddArguments) throws(UsageError) -> Addition {
         let into = arguments.into
-        guard !into.asciiLowercased.utf8.hasPrefix("s3://") else {
-            throw UsageError("--into \(into): a fleet stores files in directories only, not yet in S3")
-        }
-        guard FleetBatch.isPlace(into) else {
+        let prefix = try UploadTarget.prefix(into)
+        guard prefix != nil || FleetBatch.isPlace(into) else {
             throw UsageError(
-                "--into \(TextError.quote(into)): write an absolute path without . and .., it is used on every worker")
+                "--into \(TextError.quote(into)): write an absolute path without . and .., which is used on every worker, or s3://BUCKET/PREFIX"
+            )
         }
         guard partRows.contains(arguments.partRows), arguments.partRows % FleetSchema.leaseRows == 0 else {
             throw UsageError("--part-rows needs a multiple of 500, at most 1000000000")
         }
         let name = try FleetBatch.name(arguments.batch ?? standardName(arguments.list))
-        return Addition(name: name, directory: OwnProgram.absolute(into), partRows: arguments.partRows)
+        return Addition(name: name, directory: prefix?.text ?? OwnProgram.absolute(into), partRows: arguments.partRows)
     }
 
     /// The name of a batch that is given none: that of its list, as far as it can be one.
@@ -81,6 +80,14 @@ enum FleetPlanner {
         } catch { throw UsageError("\(option): \(error.reason)") }
     }
 
+    /// The port of a worker's metrics; `nil` if they are not served.
+    static func metricsPort(_ arguments: WorkArguments) throws(UsageError) -> Int? {
+        guard 0...65_535 ~= arguments.metricsPort ?? 0 else {
+            throw UsageError("--metrics-port needs a number from 0 to 65535")
+        }
+        return arguments.metricsPort
+    }
+
     /// What `ferry work` was asked for.
     ///
     /// - Parameter standard: The options of `ferry get` with their defaults.
@@ -100,13 +107,15 @@ enum FleetPlanner {
         configuration.waitsForUser = false
         var template = DownloadRequest(sources: [], destination: .directory(directory))
         template.syncsToDisk = !arguments.noFsync
+        // The path is the row's alone: what is there is of a worker that was lost before it could report it.
+        template.onConflict = .overwrite
         if arguments.noPrivate { template.network.allowsPrivate = false }
         let name = arguments.name ?? world.environment["HOSTNAME"] ?? "worker"
         guard 1...256 ~= name.utf8.count, PrintableText.escape(name) == name else {
             throw UsageError("--name needs 1 to 256 printable bytes")
         }
         return WorkerPlan(
-            configuration: configuration, template: template, name: name,
+            configuration: configuration, staging: Paths.join(directory, "staging"), template: template, name: name,
             lease: try duration(arguments.lease, option: "--lease", in: leases),
             ahead: try duration(arguments.ahead, option: "--ahead", in: aheads),
             endsWhenDone: arguments.untilDone, isVerbose: arguments.verbose)

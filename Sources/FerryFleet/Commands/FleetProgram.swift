@@ -1,5 +1,7 @@
 import Ferry
 import FerryCore
+import FerryMetrics
+import FerryServer
 package import FerryTerminal
 
 /// The entry points of `ferry fleet`, after argument parsing. Called on file threads.
@@ -20,7 +22,7 @@ package enum FleetProgram {
             return await console.finished(Program.usage(error, command: "fleet \(command)", json: json))
         } catch let error as DatabaseError {
             WorkerReport(console: console).failed(error)
-            return await console.finished(error.isTransient ? .network : .usage)
+            return await console.finished(error.exitCode)
         } catch {
             console.message("ferry: " + PrintableText.escape("\(error)"))
             return await console.finished(.internal)
@@ -170,19 +172,41 @@ package enum FleetProgram {
             let directory = arguments.state ?? WorkerIdentity.standard(for: address, environment: world.environment)
             let plan = try FleetPlanner.work(
                 arguments, state: OwnProgram.absolute(directory), standard: standard, world: world)
+            let port = try FleetPlanner.metricsPort(arguments)
             let identity = try WorkerIdentity(directory)
+            let registry = port.map { _ in MetricRegistry() }
+            let meter = registry.map { FleetMeter($0) } ?? FleetMeter()
             let wake = AsyncEvent()
-            let link = try PostgresLink(to: address, as: "ferry work \(plan.name)", listeningTo: FleetSchema.channel) {
-                wake.notify()
-            }
+            let link = try PostgresLink(
+                to: address, as: "ferry work \(plan.name)", listeningTo: FleetSchema.channel, meter: meter
+            ) { wake.notify() }
             defer { link.close() }
+            let pulse = try PostgresLink(to: address, as: "ferry work \(plan.name)", meter: meter)
+            defer { pulse.close() }
+            var configuration = plan.configuration
+            configuration.metrics = registry
+            let manager = DownloadManager(configuration)
             let worker = FleetWorker(
-                plan, store: FleetStore(link), manager: DownloadManager(plan.configuration), report: report,
+                plan, store: FleetStore(link), pulse: FleetStore(pulse), manager: manager, report: report,
                 changed: wake)
             let watch = SignalWatch()
-            let code = try await worker.run(key: identity.key, signals: watch?.signals ?? AsyncStream { _ in }) {
-                code in
-                SignalWatch.leave(code.rawValue, after: 3)
+            let run = { () async throws -> ExitCode in
+                try await worker.run(key: identity.key, signals: watch?.signals ?? AsyncStream { _ in }) { code in
+                    SignalWatch.leave(code.rawValue, after: 3)
+                }
+            }
+            let code: ExitCode
+            if let registry, let port {
+                let metrics = WorkerMetrics(registry, manager: manager) { await worker.reading(meter) }
+                let server = try MetricsServer(
+                    metrics, port: port, tokenFile: Paths.join(identity.directory, "metrics-token"),
+                    option: "--metrics-port")
+                code = try await server.serving { address in
+                    report.message("the metrics are served at \(address)")
+                    return try await run()
+                }
+            } else {
+                code = try await run()
             }
             withExtendedLifetime(identity) {}
             report.message(await worker.summary)
@@ -191,7 +215,7 @@ package enum FleetProgram {
             return await console.finished(Program.usage(error, command: "work", json: false))
         } catch let error as DatabaseError {
             report.failed(error)
-            return await console.finished(error.isTransient ? .network : .usage)
+            return await console.finished(error.exitCode)
         } catch let error as DownloadError {
             console.message("ferry: " + ErrorText.line(error, name: ""))
             return await console.finished(ExitCode.of(error))

@@ -1,4 +1,5 @@
 package import FerryCore
+import FerryTerminal
 
 /// A failure of the database, or of the connection to it. Its text holds no password.
 package struct DatabaseError: Error, Sendable, Hashable {
@@ -8,10 +9,14 @@ package struct DatabaseError: Error, Sendable, Hashable {
     package let state: String?
     /// Whether the same statement may succeed later: the database is away, starts, or was busy.
     package let isTransient: Bool
+    /// Whether the password was wrong or missing: it may be right later, but a program that has just been started says so.
+    package let isDenied: Bool
 
-    package init(_ reason: Reason, state: String? = nil, isTransient: Bool = false) {
-        (self.reason, self.state, self.isTransient) = (reason, state, isTransient)
+    package init(_ reason: Reason, state: String? = nil, isTransient: Bool = false, isDenied: Bool = false) {
+        (self.reason, self.state, self.isTransient, self.isDenied) = (reason, state, isTransient, isDenied)
     }
+
+    var exitCode: ExitCode { isTransient && !isDenied ? .network : .usage }
 
     /// A failed statement.
     init(state: String, message: String) {

@@ -20,6 +20,9 @@ struct LibPQ: Sendable {
     let connect: @convention(c) @Sendable (Texts?, Texts?, Int32) -> OpaquePointer?
     let finish: @convention(c) @Sendable (OpaquePointer?) -> Void
     let status: @convention(c) @Sendable (OpaquePointer?) -> Int32
+    /// Whether the server wanted a password and there was none, and whether one was sent.
+    let needsPassword: @convention(c) @Sendable (OpaquePointer?) -> Int32
+    let usedPassword: @convention(c) @Sendable (OpaquePointer?) -> Int32
     let errorMessage: @convention(c) @Sendable (OpaquePointer?) -> Text?
     let socket: @convention(c) @Sendable (OpaquePointer?) -> Int32
     /// Without types, lengths and formats of the parameters: texts, whose types the statement decides.
@@ -82,6 +85,8 @@ struct LibPQ: Sendable {
         connect = try function("PQconnectdbParams")
         finish = try function("PQfinish")
         status = try function("PQstatus")
+        needsPassword = try function("PQconnectionNeedsPassword")
+        usedPassword = try function("PQconnectionUsedPassword")
         errorMessage = try function("PQerrorMessage")
         socket = try function("PQsocket")
         execute = try function("PQexecParams")

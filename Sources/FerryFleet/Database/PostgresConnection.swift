@@ -38,7 +38,10 @@ final class PostgresConnection {
         guard let pointer else { throw DatabaseError("no memory for a connection to the database") }
         self.pointer = pointer
         _ = library.setNoticeReceiver(pointer, { _, _ in }, nil)
-        guard !isBroken else { throw lost }
+        guard !isBroken else {
+            let isDenied = library.needsPassword(pointer) == 1 || library.usedPassword(pointer) == 1
+            throw DatabaseError(lost.reason, isTransient: true, isDenied: isDenied)
+        }
         // Not in the options of the connection, which connection poolers refuse.
         _ = try rows(
             """

@@ -36,6 +36,7 @@ package final class PostgresLink: Sendable {
     private let name: String
     private let channel: String?
     private let onNotify: @Sendable () -> Void
+    private let meter: FleetMeter
     private let state = Mutex(State())
     /// A pipe: a byte for each job.
     private let wakeReading: Int32
@@ -44,9 +45,10 @@ package final class PostgresLink: Sendable {
     /// - Parameters:
     ///   - name: Shown in `pg_stat_activity`.
     ///   - channel: The channel whose notifications are passed on; `nil` for none.
+    ///   - meter: Measures statements and counts connections.
     package init(
         to address: DatabaseAddress, as name: String, listeningTo channel: String? = nil,
-        onNotify: @escaping @Sendable () -> Void = {}
+        meter: FleetMeter = FleetMeter(), onNotify: @escaping @Sendable () -> Void = {}
     ) throws(DatabaseError) {
         _ = try LibPQ.shared.get()
         var ends: [Int32] = [-1, -1]
@@ -57,17 +59,24 @@ package final class PostgresLink: Sendable {
         }
         (wakeReading, wakeWriting) = (ends[0], ends[1])
         (self.address, self.name, self.channel, self.onNotify) = (address, name, channel, onNotify)
+        self.meter = meter
         onOwnThread("ferry.postgres", stackSize: 512 << 10) { [self] in work() }
     }
 
     /// Runs `body` with the connection, on the thread.
+    ///
+    /// - Parameter statement: What its time is measured as.
     func run<Value: Sendable>(
+        as statement: FleetStatement = .other,
         _ body: @escaping @Sendable (PostgresConnection) throws(DatabaseError) -> Value
     ) async throws(DatabaseError) -> Value {
         let result: Result<Value, DatabaseError> = await withCheckedContinuation { continuation in
-            let job: Job = { found in
+            let job: Job = { [meter] found in
                 do throws(DatabaseError) {
-                    continuation.resume(returning: .success(try body(try found.get().connection)))
+                    let value = try meter.measure(statement) { () throws(DatabaseError) in
+                        try body(try found.get().connection)
+                    }
+                    continuation.resume(returning: .success(value))
                 } catch { continuation.resume(returning: .failure(error)) }
             }
             let isTaken = state.withLock { state in
@@ -80,8 +89,10 @@ package final class PostgresLink: Sendable {
     }
 
     /// Runs one statement, and returns its rows.
-    func rows(_ statement: String, _ parameters: [String?] = []) async throws(DatabaseError) -> ResultRows {
-        try await run { connection throws(DatabaseError) in try connection.rows(statement, parameters) }
+    func rows(
+        _ statement: String, _ parameters: [String?] = [], as kind: FleetStatement = .other
+    ) async throws(DatabaseError) -> ResultRows {
+        try await run(as: kind) { connection throws(DatabaseError) in try connection.rows(statement, parameters) }
     }
 
     /// Ends the thread after the jobs so far.
@@ -111,6 +122,7 @@ package final class PostgresLink: Sendable {
                     let new = try PostgresConnection(to: address, as: name)
                     if let channel { _ = try new.rows("LISTEN \(channel)") }
                     connection = new
+                    meter.connected()
                 }
                 if let connection { job(.success(Unowned(connection: connection))) }
             } catch { job(.failure(error)) }

@@ -2,8 +2,9 @@ import FerryCore
 
 /// The starts and connections that this worker has of the fleet's budgets. No I/O, no clock.
 ///
-/// A start is for one time. It may be used up to ``tolerance`` later, and is lost then: the database's starts are 1.2 /
-/// rate apart, so that any second has no more of them than the rate, although each may be that late.
+/// A start is for one time. It may be used up to ``tolerance`` later, and is lost then, and its request may reach the server
+/// 0.4 s after that: the database's starts are 1.5 / rate apart, so that any second has no more of them than the rate
+/// all the same.
 struct StartGate: Sendable {
     /// What a worker wishes of a budget.
     struct Wish: Sendable, Hashable {

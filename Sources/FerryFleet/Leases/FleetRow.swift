@@ -17,8 +17,14 @@ struct FleetRow: Sendable, Hashable {
         self.lease = lease.number
         do throws(TextError) {
             let (sources, digest) = try Self.parse(urls, checksum)
+            let path = Self.path(in: lease.batch, number: number, sources[0])
             var request = DownloadRequest(
-                sources: sources, destination: .file(Self.path(in: lease.batch, number: number, sources[0])))
+                sources: sources, destination: .file(Paths.join(lease.batch.directory, path)))
+            if let prefix = lease.batch.prefix {
+                request.uploadTo = prefix.appendingKey(path)
+                // Below the worker's own directory, until it is uploaded.
+                request.destination = .file("\(lease.batch.id)-\(number)")
+            }
             request.checksum = digest
             (self.request, problem) = (request, nil)
         } catch {
@@ -60,11 +66,11 @@ struct FleetRow: Sendable, Hashable {
         return (entry.urls, try checksum.map { text throws(TextError) in try Checksum(parsing: text) })
     }
 
-    /// The path of a row's file, `DIRECTORY/BATCH/MILLIONS/THOUSANDS/NUMBER-NAME`: the number makes it the path of this
-    /// row alone, also where case is ignored or a long name is cut.
+    /// The path of a row's file below the batch's directory, `BATCH/MILLIONS/THOUSANDS/NUMBER-NAME`: the number makes it the
+    /// path of this row alone, also where case is ignored or a long name is cut.
     static func path(in batch: FleetBatch, number: Int64, _ url: DownloadURL) -> String {
         let name = "\(number)-\(SafeName.make(nil, url: url, finalURL: nil))"
         let place = "\(batch.name)/\(number / 1_000_000)/\(number / 1000 % 1000)"
-        return Paths.join(batch.directory, "\(place)/\(SafeName.sanitize(name) ?? "\(number)")")
+        return "\(place)/\(SafeName.sanitize(name) ?? "\(number)")"
     }
 }

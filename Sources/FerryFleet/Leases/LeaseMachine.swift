@@ -141,6 +141,8 @@ struct LeaseMachine: Sendable {
             if entry.state == .running { runningCount -= 1 }
             lost.append(key)
         }
+        // Else results of rows that are no longer held would stand before those of others for good.
+        undelivered.removeAll { entries[$0] == nil }
         return lost
     }
 
@@ -154,6 +156,12 @@ struct LeaseMachine: Sendable {
     }
 
     var isEmpty: Bool { leases.isEmpty }
+    var leaseCount: Int { leases.count }
+    /// The number of results that the database does not have.
+    var undeliveredCount: Int { undelivered.count }
+    /// The number of rows that neither run nor have ended, with those of paused batches and those that wait for another
+    /// attempt.
+    var unstartedCount: Int { entries.count - runningCount - undelivered.count }
 
     /// Whether another lease is wanted.
     ///
@@ -268,7 +276,7 @@ struct LeaseMachine: Sendable {
     /// Records that the database has these results, or that another worker has their rows.
     mutating func delivered(_ results: [FleetResult]) {
         let keys = Set(results.map(\.key))
-        undelivered.removeAll { keys.contains($0) || entries[$0] == nil }
+        undelivered.removeAll { keys.contains($0) }
         for result in results {
             guard let entry = entries[result.key], entry.row.lease == result.lease else { continue }
             entries[result.key] = nil

@@ -28,7 +28,7 @@ extension FleetSchema {
         ])
 
     /// Gives a worker starts and connections of hosts. `wanted` starts, `running` files; a host whose name has no budget
-    /// of its own has that of `budget`. Starts are 1.2 / rate apart, as a start may be 0.1 s late (``StartGate``): so no
+    /// of its own has that of `budget`. Starts are 1.5 / rate apart, as a request may be half a second late (``StartGate``): so no
     /// second has more than `rate` of them.
     private static let reserve = """
         CREATE FUNCTION ferry.reserve(me bigint, hosts text[], budgets text[], wanted integer[], running integer[])
@@ -63,9 +63,9 @@ extension FleetSchema {
                 gap := NULL;
                 starts := one.wanted;
                 IF one.rate IS NOT NULL THEN
-                    gap := make_interval(secs => 1.2 / one.rate);
+                    gap := make_interval(secs => 1.5 / one.rate);
                     starts := greatest(0, least(one.wanted, ceil(extract(epoch FROM clock_timestamp()
-                        + interval '3 seconds' - free_from) / (1.2 / one.rate))))::integer;
+                        + interval '3 seconds' - free_from) / (1.5 / one.rate))))::integer;
                     IF connections IS NOT NULL AND connections <= 0 THEN starts := 0; END IF;
                     IF starts > 0 THEN
                         UPDATE ferry.pace p SET next = free_from + gap * reserve.starts WHERE p.host = one.host;

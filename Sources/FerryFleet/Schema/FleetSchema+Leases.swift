@@ -56,7 +56,7 @@ extension FleetSchema {
             LANGUAGE plpgsql AS $$
         BEGIN
             UPDATE ferry.worker w SET seen = clock_timestamp(), until = clock_timestamp() + lasting WHERE w.id = me;
-            IF NOT FOUND THEN RAISE EXCEPTION 'no such worker'; END IF;
+            IF NOT FOUND THEN RAISE EXCEPTION 'no such worker' USING ERRCODE = 'no_data_found'; END IF;
             RETURN QUERY SELECT l.number, l.batch, l.first, b.state, b.directory, b.name, b.total
                 FROM ferry.lease l JOIN ferry.batch b ON b.id = l.batch WHERE l.worker = me;
         END $$

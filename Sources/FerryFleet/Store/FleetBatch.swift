@@ -5,8 +5,10 @@ package import FerryTerminal
 package struct FleetBatch: Sendable, Hashable {
     let id: Int
     let name: String
-    /// Absolute, on each worker.
+    /// An absolute path, on each worker, or the URL of a prefix of objects.
     let directory: String
+    /// The prefix; `nil` for a directory.
+    let prefix: DownloadURL?
     let state: State
     /// The number of rows.
     let total: Int64
@@ -28,7 +30,9 @@ package struct FleetBatch: Sendable, Hashable {
         name = try row.text(column + 1)
         directory = try row.text(column + 3)
         total = try row.number(column + 4)
-        guard let state = State(rawValue: try row.text(column + 2)), Self.isName(name), Self.isPlace(directory)
+        do throws(UsageError) { prefix = try UploadTarget.prefix(directory) } catch { throw .unusable }
+        guard let state = State(rawValue: try row.text(column + 2)), Self.isName(name),
+            prefix != nil || Self.isPlace(directory)
         else { throw .unusable }
         self.state = state
     }

@@ -43,7 +43,7 @@ extension FleetStore {
             [
                 "\(worker)", list(wishes.map(\.host)), list(wishes.map(\.budget)), list(wishes.map { "\($0.wanted)" }),
                 list(wishes.map { "\($0.running)" }),
-            ])
+            ], as: .reserve)
         var grants: [StartGate.Grant] = []
         for row in found.rows {
             let now = try row.seconds(5)

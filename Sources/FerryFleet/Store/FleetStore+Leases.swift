@@ -8,6 +8,9 @@ extension FleetStore {
         try await link.rows("SELECT ferry.join($1, $2)", [key, name]).one().number(0)
     }
 
+    /// The SQLSTATE of ferry.beat for a worker that ferry.tidy has removed.
+    static let noSuchWorker = "P0002"
+
     /// The heartbeat. Returns the leases that the worker holds for as long as `lasting` from now on, and the database's
     /// time as seconds since 1970.
     func beat(_ worker: Int64, lasting: Duration) async throws(DatabaseError) -> ([FleetLease], Double) {
@@ -17,7 +20,7 @@ extension FleetStore {
                 extract(epoch FROM clock_timestamp())
             FROM (SELECT) AS one LEFT JOIN ferry.beat($1, make_interval(secs => $2)) AS b ON true
             """,
-            ["\(worker)", "\(lasting.components.seconds)"])
+            ["\(worker)", "\(lasting.components.seconds)"], as: .beat)
         guard let time = held.rows.first else { throw .unusable }
         let seconds = try time.seconds(7)
         guard held.rows.count <= LeaseMachine.mostHeld else { throw .unusable }
@@ -35,7 +38,7 @@ extension FleetStore {
 
     /// Takes a lease if there is one; the next heartbeat has it.
     func claim(_ worker: Int64) async throws(DatabaseError) -> Bool {
-        try await !link.rows("SELECT ferry.claim($1)", ["\(worker)"]).rows.isEmpty
+        try await !link.rows("SELECT ferry.claim($1)", ["\(worker)"], as: .claim).rows.isEmpty
     }
 
     /// The rows of a lease that have no result. A row that cannot be used has its reason in place of its request.
@@ -46,7 +49,7 @@ extension FleetStore {
             WHERE e.batch = $1::integer AND e.number BETWEEN $2::bigint AND $3::bigint AND NOT EXISTS (
                 SELECT 1 FROM ferry.result r WHERE r.batch = $1::integer AND r.number = e.number)
             ORDER BY e.number
-            """, ["\(lease.batch.id)", "\(lease.first)", "\(lease.last)"])
+            """, ["\(lease.batch.id)", "\(lease.first)", "\(lease.last)"], as: .rows)
         guard found.rows.count <= FleetSchema.leaseRows else { throw .unusable }
         var rows: [FleetRow] = []
         for row in found.rows {
@@ -58,7 +61,7 @@ extension FleetStore {
 
     /// Ends a lease. Returns false if rows of it have no result.
     func finish(_ worker: Int64, _ lease: Int64) async throws(DatabaseError) -> Bool {
-        try await link.rows("SELECT ferry.finish($1, $2)", ["\(worker)", "\(lease)"]).one().truth(0)
+        try await link.rows("SELECT ferry.finish($1, $2)", ["\(worker)", "\(lease)"], as: .finish).one().truth(0)
     }
 
     /// Ends a worker: others take at once what it still has.

@@ -7,8 +7,9 @@ extension FleetStore {
     /// Returns how many were new.
     func append(_ results: [FleetResult]) async throws(DatabaseError) -> Int64 {
         let lines = results.map { "{\"number\":\($0.key.number),\"lease\":\($0.lease),\"line\":\($0.line)}" }
-        return try await link.rows("SELECT ferry.append($1::json)", ["[\(lines.joined(separator: ","))]"]).one().number(
-            0)
+        return try await link.rows(
+            "SELECT ferry.append($1::json)", ["[\(lines.joined(separator: ","))]"], as: .append
+        ).one().number(0)
     }
 
     /// Lines of a batch in the order of the list, as they are stored.

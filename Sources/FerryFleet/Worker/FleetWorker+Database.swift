@@ -9,15 +9,16 @@ extension FleetWorker {
 
     /// Joins the fleet, and goes on with what an earlier process of this worker has left.
     func begin(key: String) async throws {
+        self.key = key
         while true {
             do throws(DatabaseError) {
                 try await store.checkSchema()
                 worker = try await store.join(key: key, name: plan.name)
                 budgets = try await store.budgets()
-                _ = try await beat()
+                try await beat()
                 break
             } catch {
-                if !error.isTransient { throw error }
+                if !error.isTransient || error.isDenied { throw error }
                 if !times.isAway { report.message("\(error.reason); trying again") }
                 times.isAway = true
                 try await Task.sleep(for: .seconds(1))
@@ -26,18 +27,19 @@ extension FleetWorker {
         }
         times.isAway = false
         try await manager.activate()
-        try await adopt()
+        try await findListed()
     }
 
     /// One turn of the loop. Returns the pause until the next.
     func turn() async throws(DatabaseError) -> Duration {
         times.measure(at: now)
-        if now >= times.beatAt { try await forget(beat()) }
+        if let listed { try await adopt(listed) }
         try await deliver()
         for (host, delay) in holds {
-            holds[host] = nil
             try await store.hold(host, for: delay)
+            if holds[host] == delay { holds[host] = nil }
         }
+        try await release()
         if now >= times.budgetsAt {
             times.budgetsAt = now + .seconds(30)
             let table = try await store.budgets()
@@ -69,31 +71,45 @@ extension FleetWorker {
         return machine.isEmpty ? .seconds(1) : .milliseconds(200)
     }
 
-    /// Sends the heartbeat. Returns the rows that this worker has lost.
-    func beat() async throws(DatabaseError) -> [RowKey] {
+    /// Sends a heartbeat, and takes over what it answers.
+    func beat() async throws(DatabaseError) {
         let sent = now
-        let (leases, seconds) = try await store.beat(worker, lasting: plan.lease)
-        clock.set(seconds, at: now)
+        let answer: (leases: [FleetLease], seconds: Double)
+        do throws(DatabaseError) { answer = try await pulse.beat(worker, lasting: plan.lease) } catch {
+            guard error.state == FleetStore.noSuchWorker else { throw error }
+            // It was silent for so long that it was forgotten, and has nothing any more.
+            worker = try await pulse.join(key: key, name: plan.name)
+            answer = try await pulse.beat(worker, lasting: plan.lease)
+        }
+        clock.set(answer.seconds, at: now)
         times.beatAt = sent + plan.beatInterval
-        let isFenced = machine.isFenced(at: now)
-        let change = machine.beat(leases, deadline: sent + plan.lease - plan.margin)
-        for key in change.lost { free(key) }
-        if isFenced { await resumeAll(except: Set(change.lost)) }
-        let idle = gate.idle(except: machine.waiting)
-        if !idle.isEmpty { try await store.release(worker, idle) }
+        if let claimed = times.claimedAt, claimed <= sent { times.claimedAt = nil }
+        let gone = machine.beat(answer.leases, deadline: sent + plan.lease - plan.margin).lost
+        for key in gone { free(key) }
+        lost += gone
         changed.notify()
-        return change.lost
     }
 
-    /// Takes leases while too few rows wait, and reads their rows. Returns whether one was there.
+    /// Gives back connections to hosts of which nothing runs or waits.
+    private func release() async throws(DatabaseError) {
+        guard now >= times.releaseAt else { return }
+        times.releaseAt = now + .seconds(5)
+        unreleased.formUnion(gate.idle(except: machine.waiting))
+        guard !unreleased.isEmpty else { return }
+        let hosts = unreleased
+        try await store.release(worker, Array(hosts))
+        unreleased.subtract(hosts)
+    }
+
+    /// Takes a lease while too few rows wait, which the next heartbeat answers, and reads the rows of leases. Returns
+    /// whether there is one.
     private func takeLeases() async throws(DatabaseError) -> Bool {
-        var isNew = false
         let ahead = Double(plan.ahead.components.seconds) * times.rowsPerSecond
         let rows = max(plan.parallel, Int(min(ahead, 1e6)))
-        if now >= times.claimAt, !isStopping, machine.wantsLease(rows: rows) {
+        if now >= times.claimAt, !isStopping, times.claimedAt == nil, machine.wantsLease(rows: rows) {
             if try await store.claim(worker) {
-                isNew = true
-                try await forget(beat())
+                times.claimedAt = now
+                beatWanted.notify()
             } else {
                 times.claimAt = now + .seconds(2)
             }
@@ -101,9 +117,9 @@ extension FleetWorker {
         for lease in machine.unread {
             let found = try await store.rows(of: lease)
             take(found, of: lease.number)
+            changed.notify()
         }
-        if isNew { changed.notify() }
-        return isNew
+        return times.claimedAt != nil
     }
 
     /// Enters rows of a lease, those without a usable request as failed.

@@ -9,32 +9,46 @@ extension FleetWorker {
     /// The attempts of a file of a host with a budget, each of which is a start of its own.
     private static let mostAttempts = 5
 
-    /// Enters the list of an earlier process: what has ended there is reported, what has not goes on. What belongs to
-    /// another worker now leaves the list, its part file stays.
-    func adopt() async throws {
-        var running: [Int64: Set<RowKey>] = [:]
-        var ended: [RowKey: FleetResult] = [:]
+    /// Finds the rows in the list of an earlier process. What belongs to another worker now leaves the list, its part file
+    /// stays.
+    func findListed() async throws(DownloadError) {
+        var found: [Int64: [RowKey]] = [:]
         let held = Set(machine.unread.map(\.number))
         for download in try await manager.downloads() {
             let words = (download.request.userInfo[Self.mark] ?? "").split(at: " ").compactMap { Int64($0) }
             guard words.count == 3, held.contains(words[2]) else {
-                await drop(download)
+                await Self.leave(download)
                 continue
             }
             let key = RowKey(batch: Int(words[0]), number: words[1])
             (downloads[key], keys[download.id]) = (download, key)
-            if let result = result(of: download, key, lease: words[2]) {
-                ended[key] = result
-            } else {
-                running[words[2], default: []].insert(key)
-            }
+            found[words[2], default: []].append(key)
         }
+        listed = found
+    }
+
+    /// Enters what was found in the list: what has ended is reported, what has not goes on.
+    func adopt(_ listed: [Int64: [RowKey]]) async throws(DatabaseError) {
         for lease in machine.unread {
             let rows = try await store.rows(of: lease)
-            take(rows, of: lease.number, running: running[lease.number] ?? [], ended: ended)
+            // Files end meanwhile: their states are looked at now, and each later end finds its row.
+            var running: Set<RowKey> = []
+            var ended: [RowKey: FleetResult] = [:]
+            for key in listed[lease.number] ?? [] {
+                guard let download = downloads[key] else { continue }
+                if let result = result(of: download, key, lease: lease.number) {
+                    ended[key] = result
+                } else {
+                    running.insert(key)
+                }
+            }
+            take(rows, of: lease.number, running: running, ended: ended)
         }
+        self.listed = nil
         // Stopped at the end of its leases, before the process was killed.
-        for download in downloads.values where download.status.state == .paused { try? await download.resume() }
+        if !isPausedByFence {
+            for download in downloads.values where download.status.state == .paused { try? await download.resume() }
+        }
         // Rows that have a result in the database already.
         await forget(downloads.keys.filter { machine.row($0) == nil })
         changed.notify()
@@ -51,7 +65,10 @@ extension FleetWorker {
             }
             var request = plan.template
             (request.sources, request.destination) = (row.request.sources, row.request.destination)
-            request.checksum = row.request.checksum
+            (request.checksum, request.uploadTo) = (row.request.checksum, row.request.uploadTo)
+            if request.uploadTo != nil, case .file(let name) = request.destination {
+                request.destination = .file(Paths.join(plan.staging, name))
+            }
             request.userInfo = [Self.mark: "\(row.key.batch) \(row.key.number) \(row.lease)"]
             if budgets.budget(of: row.host) != nil {
                 // One start is one request: the fleet retries it.
@@ -208,8 +225,6 @@ extension FleetWorker {
         _ = await gone.concurrently { await Self.leave($0) }
     }
 
-    private func drop(_ download: Download) async { await Self.leave(download) }
-
     /// Removes a download from the list. A part file stays, for another attempt or another worker.
     private static func leave(_ download: Download) async {
         switch download.status.state {
@@ -219,20 +234,28 @@ extension FleetWorker {
         }
     }
 
-    /// Stops everything when the leases may have ended.
-    func fence() async {
-        guard machine.isFenced(at: now), machine.runningCount > 0, !isPausedByFence else { return }
-        isPausedByFence = true
-        report.message("the database has been away for as long as the leases last: everything waits")
-        try? await manager.pauseAll()
+    /// Stops the rows that others have.
+    func stopLost() async {
+        while !lost.isEmpty {
+            let rows = lost
+            lost = []
+            await forget(rows)
+        }
     }
 
-    /// Goes on after ``fence()``, with the rows that are still held.
-    func resumeAll(except lost: Set<RowKey>) async {
-        guard isPausedByFence else { return }
-        isPausedByFence = false
-        for (key, download) in downloads where !lost.contains(key) && download.status.state == .paused {
-            try? await download.resume()
+    /// Stops everything when the leases may have ended, and goes on with what is still held when they have not.
+    func fence() async {
+        let isFenced = machine.isFenced(at: now)
+        if isFenced, !isPausedByFence, !downloads.isEmpty {
+            isPausedByFence = true
+            report.message("the database has been away for as long as the leases last: everything waits")
+            try? await manager.pauseAll()
+        } else if !isFenced, isPausedByFence {
+            isPausedByFence = false
+            for (key, download) in downloads where download.status.state == .paused {
+                // Another worker may have it by now.
+                if machine.row(key) != nil { try? await download.resume() }
+            }
         }
     }
 }

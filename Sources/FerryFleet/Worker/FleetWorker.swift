@@ -18,13 +18,18 @@ import FerryTerminal
 /// - Files start and end without the database: only leases, results and budgets wait for it.
 /// - No transaction is open while anything is downloaded: each call is one statement.
 /// - Nothing runs after the deadline of the leases, which is counted from the moment at which the heartbeat was sent.
+/// - Heartbeats are sent one after another by one task over a connection of their own, so that they wait for no other
+///   statement, and their answers come in order.
 actor FleetWorker {
     let plan: WorkerPlan
     let store: FleetStore
+    /// The connection of heartbeats.
+    let pulse: FleetStore
     let manager: DownloadManager
     let report: WorkerReport
     private let start = ContinuousClock.now
-    /// This worker's number in the database; 0 before it has joined.
+    /// This worker's key and number in the database; 0 before it has joined.
+    var key = ""
     var worker: Int64 = 0
     var machine = LeaseMachine()
     var gate = StartGate()
@@ -33,6 +38,8 @@ actor FleetWorker {
     /// The listed downloads of rows.
     var downloads: [RowKey: Download] = [:]
     var keys: [DownloadID: RowKey] = [:]
+    /// Those of an earlier process by their lease, until the rows of these are read.
+    var listed: [Int64: [RowKey]]?
     /// Delays that servers have asked for, by what their hosts' starts are counted under.
     var holds: [String: Duration] = [:]
     var times = WorkerTimes()
@@ -40,17 +47,25 @@ actor FleetWorker {
     var directories: Set<String> = []
     /// What the starts of running rows were counted under.
     var startedUnder: [RowKey: String] = [:]
+    /// Rows that others have now, and that are still to be stopped.
+    var lost: [RowKey] = []
+    /// Hosts whose connections are still to be given back.
+    var unreleased: Set<String> = []
     var isPausedByFence = false
     private(set) var isStopping = false
     private var isOver = false
     /// Notified when there is something to start or to tell the database.
     nonisolated let changed: AsyncEvent
+    /// Notified when a heartbeat is wanted before its time.
+    let beatWanted = AsyncEvent()
 
     /// - Parameter changed: Notified by the database too.
     init(
-        _ plan: WorkerPlan, store: FleetStore, manager: DownloadManager, report: WorkerReport, changed: AsyncEvent
+        _ plan: WorkerPlan, store: FleetStore, pulse: FleetStore, manager: DownloadManager, report: WorkerReport,
+        changed: AsyncEvent
     ) {
-        (self.plan, self.store, self.manager, self.report, self.changed) = (plan, store, manager, report, changed)
+        (self.plan, self.store, self.pulse) = (plan, store, pulse)
+        (self.manager, self.report, self.changed) = (manager, report, changed)
     }
 
     /// What the worker has done, for its last line.
@@ -75,6 +90,7 @@ actor FleetWorker {
                 await withTaskGroup(of: Void.self) { work in
                     work.addTask { for await event in events { await self.follow(event) } }
                     work.addTask { await self.startLoop() }
+                    work.addTask { await self.heartLoop() }
                     work.addTask { await self.databaseLoop() }
                     for await _ in work { if await self.isEnding { break } }
                     await self.manager.shutdown()
@@ -97,6 +113,7 @@ actor FleetWorker {
         willLeave(code)
         report.message("stopping; the same command goes on with what this worker holds")
         changed.notify()
+        beatWanted.notify()
         await manager.shutdown()
         _ = try? await deliver()
     }
@@ -105,12 +122,13 @@ actor FleetWorker {
     func end() {
         isOver = true
         changed.notify()
+        beatWanted.notify()
     }
 
-    /// Returns when something has changed, or after a time.
-    private func wait(after seen: UInt64, atMost time: Duration) async {
+    /// Returns when an event has been notified, or after a time.
+    private func wait(for event: AsyncEvent, after seen: UInt64, atMost time: Duration) async {
         await withTaskGroup(of: Void.self) { group in
-            group.addTask { await self.changed.wait(after: seen) }
+            group.addTask { await event.wait(after: seen) }
             group.addTask { try? await Task.sleep(for: time) }
             await group.next()
             group.cancelAll()
@@ -119,18 +137,20 @@ actor FleetWorker {
 
     // MARK: Loops
 
-    /// Starts rows whenever slots, budgets and leases permit.
+    /// Starts rows whenever slots, budgets and leases permit; stops those that others have.
     private func startLoop() async {
         while !isEnding, !Task.isCancelled {
             let seen = changed.count
             let table = budgets
             let wake = machine.wake(at: now) { table.key(of: $0) }
+            await stopLost()
             await fence()
             await startRows()
             let isFull = machine.runningCount >= plan.parallel
             let next = [wake, isFull ? nil : gate.nextStart(machine.waiting)].compactMap(\.self).min()
             // An idle second, or the time of the next start.
-            await wait(after: seen, atMost: min(.seconds(1), max(.milliseconds(5), (next ?? .seconds(3600)) - now)))
+            let pause = min(.seconds(1), max(.milliseconds(5), (next ?? .seconds(3600)) - now))
+            await wait(for: changed, after: seen, atMost: pause)
         }
     }
 
@@ -143,33 +163,52 @@ actor FleetWorker {
         if !rows.isEmpty { await submit(rows) }
     }
 
-    /// Talks to the database: heartbeats, results, leases, budgets. While it is away, tries again each second.
+    /// Sends heartbeats.
+    private func heartLoop() async {
+        while !isEnding, !Task.isCancelled {
+            let seen = beatWanted.count
+            let isSent = await attempt { () async throws(DatabaseError) in try await beat() }
+            if isEnding { return }
+            let pause = isSent ? times.beatAt - now : Self.pauseWhileAway
+            await wait(for: beatWanted, after: seen, atMost: max(.zero, pause))
+        }
+    }
+
+    /// Tells the database results, and asks it for leases and budgets.
     private func databaseLoop() async {
         while !isEnding, !Task.isCancelled {
             let seen = changed.count
-            var pause: Duration = .milliseconds(200)
-            do throws(DatabaseError) {
-                pause = try await turn()
-                if times.isAway { report.message("the database is back") }
-                times.isAway = false
-            } catch {
-                guard error.isTransient else {
-                    report.failed(error)
-                    counts.codes.insert(.internal)
-                    end()
-                    return
-                }
-                if !times.isAway { report.message("\(error.reason); downloads go on") }
-                times.isAway = true
-                pause = .seconds(1)
-            }
+            var pause = Self.pauseWhileAway
+            _ = await attempt { () async throws(DatabaseError) in pause = try await turn() }
             if isEnding { return }
             // Events of single files need no statement of their own: results wait for each other a little.
             if pause <= .milliseconds(500) {
                 try? await Task.sleep(for: pause)
             } else {
-                await wait(after: seen, atMost: pause)
+                await wait(for: changed, after: seen, atMost: pause)
             }
+        }
+    }
+
+    private static let pauseWhileAway: Duration = .seconds(1)
+
+    /// Makes statements. Returns false while the database is away; ends the run if they can never succeed.
+    private func attempt(_ statements: () async throws(DatabaseError) -> Void) async -> Bool {
+        do throws(DatabaseError) {
+            try await statements()
+            if times.isAway { report.message("the database is back") }
+            times.isAway = false
+            return true
+        } catch {
+            guard error.isTransient else {
+                report.failed(error)
+                counts.codes.insert(.internal)
+                end()
+                return false
+            }
+            if !times.isAway { report.message("\(error.reason); downloads go on") }
+            times.isAway = true
+            return false
         }
     }
 }

@@ -5,6 +5,8 @@ import FerryCore
 struct WorkerPlan: Sendable {
     /// How the files are downloaded; its list is in the worker's state directory.
     var configuration: DownloadManager.Configuration
+    /// The directory of files that are to be uploaded.
+    var staging: String
     /// What all requests share.
     var template: DownloadRequest
     /// The name in `ferry.worker`.

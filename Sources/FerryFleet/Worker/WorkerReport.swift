@@ -26,6 +26,9 @@ struct WorkerTimes: Sendable {
     var beatAt: Duration = .zero
     /// The next search for a lease, after there was none.
     var claimAt: Duration = .zero
+    /// When a lease was taken that no heartbeat has answered yet.
+    var claimedAt: Duration?
+    var releaseAt: Duration = .zero
     var budgetsAt: Duration = .zero
     var tidyAt: Duration = .seconds(30)
     /// Whether the last statement failed for want of the database.

@@ -3,7 +3,7 @@ import FerryCore
 import FerryMetrics
 
 /// The metrics of the daemon: what was measured since its start, and what its list, connections and process are now.
-final class DaemonMetrics: Sendable {
+final class DaemonMetrics: MetricsSource {
     private let registry: MetricRegistry
     private let manager: DownloadManager
     private let sessions: SessionStore
@@ -23,7 +23,6 @@ final class DaemonMetrics: Sendable {
         self.settings = settings
     }
 
-    /// Returns all families. Throws `catalogue` if the list cannot be read.
     func families() async throws(DownloadError) -> [MetricFamily] {
         await turn.acquire()
         defer { turn.release() }

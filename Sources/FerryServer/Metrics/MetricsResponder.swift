@@ -25,14 +25,14 @@ final class MetricsResponder: Sendable {
     /// Of this port alone: other users must not be able to crowd out the connections of the page.
     let connections: ConnectionTable
     let token: SharedToken
-    private let metrics: DaemonMetrics
+    private let metrics: any MetricsSource
     private let access: Mutex<ProgramAccess>
     /// The time before a response to a wrong token, so that few can be tried.
     private let delay: Duration
     private let logger: Logger
 
     init(
-        _ metrics: DaemonMetrics, token: SharedToken, port: Int, connections: ConnectionTable, delay: Duration,
+        _ metrics: any MetricsSource, token: SharedToken, port: Int, connections: ConnectionTable, delay: Duration,
         logger: Logger
     ) {
         self.metrics = metrics
@@ -72,7 +72,7 @@ final class MetricsResponder: Sendable {
     }
 
     /// Returns the metrics as a response.
-    static func answer(_ metrics: DaemonMetrics) async throws(DownloadError) -> Response {
+    static func answer(_ metrics: any MetricsSource) async throws(DownloadError) -> Response {
         Answer.body(Data(Exposition.text(try await metrics.families()).utf8), type: Exposition.mediaType)
     }
 

@@ -3,7 +3,6 @@ import FerryCore
 import HummingbirdCore
 import Logging
 import NIOCore
-import NIOPosix
 import ServiceLifecycle
 
 #if canImport(Darwin)
@@ -50,13 +49,13 @@ extension Daemon {
             return address.withSockAddr { bind(descriptor, $0, socklen_t($1)) } == 0 ? 0 : errno
         }
         if number != 0 {
-            throw Self.failure(IOError(errnoCode: number, reason: "bind"), port: port, option: option)
+            throw LoopbackListeners.failure(IOError(errnoCode: number, reason: "bind"), port: port, option: option)
         }
     }
 
-    fileprivate static let aria2Option = "--aria2-rpc"
-    fileprivate static let gatewayOption = "--gateway-port"
-    fileprivate static let metricsOption = "--metrics-port"
+    private static let aria2Option = "--aria2-rpc"
+    private static let gatewayOption = "--gateway-port"
+    private static let metricsOption = "--metrics-port"
 
     /// Whether a process accepts connections at the socket.
     private static func isServed(_ path: String) -> Bool {
@@ -71,22 +70,6 @@ extension Daemon {
     fileprivate var ports: [Int] {
         let port = settings.current.port
         return mustHavePort || port == 0 ? [port] : Array(port...min(port + 9, 65_535)) + [0]
-    }
-
-    /// Translates a failure to bind the port that an option gives.
-    fileprivate static func failure(_ error: any Error, port: Int, option: String = "--port") -> any Error {
-        guard let error = error as? IOError else { return error }
-        switch error.errnoCode {
-        case EADDRINUSE:
-            return DownloadError(
-                .conflict, ErrorPhrase(.takenPort, "\(port)"), suggestion: ErrorPhrase(.anotherPort, option),
-                recovery: .needsUser)
-        case EACCES:
-            return DownloadError(
-                .invalidRequest, ErrorPhrase(.closedPort, "\(port)"), suggestion: ErrorPhrase(.anotherPort, option),
-                recovery: .needsUser)
-        default: return error
-        }
     }
 
     /// Returns one service for each socket. Requires the state lock: an existing socket is then stale.
@@ -112,7 +95,7 @@ extension Daemon {
             services.count + (aria2 == nil ? 0 : 1) + (gateway == nil ? 0 : 1) + (metrics == nil ? 0 : 1))
         if let aria2, let port = settings.aria2Rpc {
             services.append(
-                LoopbackPair(daemon: self, port: port, option: Self.aria2Option) { [self] host, port, running in
+                LoopbackListeners(port: port, option: Self.aria2Option, logger: logger) { [self] host, port, running in
                     aria2Listener(aria2, host, port) { port in
                         aria2.listens(on: port)
                         running(port)
@@ -123,7 +106,7 @@ extension Daemon {
         }
         if let gateway {
             services.append(
-                LoopbackPair(daemon: self, port: settings.gatewayPort, option: Self.gatewayOption) {
+                LoopbackListeners(port: settings.gatewayPort, option: Self.gatewayOption, logger: logger) {
                     [self] host, port, running in
                     gatewayListener(gateway, host, port) { port in
                         gateway.listens(on: port)
@@ -135,9 +118,10 @@ extension Daemon {
         }
         if let metrics, let port = settings.metricsPort {
             services.append(
-                LoopbackPair(daemon: self, port: port, option: Self.metricsOption) { [self] host, port, running in
-                    metricsListener(metrics, host, port) { port in
-                        metrics.listens(on: port)
+                LoopbackListeners(port: port, option: Self.metricsOption, logger: logger) {
+                    [http, limits, peers, logger] host, port, running in
+                    metrics.listener(host, port, http, limits, peers) { port in
+                        logger.info("the metrics are served", metadata: ["address": "\(host):\(port)"])
                         running(port)
                     }
                 } bound: { [addresses] in
@@ -170,7 +154,7 @@ extension Daemon {
                 addresses.bound(socket: path)
             }
         }
-        return listener(.unixDomainSocket(path: path), respond: responder.respond, handlers: handlers) {
+        return http.service(.unixDomainSocket(path: path), respond: responder.respond, handlers: handlers) {
             [addresses, logger] _ in
             chmod(path, 0o600)
             logger.info("listening", metadata: ["socket": "\(path)"])
@@ -192,12 +176,12 @@ extension Daemon {
         running: @escaping @Sendable (any Channel) async -> Void
     ) -> any Service {
         InheritedListener(
-            channel: channel(responder.respond, handlers), descriptor: descriptor, mostConnections: mostConnections,
-            logger: quiet, running: running)
+            channel: http.channel(responder.respond, handlers), descriptor: descriptor,
+            mostConnections: mostConnections, logger: quiet, running: running)
     }
 
     fileprivate func loopback(_ port: Int) -> any Service {
-        listener(.hostname("127.0.0.1", port: port), respond: responder.respond, handlers: loopbackHandlers()) {
+        http.service(.hostname("127.0.0.1", port: port), respond: responder.respond, handlers: loopbackHandlers()) {
             [addresses, responder, logger] channel in
             let port = channel.localAddress?.port ?? port
             responder.listens(on: port)
@@ -207,7 +191,7 @@ extension Daemon {
     }
 
     fileprivate func secondLoopback(_ port: Int) -> any Service {
-        listener(.hostname("::1", port: port), respond: responder.respond, handlers: loopbackHandlers()) {
+        http.service(.hostname("::1", port: port), respond: responder.respond, handlers: loopbackHandlers()) {
             [addresses, logger] _ in
             logger.info("listening", metadata: ["address": "[::1]:\(port)"])
             addresses.bound(host: "[::1]:\(port)")
@@ -217,8 +201,9 @@ extension Daemon {
     fileprivate func aria2Listener(
         _ aria2: Aria2Responder, _ host: String, _ port: Int, running: @escaping @Sendable (Int) -> Void
     ) -> any Service {
-        listener(.hostname(host, port: port), respond: aria2.respond, handlers: loopbackHandlers(upgrading: aria2)) {
-            [logger] channel in
+        http.service(
+            .hostname(host, port: port), respond: aria2.respond, handlers: loopbackHandlers(upgrading: aria2)
+        ) { [logger] channel in
             let port = channel.localAddress?.port ?? port
             logger.info("listening for clients of aria2", metadata: ["address": "\(host):\(port)"])
             running(port)
@@ -228,26 +213,11 @@ extension Daemon {
     fileprivate func gatewayListener(
         _ gateway: GatewayResponder, _ host: String, _ port: Int, running: @escaping @Sendable (Int) -> Void
     ) -> any Service {
-        listener(.hostname(host, port: port), respond: gateway.respond, handlers: loopbackHandlers(isProxy: true)) {
-            [logger] channel in
+        http.service(
+            .hostname(host, port: port), respond: gateway.respond, handlers: loopbackHandlers(isProxy: true)
+        ) { [logger] channel in
             let port = channel.localAddress?.port ?? port
             logger.info("the gateway is listening", metadata: ["address": "\(host):\(port)"])
-            running(port)
-        }
-    }
-
-    private func metricsListener(
-        _ metrics: MetricsResponder, _ host: String, _ port: Int, running: @escaping @Sendable (Int) -> Void
-    ) -> any Service {
-        let (limits, table, peers) = (limits, metrics.connections, peers)
-        return listener(.hostname(host, port: port), respond: metrics.respond) {
-            [
-                RequestLineCheck.Installer(RequestLimiter(limits, table: table)),
-                LoopbackPeerCheck(user: nil, peers: peers),
-            ]
-        } running: { [logger] channel in
-            let port = channel.localAddress?.port ?? port
-            logger.info("the metrics are served", metadata: ["address": "\(host):\(port)"])
             running(port)
         }
     }
@@ -269,35 +239,7 @@ extension Daemon {
         }
     }
 
-    private func listener(
-        _ address: BindAddress, respond: @escaping @Sendable (Request, any Channel) async -> Response,
-        handlers: @escaping @Sendable () -> [any RemovableChannelHandler],
-        running: @escaping @Sendable (any Channel) async -> Void
-    ) -> any Service {
-        channel(respond, handlers).server(
-            configuration: ServerConfiguration(
-                address: address,
-                availableConnectionsDelegate: MaximumAvailableConnections(mostConnections, logger: quiet)),
-            onServerRunning: running, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: quiet)
-    }
-
-    /// What each connection of a listener is.
-    private func channel(
-        _ respond: @escaping @Sendable (Request, any Channel) async -> Response,
-        _ handlers: @escaping @Sendable () -> [any RemovableChannelHandler]
-    ) -> HTTP1Channel {
-        var decoder = HTTP1Channel.Configuration.DecoderConfiguration()
-        decoder.maxHeaderFieldSize = 16 << 10
-        decoder.maxHeaderListSize = 32 << 10
-        decoder.maxHeaderFieldCount = 100
-        return HTTP1Channel(
-            responder: { request, writer, channel in
-                let response = await respond(request, channel)
-                try await writer.write(response: response.head, body: response.body)
-            },
-            configuration: HTTP1Channel.Configuration(
-                additionalChannelHandlers: handlers(), httpDecoderConfiguration: decoder))
-    }
+    private var http: HTTPListener { HTTPListener(mostConnections: mostConnections, logger: quiet) }
 }
 
 /// The listener on 127.0.0.1. The daemon ends if no port can be bound.
@@ -308,7 +250,7 @@ private struct FirstListener: Service {
         var ports = daemon.ports[...]
         while let port = ports.popFirst() {
             do { return try await daemon.loopback(port).run() } catch {
-                let error = Daemon.failure(error, port: port)
+                let error = LoopbackListeners.failure(error, port: port, option: "--port")
                 guard !ports.isEmpty, error is DownloadError else {
                     // The IPv6 listener waits for this one's port.
                     daemon.addresses.close()
@@ -330,43 +272,6 @@ private struct SecondListener: Service {
             daemon.logger.warning("::1 cannot be listened on", metadata: ["error": "\(error)"])
             daemon.addresses.bound()
             try? await gracefulShutdown()
-        }
-    }
-}
-
-/// Two listeners with a port of their own, on 127.0.0.1 and ::1. The daemon ends if the first cannot be bound; the
-/// machine may lack IPv6.
-private struct LoopbackPair: Service {
-    typealias Running = @Sendable (_ port: Int) -> Void
-
-    let daemon: Daemon
-    let port: Int
-    /// The option that gives the port.
-    let option: String
-    let listener: @Sendable (_ host: String, _ port: Int, _ running: @escaping Running) -> any Service
-    /// Called with the port once the first is bound.
-    let bound: Running
-
-    func run() async throws {
-        let (ports, found) = AsyncStream.makeStream(of: Int.self)
-        try await withThrowingTaskGroup(of: Void.self) { group in
-            group.addTask {
-                defer { found.finish() }
-                do {
-                    try await listener("127.0.0.1", port) { port in
-                        bound(port)
-                        found.yield(port)
-                    }.run()
-                } catch { throw Daemon.failure(error, port: port, option: option) }
-            }
-            group.addTask {
-                for await port in ports {
-                    do { try await listener("::1", port) { _ in }.run() } catch {
-                        daemon.logger.warning("::1 cannot be listened on", metadata: ["error": "\(error)"])
-                    }
-                }
-            }
-            try await group.waitForAll()
         }
     }
 }

@@ -1,9 +1,9 @@
 import Ferry
-import FerryCore
+package import FerryCore
 
 /// Where `-d s3://BUCKET/PREFIX/` and `-o s3://BUCKET/KEY` put files: into the staging directory until they are complete,
 /// then into a store.
-struct UploadTarget: Sendable, Hashable {
+package struct UploadTarget: Sendable, Hashable {
     /// The object, or the prefix of objects, whose path ends with a slash.
     let object: DownloadURL
     /// The directory of part files, absolute.
@@ -18,17 +18,30 @@ struct UploadTarget: Sendable, Hashable {
         }
         if !isExact, files.output != nil { throw UsageError("-o and -d s3://… cannot be used together") }
         if isExact, files.directory != nil { throw UsageError("-o s3://… and -d cannot be used together") }
-        let url: DownloadURL
-        do throws(DownloadError) { url = try DownloadURL(text) } catch { throw UsageError(error.reason) }
-        let isPrefix = url.path.utf8.last == UInt8(ascii: "/")
-        if isExact, isPrefix {
+        let url = try Self.place(text)
+        if isExact, url.path.utf8.last == UInt8(ascii: "/") {
             throw UsageError("-o \(text) names no object; -d puts files below a prefix")
         }
+        object = isExact ? url : Self.prefix(url)
+        staging = world.absolute(files.staging ?? StateDirectory.staging(world.environment))
+    }
+
+    /// Returns the prefix that a text names, whose path ends with a slash; `nil` if the text is no URL of a store.
+    package static func prefix(_ text: String) throws(UsageError) -> DownloadURL? {
+        isObject(text) ? prefix(try place(text)) : nil
+    }
+
+    private static func prefix(_ url: DownloadURL) -> DownloadURL {
+        url.path.utf8.last == UInt8(ascii: "/") ? url : url.appendingKey("/")
+    }
+
+    private static func place(_ text: String) throws(UsageError) -> DownloadURL {
+        let url: DownloadURL
+        do throws(DownloadError) { url = try DownloadURL(text) } catch { throw UsageError(error.reason) }
         guard url.query == nil, !url.path.utf8.hasPrefix("//") else {
             throw UsageError("\(text) names no place for objects")
         }
-        object = isExact || isPrefix ? url : url.appendingKey("/")
-        staging = world.absolute(files.staging ?? StateDirectory.staging(world.environment))
+        return url
     }
 
     private static func isObject(_ text: String) -> Bool {

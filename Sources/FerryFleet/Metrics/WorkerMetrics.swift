@@ -1,0 +1,29 @@
+import Ferry
+import FerryCore
+import FerryMetrics
+
+/// The metrics of a worker: what was measured since its start, and what its list, leases, connections and process are
+/// now. The database is not asked.
+final class WorkerMetrics: MetricsSource {
+    private let registry: MetricRegistry
+    private let manager: DownloadManager
+    private let reading: @Sendable () async -> WorkerReading
+    /// One request at a time reads the list, however many there are.
+    private let turn = AsyncLock()
+
+    init(
+        _ registry: MetricRegistry, manager: DownloadManager, reading: @escaping @Sendable () async -> WorkerReading
+    ) {
+        (self.registry, self.manager, self.reading) = (registry, manager, reading)
+    }
+
+    func families() async throws(DownloadError) -> [MetricFamily] {
+        await turn.acquire()
+        defer { turn.release() }
+        let reading = await reading()
+        let list = reading.hasJoined ? try await ManagerReading.families(of: manager) : []
+        let process = await onFileThread { ProcessReading.now() }
+        let info = MetricFamily(.info, [(label: FerryVersion.text, number: 1)])
+        return registry.families + list + [info] + process.families + reading.families
+    }
+}

@@ -1,0 +1,41 @@
+import FerryCore
+import FerryMetrics
+
+/// What a worker holds and has done, for its metrics. Pure.
+struct WorkerReading: Sendable, Hashable {
+    /// Whether a heartbeat was answered. The list of downloads is not opened before: it would go on with files whose
+    /// leases may be another worker's.
+    var hasJoined = false
+    var leases = 0
+    /// The rows of these leases that have no result in the database: waiting, running, or with a result here.
+    var waiting = 0
+    var running = 0
+    var undelivered = 0
+    /// Rows that have ended since the start.
+    var completed = 0
+    var failed = 0
+    /// The time since the start.
+    var age: Duration = .zero
+    /// The time until nothing may run; zero or negative once that is so.
+    var untilDeadline: Duration = .zero
+    /// The time since the last answer of the database.
+    var silence: Duration = .zero
+    /// Whether the last statement failed for want of the database.
+    var isAway = false
+
+    /// The families of a worker alone.
+    var families: [MetricFamily] {
+        [
+            MetricFamily(.fleetEnded, [("completed", Double(completed)), ("failed", Double(failed))]),
+            MetricFamily(
+                .fleetRows,
+                [("waiting", Double(waiting)), ("running", Double(running)), ("undelivered", Double(undelivered))]),
+            MetricFamily(.fleetLeases, Double(leases)),
+            MetricFamily(.fleetDeadline, untilDeadline.seconds),
+            MetricFamily(.fleetFenced, untilDeadline <= .zero ? 1 : 0),
+            MetricFamily(.fleetUp, hasJoined && !isAway ? 1 : 0),
+            MetricFamily(.fleetSilence, silence.seconds),
+            MetricFamily(.fleetAge, age.seconds),
+        ]
+    }
+}

@@ -1,0 +1,46 @@
+import HummingbirdCore
+import Logging
+import NIOCore
+import NIOPosix
+import ServiceLifecycle
+
+/// What all listeners of a program share: the limits of HTTP/1.1 and of connections.
+struct HTTPListener: Sendable {
+    typealias Respond = @Sendable (Request, any Channel) async -> Response
+    typealias Handlers = @Sendable () -> [any RemovableChannelHandler]
+
+    /// The maximum number of open connections; further ones wait to be accepted.
+    let mostConnections: Int
+    let logger: Logger
+
+    /// The listener on an address.
+    ///
+    /// - Parameters:
+    ///   - handlers: Those of each connection, before the responder.
+    ///   - running: Called with the listening channel.
+    func service(
+        _ address: BindAddress, respond: @escaping Respond, handlers: @escaping Handlers,
+        running: @escaping @Sendable (any Channel) async -> Void
+    ) -> any Service {
+        channel(respond, handlers).server(
+            configuration: ServerConfiguration(
+                address: address,
+                availableConnectionsDelegate: MaximumAvailableConnections(mostConnections, logger: logger)),
+            onServerRunning: running, eventLoopGroup: MultiThreadedEventLoopGroup.singleton, logger: logger)
+    }
+
+    /// What each connection of a listener is.
+    func channel(_ respond: @escaping Respond, _ handlers: @escaping Handlers) -> HTTP1Channel {
+        var decoder = HTTP1Channel.Configuration.DecoderConfiguration()
+        decoder.maxHeaderFieldSize = 16 << 10
+        decoder.maxHeaderListSize = 32 << 10
+        decoder.maxHeaderFieldCount = 100
+        return HTTP1Channel(
+            responder: { request, writer, channel in
+                let response = await respond(request, channel)
+                try await writer.write(response: response.head, body: response.body)
+            },
+            configuration: HTTP1Channel.Configuration(
+                additionalChannelHandlers: handlers(), httpDecoderConfiguration: decoder))
+    }
+}
