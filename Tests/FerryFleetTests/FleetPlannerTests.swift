@@ -48,7 +48,7 @@ import Testing
         #expect(
             try plan("--into", "/data")
                 == FleetPlanner.Addition(name: "list", directory: "/data", partRows: 5_000_000))
-        #expect(try plan("--into", "s3://b/p").directory == "s3://b/p/")
+        #expect(try plan("--into", "s3://bucket/p").directory == "s3://bucket/p/")
         for words in [["--into", "s3://"], ["--into", "s3://b?p"], ["--into", "data"], ["--into", "/a/../b"]] {
             #expect(throws: UsageError.self) {
                 try FleetPlanner.addition(FleetAddArguments.parse(["postgres://h/d", "list.txt"] + words))

@@ -21,8 +21,7 @@ enum FleetPlanner {
         let prefix = try UploadTarget.prefix(into)
         guard prefix != nil || FleetBatch.isPlace(into) else {
             throw UsageError(
-                "--into \(TextError.quote(into)): write an absolute path without . and .., which is used on every worker, or s3://BUCKET/PREFIX"
-            )
+                "--into \(TextError.quote(into)): write an absolute path without . and .., it is used on every worker")
         }
         guard partRows.contains(arguments.partRows), arguments.partRows % FleetSchema.leaseRows == 0 else {
             throw UsageError("--part-rows needs a multiple of 500, at most 1000000000")

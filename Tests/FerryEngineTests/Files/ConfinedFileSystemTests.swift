@@ -145,7 +145,7 @@ struct ConfinedFileSystemTests {
             }
         }
         var made = 0
-        for number in 0..<20_000 where made < 2000 {
+        for number in 0..<4000 where made < 1000 {
             guard let file = try? confined.create(FilePath(place).appending("n\(number)"), mode: 0o600) else {
                 continue
             }
