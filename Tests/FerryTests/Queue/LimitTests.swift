@@ -96,7 +96,8 @@ struct LimitTests {
                 $0.maxConcurrentDownloads = 1
                 $0.stallTimeout = .seconds(9000)
             }
-            let downloads = try await manager.download(["/a", "/b", "/c"].map { try shop.single($0) })
+            let downloads = try await manager.download(
+                [shop.elsewhere("/a")] + ["/b", "/c"].map { try shop.single($0) })
             await gate.arrived()
             await shop.reach(downloads[0]) { if case .waiting(.retry) = $0 { true } else { false } }
             guard case .waiting(.retry(let date)) = downloads[0].status.state else {
@@ -125,7 +126,7 @@ struct LimitTests {
                 $0.maxConcurrentDownloads = 1
                 $0.stallTimeout = .seconds(9000)
             }
-            let downloads = try await manager.download(["/a", "/b"].map { try shop.single($0) })
+            let downloads = try await manager.download([shop.elsewhere("/a"), shop.single("/b")])
             await gate.arrived()
             await shop.reach(downloads[0]) { if case .waiting(.retry) = $0 { true } else { false } }
             // The resume makes the retry due before its date.

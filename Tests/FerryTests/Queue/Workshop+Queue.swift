@@ -32,6 +32,16 @@ extension Workshop {
         }
     }
 
+    /// A request over one connection to the server under another name: what this one asks for (`Retry-After`) is no matter of
+    /// the downloads of the other.
+    func elsewhere(_ path: String, _ change: (inout DownloadRequest) -> Void = { _ in }) throws -> DownloadRequest {
+        try single(path) {
+            let text = server.url(path).replacingOccurrences(of: "127.0.0.1", with: "localhost")
+            if let url = try? DownloadURL(text) { $0.sources = [url] }
+            change(&$0)
+        }
+    }
+
     /// Serves a file at each path; the responses are scripted, then honest.
     @discardableResult
     func serve(_ paths: [String], size: Int64 = 3_000_000, _ script: [Behaviour] = []) -> Resource {
