@@ -23,7 +23,6 @@ extension SentenceTable {
         "there is a batch {0} already: give another name with --batch": "已有批次 {0}：请用 --batch 给出其他名称",
         "there is no batch {0}": "没有批次 {0}",
         "--batch {0}: write small letters, digits, - . _, at most 64": "--batch {0}：请用小写字母、数字、- . _，最多 64 个",
-        "--into {0}: a fleet stores files in directories only, not yet in S3": "--into {0}：机群只能把文件存入目录，尚不支持 S3",
         "--into {0}: write an absolute path without . and .., it is used on every worker":
             "--into {0}：请写不含 . 和 .. 的绝对路径，每台机器都会使用它",
         "--part-rows needs a multiple of 500, at most 1000000000": "--part-rows 需要 500 的倍数，最大 1000000000",
@@ -49,6 +48,7 @@ extension SentenceTable {
         "--metrics-port needs a number from 0 to 65535": "--metrics-port 需要 0 到 65535 的数",
         "the metrics are served at {0}": "指标位于 {0}",
         "--state {0}: the directory cannot be created": "--state {0}：无法创建目录",
+        "--state {0}: the directory is not yours alone": "--state {0}：该目录不只属于您",
         "--state {0}: another ferry work is running there": "--state {0}：那里已有另一个 ferry work 在运行",
         "--state {0}: {1}": "--state {0}：{1}",
         "{0}; trying again": "{0}；正在重试",
