@@ -10,6 +10,7 @@ package final class SystemThread: Sendable {
         self.name = name
         self.body = body
     }
+
     /// Runs `body` on a thread of its own, or on a queue if the system has no more threads.
     ///
     /// - Parameter stackSize: In bytes.

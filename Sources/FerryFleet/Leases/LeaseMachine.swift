@@ -156,6 +156,8 @@ struct LeaseMachine: Sendable {
     }
 
     var isEmpty: Bool { leases.isEmpty }
+
+    func holds(_ lease: Int64) -> Bool { leases[lease] != nil }
     var leaseCount: Int { leases.count }
     /// The number of results that the database does not have.
     var undeliveredCount: Int { undelivered.count }

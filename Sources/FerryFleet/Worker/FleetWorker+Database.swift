@@ -87,6 +87,11 @@ extension FleetWorker {
         let gone = machine.beat(answer.leases, deadline: sent + plan.lease - plan.margin).lost
         for key in gone { free(key) }
         lost += gone
+        // Files of an earlier process run before their rows are read.
+        for (lease, keys) in listed ?? [:] where !machine.holds(lease) {
+            listed?[lease] = nil
+            lost += keys
+        }
         changed.notify()
     }
 
