@@ -65,8 +65,8 @@ class Store:
         pages = self.s3.get_paginator("list_objects_v2").paginate(Bucket=BUCKET, Prefix=prefix)
         return {item["Key"]: item["Size"] for page in pages for item in page.get("Contents", [])}
 
-    def uploads(self):
-        return self.s3.list_multipart_uploads(Bucket=BUCKET).get("Uploads", [])
+    def uploads(self, prefix):
+        return self.s3.list_multipart_uploads(Bucket=BUCKET, Prefix=prefix).get("Uploads", [])
 
     def bytes(self, key):
         return self.s3.get_object(Bucket=BUCKET, Key=key)["Body"].read()
