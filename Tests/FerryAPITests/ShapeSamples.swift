@@ -197,7 +197,8 @@ enum ShapeSamples {
     static var fileSet: FileSet {
         var set = FileSet(id: "i", state: .failed, newSet, root: "/", addedAt: date)
         set.endedAt = date
-        set.incomplete = [FileSet.Incomplete(path: "p", reason: "r")]
+        set.bytesPerSecond = 1
+        set.incomplete = [FileSet.Incomplete(path: "p", error: error)]
         (set.problems, set.error) = (["q"], error)
         return set
     }

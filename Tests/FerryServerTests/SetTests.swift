@@ -113,6 +113,12 @@ struct SetTests {
                 try await Self.add(NewSet(url: url, directory: rig.downloads + "/d"), rig, port: port).status == 201)
             let other = NewSet(url: url + "x/", directory: rig.downloads + "/d")
             #expect(try await Self.add(other, rig, port: port).status == 409)
+            for directory in ["/d/sub", ""] {
+                let nested = NewSet(url: url + "x/", directory: rig.downloads + directory)
+                #expect(try await Self.add(nested, rig).status == 409)
+            }
+            let beside = NewSet(url: url + "x/", directory: rig.downloads + "/d2")
+            #expect(try await Self.add(beside, rig, port: port).status == 201)
             #expect(!FileManager.default.fileExists(atPath: "/etc/d"))
         }
     }
@@ -165,8 +171,10 @@ struct SetTests {
                     return batch.contains { $0.progress.completedBytes >= 2 << 20 } ? true : nil
                 }
             }
+            let syncing = try await Self.wait(rig) { $0.receivedBytes >= 2 << 20 }
+            #expect(syncing.state == .syncing && syncing.bytesPerSecond != nil, "\(syncing)")
             let paused = try await rig.ask(.pauseSet, id: set.id).shape(FileSet.self)
-            #expect(paused.state == .paused)
+            #expect(paused.state == .paused && paused.bytesPerSecond == nil)
             #expect(FileManager.default.fileExists(atPath: place + "/b.part"))
             let before = rig.origin.bodyBytes("/pub/b")
             rig.origin.always("/pub/b", .honest)
@@ -183,6 +191,37 @@ struct SetTests {
             #expect(!FileManager.default.fileExists(atPath: place + "/b.part"))
             #expect(FileManager.default.contents(atPath: place + "/b")?.count == 8 << 20)
             #expect(try await rig.ask(.list, query: "session=all").shape(DownloadPage.self).total == 0)
+        }
+    }
+
+    @Test("Set: a file that was paused and is listed at another URL since is fetched from there")
+    func moved() async throws {
+        try await DaemonRig.run { rig in
+            func list(_ path: String) {
+                rig.origin.serve("/list", Resource(text: #"{"url":"\#(rig.origin.url(path))","path":"f"}"# + "\n"))
+            }
+            rig.origin.serve("/old", Resource(size: 8 << 20, seed: 1))
+            rig.origin.serve("/new", Resource(size: 300_000, seed: 2))
+            rig.origin.always("/old", .stall(after: 1 << 20))
+            list("/old")
+            let place = rig.directory + "/set"
+            let new = NewSet(url: rig.origin.url("/list"), directory: place)
+            let id = try await Self.add(new, rig).shape(FileSet.self).id
+            try await rig.follow(query: "session=all") { events in
+                _ = try await events.next { event -> Bool? in
+                    guard case .progress(let batch) = event else { return nil }
+                    return batch.contains { $0.progress.completedBytes > 0 } ? true : nil
+                }
+            }
+            _ = try await rig.ask(.pauseSet, id: id)
+            list("/new")
+            _ = try await rig.ask(.resumeSet, id: id)
+            let done = try await Self.reach([.complete, .incomplete, .failed], id, rig)
+            #expect(done.state == .complete, "\(done)")
+            #expect(
+                FileManager.default.contents(atPath: place + "/f")
+                    == Data(Resource(size: 300_000, seed: 2).bytes(0..<300_000)))
+            #expect(!FileManager.default.fileExists(atPath: place + "/f.part"))
         }
     }
 

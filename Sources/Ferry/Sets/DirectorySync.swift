@@ -46,7 +46,7 @@ public struct SyncReport: Sendable, Hashable, Codable {
     /// The paths of files that are missing or not current, sorted.
     public var incomplete: [String] = []
     /// Why each of them is, by path.
-    public var reasons: [String: String] = [:]
+    public var errors: [String: DownloadError] = [:]
     /// The paths of files that the source does not list any more and that are still here, sorted.
     public var gone: [String] = []
     /// The paths of files that were deleted here, sorted.
@@ -88,10 +88,20 @@ public final class DirectorySync: Sendable {
     private let options: SyncOptions
     private struct State {
         /// The records of this run, by path.
-        var records: [String: FileRecord] = [:]
+        private(set) var records: [String: FileRecord] = [:]
+        /// Of the records that are not complete.
+        private(set) var errors: [String: DownloadError] = [:]
         var report = SyncReport()
-        /// The files of ``records`` that are not complete.
-        var failedCount = 0
+
+        mutating func note(_ record: FileRecord) { (records[record.path], errors[record.path]) = (record, nil) }
+
+        /// Notes a file that is not complete; what is known of an earlier version of it stays.
+        mutating func fail(_ entry: SetEntry, _ earlier: [String: FileRecord], _ error: DownloadError) {
+            var record = earlier[entry.path] ?? FileRecord(path: entry.path)
+            record.urls = entry.sources.map { $0.with(nil).text }
+            record.problem = error.message
+            (records[entry.path], errors[entry.path]) = (record, error)
+        }
     }
     private let state: Mutex<State>
     /// Locked on file threads alone; `nil` after the end.
@@ -133,17 +143,15 @@ public final class DirectorySync: Sendable {
         for step in plan.steps {
             switch step {
             case .keep(let record):
-                state.records[record.path] = record
+                state.note(record)
                 state.report.unchangedCount += 1
             case .conflict(let entry):
                 let path = Paths.join(root, entry.path)
                 let error = DownloadError(.conflict, ErrorPhrase(.thereAlready, path), recovery: .needsUser)
-                state.records[entry.path] = Self.incomplete(entry, earlier, error.message)
-                state.failedCount += 1
+                state.fail(entry, earlier, error)
             case .request(let entry, let cause):
                 if let error = opened.failures[Paths.parent(of: entry.path)] {
-                    state.records[entry.path] = Self.incomplete(entry, earlier, error.message)
-                    state.failedCount += 1
+                    state.fail(entry, earlier, error)
                     continue
                 }
                 let request = Self.request(entry, cause, in: root, options, home: home)
@@ -214,7 +222,7 @@ public final class DirectorySync: Sendable {
                     } else {
                         state.report.fetchedCount += 1
                     }
-                    state.records[record.path] = record
+                    state.note(record)
                     state.report.receivedBytes = state.report.receivedBytes.adding(file.receivedBytes)
                 }
                 return nil
@@ -246,11 +254,7 @@ public final class DirectorySync: Sendable {
     /// Notes a download of ``requests`` that ended without its file.
     public func failed(_ error: DownloadError, path: String) {
         guard let entry = entries[path] else { return }
-        let record = Self.incomplete(entry, earlier, error.message)
-        state.withLock { state in
-            state.records[entry.path] = record
-            state.failedCount += 1
-        }
+        state.withLock { $0.fail(entry, earlier, error) }
     }
 
     /// The progress of the run.
@@ -258,8 +262,8 @@ public final class DirectorySync: Sendable {
         state.withLock { state in
             let report = state.report
             return SyncProgress(
-                files: report.listedCount, done: report.unchangedCount + report.fetchedCount, failed: state.failedCount,
-                receivedBytes: report.receivedBytes)
+                files: report.listedCount, done: report.unchangedCount + report.fetchedCount,
+                failed: state.errors.count, receivedBytes: report.receivedBytes)
         }
     }
 
@@ -273,8 +277,16 @@ public final class DirectorySync: Sendable {
     /// Deletes what is gone, if that is asked for and the list was read whole; replaces the manifest.
     public func finish() async throws(DownloadError) -> SyncReport {
         try await EngineProvider.files.run { [self] disk throws(DownloadError) in
-            var (records, report) = state.withLock { ($0.records, $0.report) }
-            guard let manifest = manifest.withLock({ $0.take() }) else { return report }
+            guard let manifest = manifest.withLock({ $0.take() }) else { return state.withLock(\.report) }
+            let stopped = DownloadError(.cancelled, ErrorPhrase(.stopped))
+            let (records, ended) = state.withLock { state in
+                for entry in listing.entries where state.records[entry.path] == nil {
+                    state.fail(entry, earlier, stopped)
+                }
+                state.report.errors = state.errors
+                return (state.records, state.report)
+            }
+            var report = ended
             var kept: [FileRecord] = []
             for file in plan.gone {
                 if file.isDeleted, delete(file.record, disk) {
@@ -284,29 +296,13 @@ public final class DirectorySync: Sendable {
                 }
             }
             report.gone = kept.map(\.path)
-            for entry in listing.entries {
-                let record = records[entry.path] ?? Self.incomplete(entry, earlier, "the sync was stopped before")
-                if record.problem != nil || record.proof == nil {
-                    report.incomplete.append(entry.path)
-                    report.reasons[entry.path] = record.problem
-                }
-                records[entry.path] = record
-            }
-            report.incomplete.sort()
+            report.incomplete = listing.entries.map(\.path).filter { path in
+                records[path].map { $0.problem != nil || $0.proof == nil } ?? true
+            }.sorted()
             try manifest.replace(by: listing.entries.compactMap { records[$0.path] } + kept + plan.others)
             state.withLock { [report] in $0.report = report }
             return report
         }
-    }
-
-    /// The record of a file that is not complete; what is known of an earlier version stays.
-    private static func incomplete(
-        _ entry: SetEntry, _ earlier: [String: FileRecord], _ problem: String
-    ) -> FileRecord {
-        var record = earlier[entry.path] ?? FileRecord(path: entry.path)
-        record.urls = entry.sources.map { $0.with(nil).text }
-        record.problem = problem
-        return record
     }
 
     /// Deletes a file of the set that is unchanged since it was downloaded, with its digests.

@@ -54,8 +54,16 @@ struct SetReader: Sendable {
     /// Pages that are requested at the same time.
     private static let parallel = 6
 
-    /// Throws if there is no list at all; parts of it that cannot be used are ``SetListing/problems``.
+    /// Throws if there is no list at all, or the task was cancelled before the list was whole; parts of it that cannot be
+    /// used are ``SetListing/problems``.
     func read(_ source: SetSource) async throws(DownloadError) -> SetListing {
+        let listing = try await readAll(source)
+        // What was not read must not look like files that are gone.
+        if Task.isCancelled { throw DownloadError(.cancelled, ErrorPhrase(.stopped)) }
+        return listing
+    }
+
+    private func readAll(_ source: SetSource) async throws(DownloadError) -> SetListing {
         var listing = SetListing()
         switch source {
         case .entries(let entries): listing.add(entries, options.filter)

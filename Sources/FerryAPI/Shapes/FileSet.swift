@@ -58,9 +58,10 @@ package struct FileSet: Codable, Sendable, Hashable {
     /// A file that is missing or not current.
     package struct Incomplete: Codable, Sendable, Hashable {
         package var path: String
-        package var reason: String
+        /// `nil` if no more is known.
+        package var error: DownloadError?
 
-        package init(path: String, reason: String) { (self.path, self.reason) = (path, reason) }
+        package init(path: String, error: DownloadError?) { (self.path, self.error) = (path, error) }
     }
 
     package var id: String
@@ -80,6 +81,8 @@ package struct FileSet: Codable, Sendable, Hashable {
     package var failed = 0
     /// The bytes that were received in this run.
     package var receivedBytes: ByteCount = 0
+    /// The speed of its downloads together; `nil` unless it is being synced.
+    package var bytesPerSecond: Double?
     /// The first files that are missing or not current; `nil` for none.
     package var incomplete: [Incomplete]?
     /// The first things of the source that cannot be used; `nil` for none.

@@ -61,7 +61,7 @@ extension SentenceTable {
             "a list on the daemon's machine can only be named through the Unix socket; give the URL of a list",
             "后台服务所在机器上的列表只能通过 Unix 套接字指定；请给出列表的 URL"
         ),
-        .setPlaceTaken: ("{0} is the directory of the set {1}", "{0} 是集合 {1} 的目录"),
+        .setPlaceTaken: ("{0} overlaps the directory of the set {1}", "{0} 与集合 {1} 的目录重叠"),
         .setSource: ("a set has a url or a list, one of them", "集合要有 url 或 list，二者取一"),
         .credentialsInSet: (
             "the daemon keeps no credentials for a set", "后台服务不为集合保存凭据"
@@ -147,7 +147,8 @@ extension SentenceTable {
         "several sets begin with {0}; give more of it": "有多个集合以 {0} 开头；请给出更多",
         "there are no sets": "没有集合",
         "{0}  waiting  {1}": "{0}  等待中  {1}",
-        "{0}  syncing, {1} of {2} files, {3} received  {4}": "{0}  同步中，{2} 个文件中的 {1} 个，已接收 {3}  {4}",
+        "{0}  syncing, {1} of {2} files, {3} received, {4}  {5}":
+            "{0}  同步中，{2} 个文件中的 {1} 个，已接收 {3}，{4}  {5}",
         "{0}  paused  {1}": "{0}  已暂停  {1}",
         "{0}  complete, {1} files  {2}": "{0}  完整，{1} 个文件  {2}",
         "{0}  incomplete, {1} of {2} files are missing or not current  {3}":

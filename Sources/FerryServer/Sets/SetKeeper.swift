@@ -78,7 +78,8 @@ final class SetKeeper: Sendable {
             guard sets.count < SetStore.most else {
                 throw DownloadError(.invalidRequest, ErrorPhrase(.manySets, "\(SetStore.most)"), recovery: .needsUser)
             }
-            if let other = sets.first(where: { $0.set.directory.hasSameBytes(as: new.directory) }) {
+            // One below the other would have two syncs, and their downloads could not be told apart.
+            if let other = sets.first(where: { $0.set.overlaps(new) }) {
                 throw DownloadError(
                     .conflict, ErrorPhrase(.setPlaceTaken, new.directory, other.id),
                     suggestion: ErrorPhrase(.setsShow), recovery: .needsUser)
@@ -89,35 +90,48 @@ final class SetKeeper: Sendable {
         return (set, true)
     }
 
-    func pause(_ id: String) async throws(DownloadError) -> FileSet { try await end(id, as: .paused) }
+    func pause(_ id: String) async throws(DownloadError) -> FileSet {
+        await turns.acquire()
+        defer { turns.release() }
+        return try await end(id, as: .paused)
+    }
 
     /// Stops a set and deletes its part files.
     func cancel(_ id: String) async throws(DownloadError) -> FileSet {
-        let set = try await end(id, as: .cancelled)
-        await removeDownloads(of: set)
-        return set
+        await turns.acquire()
+        defer { turns.release() }
+        return try await endForGood(id)
     }
 
     /// Lets a set be synced, again if it has ended.
     func resume(_ id: String) async throws(DownloadError) -> FileSet {
+        await turns.acquire()
+        defer { turns.release() }
         let set = try await change(id) { if !$0.state.isActive { $0.state = .waiting } }
         changed(set)
         return set
     }
 
     func remove(_ id: String) async throws(DownloadError) {
-        _ = try await cancel(id)
+        await turns.acquire()
+        defer { turns.release() }
+        _ = try await endForGood(id)
         try await store.change { sets throws(DownloadError) in sets.removeAll { $0.id == id } }
         broadcaster.publish(.removed([id]), session: nil)
     }
 
+    private func endForGood(_ id: String) async throws(DownloadError) -> FileSet {
+        let set = try await end(id, as: .cancelled)
+        await removeDownloads(of: set)
+        return set
+    }
+
+    /// Ends the run of a set; the caller has the turn.
     private func end(_ id: String, as word: FileSet.State) async throws(DownloadError) -> FileSet {
-        await turns.acquire()
-        defer { turns.release() }
         _ = try set(id)
         // The state first, so that the end of the run does not decide it, nor a kill before its end.
         let set = try await change(id) { set in
-            if word == .cancelled || set.state.isActive { set.state = word }
+            if word == .cancelled || set.state.isActive { (set.state, set.bytesPerSecond) = (word, nil) }
             if word == .cancelled { set.endedAt = Date() }
         }
         if let run = state.withLock({ $0.runs[id] }) {
@@ -146,15 +160,17 @@ final class SetKeeper: Sendable {
         changes.notify()
     }
 
-    /// Removes the downloads that a run of a set has left, with their part files.
-    private func removeDownloads(of set: FileSet) async {
+    /// Removes downloads that a run of a set has left, with their part files: those whose sources and path fit.
+    private func removeDownloads(
+        of set: FileSet, where fits: (_ sources: [DownloadURL], _ path: String) -> Bool = { _, _ in true }
+    ) async {
         var offset = 0
         while let page = try? await manager.page(RowFilter(session: Self.session), offset: offset, limit: 1000),
             !page.rows.isEmpty
         {
             for row in page.rows {
                 guard let path = row.path ?? row.request.destination.filePath,
-                    Paths.isPlace(path, in: set.set.directory),
+                    Paths.isPlace(path, in: set.set.directory), fits(row.request.sources, path),
                     let download = try? await manager.download(id: row.id), (try? await download.remove()) != nil
                 else {
                     offset += 1
@@ -162,6 +178,15 @@ final class SetKeeper: Sendable {
                 }
             }
         }
+    }
+
+    /// Removes the downloads of files that are listed at another URL since: each would keep its name from the new one.
+    private func removeMoved(_ set: FileSet, _ requests: [DownloadRequest]) async {
+        var wanted: [String: [DownloadURL]] = [:]
+        for request in requests {
+            if let path = request.destination.filePath { wanted[path] = request.stored.sources }
+        }
+        await removeDownloads(of: set) { sources, path in wanted[path].map { $0 != sources } ?? false }
     }
 
     // MARK: Running
@@ -217,6 +242,7 @@ final class SetKeeper: Sendable {
         let began = try? await change(set.id) { set in
             guard set.state == .waiting else { return }
             (set.state, set.error, set.incomplete, set.problems) = (.syncing, nil, nil, nil)
+            set.receivedBytes = 0
         }
         guard let began else { return store.set(set.id) == nil }
         guard began.state == .syncing else { return true }
@@ -252,7 +278,7 @@ final class SetKeeper: Sendable {
         let set = try? await change(id) { set in
             // Stopped by a client, which has chosen the state, or by the end of the daemon, after which it goes on.
             guard set.state == .syncing, !isStopping else { return }
-            set.endedAt = Date()
+            (set.endedAt, set.bytesPerSecond) = (Date(), nil)
             switch outcome {
             case .success(let report):
                 set.take(report)
@@ -272,9 +298,11 @@ final class SetKeeper: Sendable {
             let (source, options) = try set.sync()
             let sync = try await DirectorySync(
                 of: source, into: set.set.directory, options: options, manager: manager)
+            await removeMoved(set, sync.requests)
+            let active = ActiveDownloads()
             await withTaskGroup(of: Void.self) { group in
-                group.addTask { await self.fetch(sync) }
-                group.addTask { await self.report(sync, of: set.id) }
+                group.addTask { await self.fetch(sync, active) }
+                group.addTask { await self.report(sync, active, of: set.id) }
                 await group.next()
                 group.cancelAll()
             }
@@ -282,9 +310,11 @@ final class SetKeeper: Sendable {
         } catch { return .failure(error) }
     }
 
-    private func fetch(_ sync: DirectorySync) async {
+    private func fetch(_ sync: DirectorySync, _ active: ActiveDownloads) async {
         await sync.fetch { [manager] request throws(DownloadError) in
             guard let (download, isNew) = try await manager.add([request], for: Self.session).first else { return }
+            active.add(download)
+            defer { active.remove(download) }
             do throws(DownloadError) {
                 // An earlier run has paused it.
                 if !isNew, case .paused = download.status.state { try await download.resume() }
@@ -299,11 +329,18 @@ final class SetKeeper: Sendable {
     }
 
     /// Publishes the progress until cancelled.
-    private func report(_ sync: DirectorySync, of id: String) async {
+    private func report(_ sync: DirectorySync, _ active: ActiveDownloads, of id: String) async {
         repeat {
-            let now = sync.progress
-            if let set = store.note(id, { $0.take(now) }) { broadcaster.publish(.set(set), session: nil) }
+            let (now, files) = (sync.progress, active.progress)
+            if let set = store.note(id, { $0.take(now, files) }) { broadcaster.publish(.set(set), session: nil) }
         } while (try? await Task.sleep(for: Self.interval)) != nil
+    }
+}
+
+extension NewSet {
+    /// Whether the directory of one is that of the other, or below it.
+    fileprivate func overlaps(_ other: NewSet) -> Bool {
+        Paths.isPlace(directory, in: other.directory) || Paths.isPlace(other.directory, in: directory)
     }
 }
 
@@ -312,16 +349,18 @@ extension DownloadRequest.Destination {
 }
 
 extension FileSet {
-    fileprivate mutating func take(_ progress: SyncProgress) {
+    fileprivate mutating func take(_ progress: SyncProgress, _ active: (bytes: ByteCount, bytesPerSecond: Double)) {
         (files, done, failed) = (progress.files, progress.done, progress.failed)
-        receivedBytes = progress.receivedBytes
+        // A file that was resumed has more than was received of it, until it ends.
+        receivedBytes = max(receivedBytes, progress.receivedBytes.adding(active.bytes))
+        bytesPerSecond = state == .syncing ? active.bytesPerSecond : nil
     }
 
     fileprivate mutating func take(_ report: SyncReport) {
         (files, done) = (report.listedCount, report.unchangedCount + report.fetchedCount)
         (failed, receivedBytes, gone) = (report.incomplete.count, report.receivedBytes, report.gone.count)
         let told = report.incomplete.prefix(Self.mostTold)
-        incomplete = told.isEmpty ? nil : told.map { Incomplete(path: $0, reason: report.reasons[$0] ?? "") }
+        incomplete = told.isEmpty ? nil : told.map { Incomplete(path: $0, error: report.errors[$0]) }
         problems = report.problems.isEmpty ? nil : Array(report.problems.prefix(Self.mostTold))
     }
 }

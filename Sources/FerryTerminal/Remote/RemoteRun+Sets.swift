@@ -88,11 +88,12 @@ extension RemoteRun {
 enum FileSetText {
     static func line(_ set: FileSet, _ identifiers: ShortIdentifiers) -> String {
         let (id, place) = (identifiers.short(set.id), set.set.directory)
+        let (received, speed) = (ByteText.size(set.receivedBytes), ByteText.rate(set.bytesPerSecond ?? 0))
         let text: Reason =
             switch set.state {
             case .waiting: "\(id)  waiting  \(place)"
             case .syncing:
-                "\(id)  syncing, \(set.done) of \(set.files) files, \(ByteText.size(set.receivedBytes)) received  \(place)"
+                "\(id)  syncing, \(set.done) of \(set.files) files, \(received) received, \(speed)  \(place)"
             case .paused: "\(id)  paused  \(place)"
             case .complete: "\(id)  complete, \(set.files) files  \(place)"
             case .incomplete:

@@ -85,7 +85,8 @@ extension Program {
     private static func show(_ report: SyncReport, of sync: DirectorySync, _ console: Console, _ flags: OutputFlags) {
         if flags.json { return console.result(JSONLine.synced(report, date: Date()).text + "\n") }
         for path in report.incomplete.prefix(flags.verbose ? .max : 20) {
-            let text: Reason = "incomplete: \(path): \(report.reasons[path] ?? "")"
+            let reason = report.errors[path]?.reason ?? .words("")
+            let text: Reason = "incomplete: \(path): \(reason)"
             console.message("ferry: " + text.shown)
         }
         for problem in report.problems { console.message("ferry: " + PrintableText.escape(problem)) }

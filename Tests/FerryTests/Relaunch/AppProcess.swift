@@ -68,9 +68,11 @@ final class AppProcess: Sendable {
     ) throws {
         let text = try String(decoding: JSONSerialization.data(withJSONObject: settings), as: UTF8.self)
         let binary = try Self.program("ferry-app")
+        // The app crashes on purpose in some tests, and each backtrace takes seconds.
+        let inherited = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
         program = try RunningProgram(
             (shell.map { ["/bin/sh", "-c", $0, "sh"] } ?? []) + [binary.path, text],
-            environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
+            environment: inherited.merging(environment) { $1 },
             input: input.fileHandleForReading, output: output.fileHandleForWriting, error: .standardError)
         try input.fileHandleForReading.close()
         try output.fileHandleForWriting.close()

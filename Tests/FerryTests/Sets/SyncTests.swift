@@ -198,6 +198,37 @@ struct SyncTests {
         }
     }
 
+    @Test("Sync in a cancelled task: what it has not read is not gone, and nothing is deleted")
+    func cancelled() async throws {
+        try await Workshop.run { shop in
+            Self.serveTree(shop)
+            let whole = try await Self.sync(shop)
+            #expect(whole.isComplete)
+            let manager = shop.manager()
+            let error = await #expect(throws: DownloadError.self) {
+                try await Self.cancelledSync(try DownloadURL(shop.server.url("/pub/a.bin")), shop.directory, manager)
+            }
+            #expect(error?.code == .cancelled)
+            let records = try Self.records(shop)
+            #expect(records.count == 4)
+            #expect(FileManager.default.fileExists(atPath: shop.directory + "/a.bin"))
+            await manager.shutdown()
+        }
+    }
+
+    /// Syncs with a list of one new file, and deletes what is gone, in a task that is cancelled.
+    private static func cancelledSync(
+        _ url: DownloadURL, _ directory: String, _ manager: DownloadManager
+    ) async throws -> SyncReport {
+        try await Task {
+            let entry = try SetEntry(path: "new.bin", sources: [url])
+            var options = SyncOptions()
+            options.deletesGone = true
+            withUnsafeCurrentTask { $0?.cancel() }
+            return try await manager.sync(.entries([entry]), into: directory, options: options)
+        }.value
+    }
+
     @Test("Secrets: sent to the server of the source alone")
     func secrets() async throws {
         try await Workshop.run { shop in

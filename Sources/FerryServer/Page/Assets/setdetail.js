@@ -3,6 +3,7 @@
 import { h } from './dom.js';
 import { t, dateTime, number } from './text.js';
 import { factRows } from './facts.js';
+import { errorText } from './words.js';
 
 /// The sections of what is missing, and of what of the source cannot be used; hidden where there is nothing.
 export class SetParts {
@@ -19,7 +20,7 @@ export class SetParts {
     const shown = JSON.stringify([incomplete, problems, failed]);
     if (shown === this.#shown) return;
     this.#shown = shown;
-    this.#fill(this.#missing, incomplete.map(({ path, reason }) => h('li', null, h('bdi', { class: 'mono' }, path), reason && h('p', { class: 'quiet' }, h('bdi', null, reason)))));
+    this.#fill(this.#missing, incomplete.map(({ path, error }) => h('li', null, h('bdi', { class: 'mono' }, path), error && h('p', { class: 'quiet' }, h('bdi', null, errorText(error))))));
     if (incomplete.length > 0 && failed > incomplete.length) this.#missing.list.append(h('li', { class: 'quiet' }, t('missing.more', { n: failed - incomplete.length })));
     this.#fill(this.#problems, problems.map((problem) => h('li', null, h('bdi', null, problem))));
   }

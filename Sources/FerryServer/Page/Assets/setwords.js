@@ -19,8 +19,9 @@ export const needsUser = ({ state }) => state === 'failed';
 export const amountText = ({ set }) =>
   (set.files === 0 && set.state !== 'complete' ? '' : t('set.amount', { done: set.done, n: set.files }));
 
-/// Bytes are counted as files end: there is no speed, and so no time that is left.
-export const speedText = () => '';
+export const speedText = ({ set }) => (set.bytesPerSecond > 0 ? t('speed.now', { rate: format.rate(set.bytesPerSecond) }) : '');
+
+/// The sizes of files that were not begun are unknown, and so is the time that is left.
 export const leftText = () => '';
 
 /// Where the files of a complete set are, and when that was last true; empty for others.
@@ -66,6 +67,7 @@ export function explanation(entry) {
 export const figures = ({ set }) => [
   ['set.files', amountText({ set })],
   ['set.receivedBytes', set.receivedBytes > 0 ? format.size(set.receivedBytes) : ''],
+  ['detail.speed', speedText({ set })],
   ['set.failedCount', set.failed > 0 ? number(set.failed) : ''],
   ['set.gone', set.gone > 0 ? number(set.gone) : ''],
 ];
