@@ -18,16 +18,29 @@ import Testing
 
     @Test(
         "DatabaseAddress: other texts are refused without being repeated",
-        arguments: ["mysql://u:secret@h/d", "secret", "postgres://h/d?password=secret", "postgres://u:secret@h/ d"])
+        arguments: [
+            "mysql://u:secret@h/d", "secret", "postgres://h/d?password=secret", "postgres://u:secret@h/ d",
+            "postgres://u:se#secret@h/d", "postgres://u:a?secret@h/d", "postgres://u:secret@h/d#f",
+        ])
     func noAddress(text: String) {
         let error = #expect(throws: UsageError.self) { try DatabaseAddress(text) }
         #expect(error?.message.contains("secret") == false)
+    }
+
+    @Test("WorkerIdentity: databases that only parameters tell apart have two directories, passwords do not")
+    func directories() throws {
+        func directory(_ text: String) throws -> String {
+            WorkerIdentity.standard(for: try DatabaseAddress(text), environment: ["HOME": "/home/u"])
+        }
+        #expect(try directory("postgres:///f?host=/run/a") != directory("postgres:///f?host=/run/b"))
+        #expect(try directory("postgres://u:one@h/f") == directory("postgres://u:two@h/f"))
     }
 
     @Test("FleetPlanner: hosts, rates and names are checked")
     func values() throws {
         #expect(try FleetPlanner.host("*") == "*")
         #expect(try FleetPlanner.host("Example.COM") == "example.com")
+        #expect(try FleetPlanner.host("example.com.") == "example.com")
         for text in ["a/b", "a b", "a@b", "a:80x", "", "a?b"] {
             #expect(throws: UsageError.self, "\(text)") { try FleetPlanner.host(text) }
         }

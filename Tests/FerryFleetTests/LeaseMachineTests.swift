@@ -119,6 +119,8 @@ import Testing
         _ = machine.beat([paused, open], deadline: .seconds(10))
         machine.add(Self.rows(paused, 4), of: 1) { _ in "" }
         machine.add(Self.rows(open, 4), of: 2) { _ in "" }
+        // They want nothing of a host's budget.
+        #expect(machine.waiting == ["": 4])
         var started: [FleetRow] = []
         for _ in 0..<20 { started += machine.start(most: 9, at: .zero) { _ in true } }
         #expect(started.count == 4)

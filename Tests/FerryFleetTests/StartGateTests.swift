@@ -67,6 +67,20 @@ import Testing
         #expect(gate.idle(except: [:]) == ["h"])
     }
 
+    @Test("StartGate: starts without a rate are asked for again after two seconds, and none is left after a hold")
+    func fresh() {
+        var gate = StartGate()
+        gate.granted([Self.grant(9, apart: nil, connections: 5)], at: .zero)
+        #expect(gate.mayStart("h", at: .milliseconds(1999)) == true)
+        #expect(gate.wishes(["h": 1], free: 1, at: .milliseconds(1999)) { $0 } == [])
+        #expect(gate.mayStart("h", at: .seconds(2)) == false)
+        #expect(gate.wishes(["h": 1], free: 1, at: .seconds(2)) { $0 }.map(\.running) == [1])
+        gate.granted([Self.grant(9, apart: nil, connections: 5)], at: .seconds(2))
+        #expect(gate.mayStart("h", at: .seconds(2)) == true)
+        gate.hold("h")
+        #expect(gate.mayStart("h", at: .seconds(2)) == false)
+    }
+
     @Test("StartGate: a host is not asked about again within half a second")
     func pause() {
         var gate = StartGate()

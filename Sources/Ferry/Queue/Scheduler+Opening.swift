@@ -58,7 +58,7 @@ extension Scheduler {
             await refresh(entries, in: store)
             await finish(entries, in: store)
             await prepareHosts()
-            let places = entries.map { ($0, rest($0)) }
+            let places = entries.map { ($0, configuration.parksListed ? .parked : rest($0)) }
             state.withLock { state in
                 state.store = store
                 state.vault = vault

@@ -51,7 +51,7 @@ enum FleetPlanner {
         guard let url = try? DownloadURL("http://\(isAddress ? "[\(text)]" : text)/"), url.path == "/",
             url.query == nil, url.port == 80, url.credentials == nil
         else { throw UsageError("\(TextError.quote(text)) is no name of a host") }
-        return url.host
+        return FleetRow.host(of: url)
     }
 
     /// Starts in a second.
@@ -104,6 +104,8 @@ enum FleetPlanner {
         configuration.transfer = get.configuration.transfer
         // Whom would it wait for?
         configuration.waitsForUser = false
+        // Another worker may have their rows by now.
+        configuration.parksListed = true
         var template = DownloadRequest(sources: [], destination: .directory(directory))
         template.syncsToDisk = !arguments.noFsync
         // The path is the row's alone: what is there is of a worker that was lost before it could report it.

@@ -49,23 +49,23 @@ package enum FleetProgram {
             let report = WorkerReport(console: console)
             let addition = try FleetPlanner.addition(arguments)
             let list = try PlanningWorld.system.openList(arguments.list)
-            let batch = try await store.begin(
+            let writing = try await store.begin(
                 addition.name, directory: addition.directory, partRows: addition.partRows)
             var problems = 0
-            var copy = ListCopy(list, batch: batch, partRows: addition.partRows) { problem in
+            var copy = ListCopy(list, batch: writing.batch, partRows: addition.partRows) { problem in
                 problems += 1
                 console.message("ferry: \(PrintableText.escape(list.name)): \(problem.whole.shown)")
             }
             var part: Int64?
             while let piece = try copy.next() {
-                if let part, part != piece.part { try await store.closePart(part, of: batch) }
+                if let part, part != piece.part { try await store.closePart(part, of: writing) }
                 part = piece.part
                 try await store.write(
-                    piece.bytes, of: batch, part: piece.part, partRows: addition.partRows, isNew: piece.isFirst)
+                    piece.bytes, of: writing, part: piece.part, partRows: addition.partRows, isNew: piece.isFirst)
             }
             guard let part else { throw UsageError("\(list.name): there is no URL in the list") }
-            try await store.closePart(part, of: batch)
-            try await store.open(batch, total: copy.total)
+            try await store.closePart(part, of: writing)
+            try await store.open(writing, total: copy.total)
             report.message("\(addition.name): \(Int(copy.total)) rows added")
             return problems > 0 ? .usage : .done
         }

@@ -9,6 +9,8 @@ package struct DatabaseAddress: Sendable, Hashable, CustomStringConvertible {
     let text: String
     /// The URL without password and parameters.
     package let description: String
+    /// The URL without password: what another database has not.
+    let identity: String
 
     private static let schemes = ["postgres://", "postgresql://"]
     private static let mostBytes = 4096
@@ -22,11 +24,16 @@ package struct DatabaseAddress: Sendable, Hashable, CustomStringConvertible {
         }
         self.text = text
         let rest = text.dropFirst(scheme.utf8.count)
-        let end = rest.utf8.firstIndex { $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") } ?? rest.endIndex
+        let end = rest.utf8.firstIndex(of: UInt8(ascii: "?")) ?? rest.endIndex
+        // libpq takes them for a part of the password.
+        guard !rest.utf8.contains(UInt8(ascii: "#")), !rest[end...].utf8.contains(UInt8(ascii: "@")) else {
+            throw UsageError("write # as %23, ? as %3F and @ as %40 in the URL of the database")
+        }
         let place = rest[..<end]
         let at = place.utf8.lastIndex(of: UInt8(ascii: "@"))
         let user = at.map { place[..<$0].split(at: ":", omittingEmptySubsequences: false)[0] }
         let server = at.map { place[place.utf8.index(after: $0)...] } ?? place
         description = scheme + (user.map { $0 + "@" } ?? "") + server
+        identity = description + rest[end...]
     }
 }

@@ -26,8 +26,10 @@ package struct DatabaseError: Error, Sendable, Hashable {
     /// Values in a row that no such row can have: whoever writes to the database may have written them.
     static let unusable = DatabaseError("the database holds a row that ferry has not written")
 
-    /// Classes 08 (connection), 40 (rolled back), 53 (resources), 57P (shut down or starting), and time-outs.
+    /// Classes 08 (connection), 40 (rolled back), 53 (resources), 57P (shut down or starting) and 58 (its disk), a standby
+    /// that is not promoted yet, and time-outs.
     private static func isTransient(_ state: String) -> Bool {
-        ["08", "40", "53", "57P"].contains { state.utf8.hasPrefix($0) } || state == "57014" || state == "55P03"
+        ["08", "40", "53", "57P", "58"].contains { state.utf8.hasPrefix($0) }
+            || ["25006", "25P03", "57014", "55P03"].contains(state)
     }
 }

@@ -1,4 +1,5 @@
 import FerryCore
+import Synchronization
 
 #if canImport(Darwin)
     import Darwin
@@ -10,8 +11,12 @@ import FerryCore
 
 /// One connection to the database. Its calls block: they are made by the thread of a ``PostgresLink`` alone.
 final class PostgresConnection {
+    /// What no other connection of the process has.
+    let number = PostgresConnection.numbers.add(1, ordering: .relaxed).newValue
     private let library: LibPQ
     private let pointer: OpaquePointer
+
+    private static let numbers = Atomic<Int>(0)
 
     /// Limits of every connection. Those in the URL take precedence.
     private static let settings = [

@@ -28,4 +28,11 @@ struct BudgetTable: Sendable, Hashable {
         guard let budget = budget(of: host) else { return "" }
         return budget == Self.standard ? host : budget
     }
+
+    /// The URLs of a row that are requested: a start is counted for its first one, so others are those without a budget
+    /// and those under the same.
+    func sources(of row: FleetRow) -> [DownloadURL] {
+        let counted = key(of: row.host)
+        return row.request.sources.filter { ["", counted].contains(key(of: FleetRow.host(of: $0))) }
+    }
 }

@@ -34,12 +34,16 @@ struct StartGate: Sendable {
         var starts = 0
         var next: Duration = .zero
         var apart: Duration?
+        /// Starts that are not limited are asked for again after this: a server may have asked for a pause meanwhile.
+        var freshUntil: Duration = .zero
         var isGranted = false
         /// Nothing is wished before.
         var askAt: Duration = .zero
     }
 
     static let tolerance: Duration = .milliseconds(100)
+    /// The time for which starts without a rate are given.
+    private static let freshness: Duration = .seconds(2)
     /// The time between two wishes for a host.
     private static let pause: Duration = .milliseconds(500)
     /// The maximum number of starts, and of hosts, in one statement.
@@ -62,7 +66,7 @@ struct StartGate: Sendable {
             guard state.starts > 0, state.next <= now else { return false }
             state.next += apart
             state.starts -= 1
-        } else if state.starts <= 0 {
+        } else if state.starts <= 0 || now >= state.freshUntil {
             return false
         }
         state.running += 1
@@ -75,8 +79,8 @@ struct StartGate: Sendable {
         hosts[host]?.running = max(0, running - 1)
     }
 
-    /// Records a file that runs already.
-    mutating func runs(_ host: String) { if !host.isEmpty { hosts[host, default: Host()].running += 1 } }
+    /// Lets nothing start until more is given.
+    mutating func hold(_ host: String) { hosts[host]?.starts = 0 }
 
     /// What is wished now, for waiting rows.
     ///
@@ -90,7 +94,8 @@ struct StartGate: Sendable {
             let state = hosts[host] ?? Host()
             guard now >= state.askAt else { continue }
             let isFull = state.connections.map { state.running >= $0 } ?? false
-            let hasStarts = state.starts > 0 && (state.apart == nil || state.next + Self.tolerance >= now)
+            let isUsable = state.apart == nil ? now < state.freshUntil : state.next + Self.tolerance >= now
+            let hasStarts = state.starts > 0 && isUsable
             guard !state.isGranted || isFull || !hasStarts else { continue }
             hosts[host, default: Host()].askAt = now + Self.pause
             wishes.append(
@@ -106,7 +111,7 @@ struct StartGate: Sendable {
         for grant in grants {
             var host = hosts[grant.host] ?? Host()
             (host.connections, host.starts, host.apart) = (grant.connections, grant.starts, grant.apart)
-            host.next = now + grant.delay
+            (host.next, host.freshUntil) = (now + grant.delay, now + Self.freshness)
             host.isGranted = true
             hosts[grant.host] = host
         }

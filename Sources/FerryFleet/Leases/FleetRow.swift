@@ -10,7 +10,12 @@ struct FleetRow: Sendable, Hashable {
     let problem: Reason?
 
     /// The host of its first URL.
-    var host: String { request.sources.first?.host ?? "" }
+    var host: String { request.sources.first.map(Self.host) ?? "" }
+
+    /// The host as budgets name it: a dot at its end leads to the same server.
+    static func host(of url: DownloadURL) -> String {
+        url.host.utf8.last == UInt8(ascii: ".") ? String(url.host.dropLast()) : url.host
+    }
 
     init(_ lease: FleetLease, number: Int64, urls: String, checksum: String?) {
         key = RowKey(batch: lease.batch.id, number: number)

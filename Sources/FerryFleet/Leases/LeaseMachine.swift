@@ -84,12 +84,9 @@ struct LeaseMachine: Sendable {
 
     /// Takes the rows of a lease, as far as they have no result.
     ///
-    /// - Parameters:
-    ///   - running: Those that run already: of the catalogue of an earlier process.
-    ///   - ended: The results of those that have ended there.
+    /// - Parameter ended: The results of those that have ended already, in an earlier process.
     mutating func add(
-        _ rows: [FleetRow], of lease: Int64, running: Set<RowKey> = [], ended: [RowKey: FleetResult] = [:],
-        budget: (String) -> String
+        _ rows: [FleetRow], of lease: Int64, ended: [RowKey: FleetResult] = [:], budget: (String) -> String
     ) {
         guard leases[lease] != nil, leases[lease]?.open == nil else { return }
         leases[lease]?.open = Set(rows.map(\.key.number))
@@ -98,9 +95,6 @@ struct LeaseMachine: Sendable {
             if let result = ended[row.key] {
                 entries[row.key] = Entry(row: row, state: .ended(result), attempts: 1)
                 undelivered.append(row.key)
-            } else if running.contains(row.key) {
-                entries[row.key] = Entry(row: row, state: .running, attempts: 1)
-                runningCount += 1
             } else {
                 entries[row.key] = Entry(row: row, state: .waiting)
                 enqueue(row.key, budget(row.host))
@@ -172,8 +166,13 @@ struct LeaseMachine: Sendable {
         leases.count < Self.mostLeases && unread.isEmpty && waitingCount < rows
     }
 
-    /// The number of waiting rows of each budget, with those of hosts without one under the empty text.
-    var waiting: [String: Int] { queues.mapValues(\.count).filter { $0.value > 0 } }
+    /// The number of waiting rows of each budget, with those of hosts without one under the empty text. Rows of paused
+    /// batches want nothing.
+    var waiting: [String: Int] {
+        let hasPaused = leases.values.contains { $0.lease.batch.state == .paused }
+        let counts = queues.mapValues { keys in hasPaused ? keys.count { !isPaused($0) } : keys.count }
+        return counts.filter { $0.value > 0 }
+    }
 
     /// Takes rows that start now.
     ///

@@ -39,12 +39,18 @@ extension FleetSchema {
             join, beat, nobody, findGaps, claim, finish, leave, isDone,
         ])
 
-    /// Enters a worker, or finds it by its key. A worker that was away has a lease only once ferry.beat has said so.
+    /// Enters a worker, or finds it by its key. A worker that was away has a lease only once ferry.beat has said so, and
+    /// runs nothing, so that it has no share of a host.
     private static let join = """
-        CREATE FUNCTION ferry.join(worker_key text, worker_name text) RETURNS bigint LANGUAGE sql AS $$
+        CREATE FUNCTION ferry.join(worker_key text, worker_name text) RETURNS bigint LANGUAGE plpgsql AS $$
+        DECLARE
+            found bigint;
+        BEGIN
             INSERT INTO ferry.worker (key, name, seen, until) VALUES (worker_key, worker_name, now(), now())
-            ON CONFLICT (key) DO UPDATE SET name = excluded.name RETURNING id
-        $$
+                ON CONFLICT (key) DO UPDATE SET name = excluded.name RETURNING id INTO found;
+            DELETE FROM ferry.share s WHERE s.worker = found;
+            RETURN found;
+        END $$
         """
 
     /// The heartbeat: moves the end of the worker's leases, and returns them. The update excludes ferry.claim of another
@@ -87,7 +93,8 @@ extension FleetSchema {
                 END IF;
             END LOOP;
             FOR one IN SELECT b.id, b.total FROM ferry.batch b WHERE b.state = 'open' ORDER BY b.id LOOP
-                LOOP
+                -- A batch that is being removed has no sequence.
+                BEGIN LOOP
                     EXECUTE format('SELECT last_value + CASE WHEN is_called THEN 500 ELSE 0 END FROM ferry.next_%s',
                         one.id) INTO next_first;
                     EXIT WHEN next_first > one.total;
@@ -100,7 +107,7 @@ extension FleetSchema {
                         RETURN NEXT given;
                         RETURN;
                     END IF;
-                END LOOP;
+                END LOOP; EXCEPTION WHEN undefined_table THEN NULL; END;
             END LOOP;
             PERFORM ferry.find_gaps();
         END $$
@@ -178,8 +185,12 @@ extension FleetSchema {
                         WHERE l.batch = one.id AND w.until > clock_timestamp()) THEN RETURN false; END IF;
                 ELSIF one.state = 'open' THEN
                     IF EXISTS (SELECT 1 FROM ferry.lease l WHERE l.batch = one.id) THEN RETURN false; END IF;
-                    EXECUTE format('SELECT last_value + CASE WHEN is_called THEN 500 ELSE 0 END FROM ferry.next_%s',
-                        one.id) INTO next_first;
+                    -- A batch that is being removed has no sequence.
+                    BEGIN
+                        EXECUTE format('SELECT last_value + CASE WHEN is_called THEN 500 ELSE 0 END FROM ferry.next_%s',
+                            one.id) INTO next_first;
+                    EXCEPTION WHEN undefined_table THEN CONTINUE;
+                    END;
                     IF next_first <= one.total OR (one.total + 499) / 500 >
                         (SELECT count(*) FROM ferry.done d WHERE d.batch = one.id) THEN RETURN false; END IF;
                 END IF;

@@ -1,14 +1,23 @@
 import Ferry
 import FerryCore
 
+/// A batch whose list is being written, and the number of the connection that has its lock.
+struct BatchWriting: Sendable {
+    let batch: Int
+    let connection: Int
+}
+
 /// Batches: adding, looking at them, and acting on them.
 extension FleetStore {
-    /// Creates a batch whose list is then written with ``write(_:of:part:)``, or begins one again whose list was not
-    /// read to its end. Holds an advisory lock until the connection ends, so that it has one writer.
+    /// Creates a batch whose list is then written, or begins one again whose list was not read to its end. Holds an
+    /// advisory lock until the connection ends, so that it has one writer: nothing of it is looked at or changed before.
     ///
     /// - Parameter partRows: The number of rows of a partition.
-    func begin(_ name: String, directory: String, partRows: Int64) async throws(DatabaseError) -> Int {
+    func begin(_ name: String, directory: String, partRows: Int64) async throws(DatabaseError) -> BatchWriting {
         try await link.run { connection throws(DatabaseError) in
+            let lock = try connection.rows(
+                "SELECT pg_try_advisory_lock($1::integer, hashtext($2))", ["\(FleetSchema.batchLock)", name])
+            guard try lock.one().truth(0) else { throw Self.exists(name) }
             let made = try connection.rows(
                 """
                 INSERT INTO ferry.batch (name, directory, state, part_rows) VALUES ($1, $2, 'adding', $3)
@@ -18,16 +27,26 @@ extension FleetStore {
                 """, [name, directory, "\(partRows)"])
             guard let row = made.rows.first else { throw Self.exists(name) }
             let id = try row.number(0, in: 1...Int(Int32.max))
-            let lock = try connection.rows(
-                "SELECT pg_try_advisory_lock($1::integer, $2::integer)", ["\(FleetSchema.batchLock)", "\(id)"])
-            guard try lock.one().truth(0) else { throw Self.exists(name) }
             // What an earlier writer has left.
             let parts = try connection.rows(
                 "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
                     + "WHERE n.nspname = 'ferry' AND c.relkind = 'r' AND c.relname ~ ('^(entry|result)_' || $1 || '_[0-9]+$')",
                 ["\(id)"])
             for part in parts.rows { _ = try connection.rows("DROP TABLE ferry.\(try part.text(0))") }
-            return id
+            return BatchWriting(batch: id, connection: connection.number)
+        }
+    }
+
+    /// Runs `body` with the connection that has the lock of a batch; another one has no lock.
+    private func run<Value: Sendable>(
+        _ writing: BatchWriting,
+        _ body: @escaping @Sendable (PostgresConnection) throws(DatabaseError) -> Value
+    ) async throws(DatabaseError) -> Value {
+        try await link.run { connection throws(DatabaseError) in
+            guard connection.number == writing.connection else {
+                throw DatabaseError("the connection to the database was lost; start the command again")
+            }
+            return try body(connection)
         }
     }
 
@@ -38,8 +57,11 @@ extension FleetStore {
     /// Stores rows in the text format of COPY. All of them are of one partition.
     ///
     /// - Parameter isNew: Whether it is their partition's first.
-    func write(_ rows: [UInt8], of batch: Int, part: Int64, partRows: Int64, isNew: Bool) async throws(DatabaseError) {
-        try await link.run { connection throws(DatabaseError) in
+    func write(
+        _ rows: [UInt8], of writing: BatchWriting, part: Int64, partRows: Int64, isNew: Bool
+    ) async throws(DatabaseError) {
+        let batch = writing.batch
+        try await run(writing) { connection throws(DatabaseError) in
             if isNew {
                 _ = try connection.rows(
                     "SELECT ferry.add_part($1, $2, $3)", ["\(batch)", "\(part)", "\(partRows)"])
@@ -49,8 +71,9 @@ extension FleetStore {
     }
 
     /// Makes the index of a partition whose rows are written.
-    func closePart(_ part: Int64, of batch: Int) async throws(DatabaseError) {
-        _ = try await link.run { connection throws(DatabaseError) in
+    func closePart(_ part: Int64, of writing: BatchWriting) async throws(DatabaseError) {
+        let batch = writing.batch
+        _ = try await run(writing) { connection throws(DatabaseError) in
             try connection.transaction { () throws(DatabaseError) in
                 _ = try connection.rows("SET LOCAL statement_timeout = 0")
                 return try connection.rows("SELECT ferry.close_part($1, $2)", ["\(batch)", "\(part)"])
@@ -59,8 +82,9 @@ extension FleetStore {
     }
 
     /// Opens a batch whose list is written, and wakes the workers.
-    func open(_ batch: Int, total: Int64) async throws(DatabaseError) {
-        try await link.run { connection throws(DatabaseError) in
+    func open(_ writing: BatchWriting, total: Int64) async throws(DatabaseError) {
+        let batch = writing.batch
+        try await run(writing) { connection throws(DatabaseError) in
             try connection.transaction { () throws(DatabaseError) in
                 _ = try connection.rows(
                     """

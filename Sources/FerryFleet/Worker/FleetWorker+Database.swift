@@ -87,7 +87,7 @@ extension FleetWorker {
         let gone = machine.beat(answer.leases, deadline: sent + plan.lease - plan.margin).lost
         for key in gone { free(key) }
         lost += gone
-        // Files of an earlier process run before their rows are read.
+        // Files of an earlier process are listed before their rows are read.
         for (lease, keys) in listed ?? [:] where !machine.holds(lease) {
             listed?[lease] = nil
             lost += keys
@@ -128,15 +128,11 @@ extension FleetWorker {
     }
 
     /// Enters rows of a lease, those without a usable request as failed.
-    func take(_ rows: [FleetRow], of lease: Int64, running: Set<RowKey> = [], ended: [RowKey: FleetResult] = [:]) {
+    func take(_ rows: [FleetRow], of lease: Int64, ended: [RowKey: FleetResult] = [:]) {
         var ended = ended
         for row in rows where row.problem != nil { ended[row.key] = unusable(row) }
         let table = budgets
-        machine.add(rows, of: lease, running: running, ended: ended) { table.key(of: $0) }
-        for row in rows where running.contains(row.key) && ended[row.key] == nil {
-            startedUnder[row.key] = table.key(of: row.host)
-            gate.runs(table.key(of: row.host))
-        }
+        machine.add(rows, of: lease, ended: ended) { table.key(of: $0) }
     }
 
     private func reserve() async throws(DatabaseError) {
@@ -147,7 +143,10 @@ extension FleetWorker {
         }
         guard !wishes.isEmpty else { return }
         // The database's clock at its answer is not later than this one now.
-        gate.granted(try await store.reserve(worker, wishes), at: now)
+        let grants = try await store.reserve(worker, wishes)
+        gate.granted(grants, at: now)
+        // They are wanted again, so a release that has not succeeded is none.
+        unreleased.subtract(grants.map(\.host))
         changed.notify()
     }
 

@@ -9,8 +9,8 @@ extension FleetWorker {
     /// The attempts of a file of a host with a budget, each of which is a start of its own.
     private static let mostAttempts = 5
 
-    /// Finds the rows in the list of an earlier process. What belongs to another worker now leaves the list, its part file
-    /// stays.
+    /// Finds the rows in the list of an earlier process, none of which runs yet. What belongs to another worker now leaves
+    /// the list, its part file stays.
     func findListed() async throws(DownloadError) {
         var found: [Int64: [RowKey]] = [:]
         let held = Set(machine.unread.map(\.number))
@@ -27,28 +27,21 @@ extension FleetWorker {
         listed = found
     }
 
-    /// Enters what was found in the list: what has ended is reported, what has not goes on.
+    /// Enters what was found in the list: what has ended is reported; what has not waits, and goes on as a start of its
+    /// host's budget.
     func adopt(_ listed: [Int64: [RowKey]]) async throws(DatabaseError) {
+        let table = budgets
         for lease in machine.unread {
-            let rows = try await store.rows(of: lease)
-            // Files end meanwhile: their states are looked at now, and each later end finds its row.
-            var running: Set<RowKey> = []
             var ended: [RowKey: FleetResult] = [:]
-            for key in listed[lease.number] ?? [] {
-                guard let download = downloads[key] else { continue }
-                if let result = result(of: download, key, lease: lease.number) {
-                    ended[key] = result
-                } else {
-                    running.insert(key)
-                }
+            let rows = try await store.rows(of: lease)
+            for row in rows {
+                guard let download = downloads[row.key] else { continue }
+                if delay(of: download, startedUnder: table.key(of: row.host), attempts: 1) != nil { continue }
+                ended[row.key] = result(of: download, row.key, lease: lease.number)
             }
-            take(rows, of: lease.number, running: running, ended: ended)
+            take(rows, of: lease.number, ended: ended)
         }
         self.listed = nil
-        // Stopped at the end of its leases, before the process was killed.
-        if !isPausedByFence {
-            for download in downloads.values where download.status.state == .paused { try? await download.resume() }
-        }
         // Rows that have a result in the database already.
         await forget(downloads.keys.filter { machine.row($0) == nil })
         changed.notify()
@@ -64,7 +57,7 @@ extension FleetWorker {
                 continue
             }
             var request = plan.template
-            (request.sources, request.destination) = (row.request.sources, row.request.destination)
+            (request.sources, request.destination) = (budgets.sources(of: row), row.request.destination)
             (request.checksum, request.uploadTo) = (row.request.checksum, row.request.uploadTo)
             if request.uploadTo != nil, case .file(let name) = request.destination {
                 request.destination = .file(Paths.join(plan.staging, name))
@@ -77,17 +70,12 @@ extension FleetWorker {
             requests.append(request)
             fresh.append(row)
         }
+        (requests, fresh) = await prepared(requests, fresh)
         guard !requests.isEmpty else { return }
-        do {
-            try await prepare(requests)
-            register(try await manager.download(requests), fresh)
-        } catch {
+        do { register(try await manager.download(requests), fresh) } catch {
             // All or none: one by one it shows which.
             for (row, request) in zip(fresh, requests) {
-                do {
-                    try await prepare([request])
-                    register([try await manager.download(request)], [row])
-                } catch { fail(row, error) }
+                do { register([try await manager.download(request)], [row]) } catch { fail(row, error) }
             }
         }
     }
@@ -100,18 +88,47 @@ extension FleetWorker {
         }
     }
 
-    /// Creates the directories of files.
-    private func prepare(_ requests: [DownloadRequest]) async throws(DownloadError) {
-        for request in requests {
+    /// Creates the directories of files, and returns the requests whose directories are there. A directory that cannot be
+    /// used, as that of a mount that is gone, is no property of a row: the others wait.
+    private func prepared(
+        _ requests: [DownloadRequest], _ rows: [FleetRow]
+    ) async -> ([DownloadRequest], [FleetRow]) {
+        var found: ([DownloadRequest], [FleetRow]) = ([], [])
+        for (request, row) in zip(requests, rows) {
             guard case .file(let path) = request.destination else { continue }
             let directory = Paths.parent(of: path)
-            guard !directories.contains(directory) else { continue }
-            do throws(UsageError) {
-                try await onFileThread { () throws(UsageError) in try PlanningWorld.system.prepareDirectory(directory) }
-            } catch { throw DownloadError(.disk, error.reason, recovery: .needsUser) }
-            if directories.count > 10_000 { directories = [] }
-            directories.insert(directory)
+            if !directories.contains(directory) {
+                do throws(UsageError) {
+                    try await onFileThread { () throws(UsageError) in
+                        try PlanningWorld.system.prepareDirectory(directory)
+                    }
+                } catch {
+                    wait(row.key, Self.patience, "\(error.reason); files wait")
+                    continue
+                }
+                if directories.count > 10_000 { directories = [] }
+                directories.insert(directory)
+            }
+            found.0.append(request)
+            found.1.append(row)
         }
+        return found
+    }
+
+    /// The time between two attempts where a disk or a directory takes nothing.
+    private static let patience: Duration = .seconds(60)
+
+    /// Lets a running row wait for another attempt.
+    ///
+    /// - Parameter message: Is reported once in that time; `nil` for nothing.
+    private func wait(_ key: RowKey, _ delay: Duration, _ message: Reason? = nil) {
+        if let message, now >= times.complainAt {
+            times.complainAt = now + Self.patience
+            report.message(message)
+        }
+        free(key)
+        machine.retry(key, at: now + delay)
+        changed.notify()
     }
 
     /// Handles one event of the manager.
@@ -128,23 +145,17 @@ extension FleetWorker {
     private func settle(_ download: Download) {
         guard let key = keys[download.id], let row = machine.row(key) else { return }
         let host = startedUnder[key] ?? ""
-        let attempts = machine.attempts(of: key)
         if case .failed(let error) = download.status.state {
             // A shutdown is no end.
             if error.code == .shutDown { return }
-            if error.code == .diskFull {
-                // Not a property of the row: the whole list would fail.
+            if let delay = delay(of: download, startedUnder: host, attempts: machine.attempts(of: key)) {
+                if case .transient(let retryAfter?) = error.recovery, !host.isEmpty {
+                    holds[host] = max(holds[host] ?? .zero, retryAfter)
+                    gate.hold(host)
+                }
                 let directory = Paths.parent(of: download.status.path ?? "")
-                report.message("\(directory): the disk is full; files wait for space")
-                free(key)
-                machine.retry(key, at: now + .seconds(60))
-                return changed.notify()
-            }
-            if !host.isEmpty, case .transient(let retryAfter) = error.recovery, attempts < Self.mostAttempts {
-                if let retryAfter { holds[host] = max(holds[host] ?? .zero, retryAfter) }
-                free(key)
-                machine.retry(key, at: now + max(retryAfter ?? .zero, .seconds(1 << attempts)))
-                return changed.notify()
+                let message: Reason = "\(directory): the disk is full; files wait for space"
+                return wait(key, delay, error.code == .diskFull ? message : nil)
             }
         }
         guard let result = result(of: download, key, lease: row.lease), machine.end(key, result) else { return }
@@ -156,6 +167,17 @@ extension FleetWorker {
         default: counts.completed += 1
         }
         changed.notify()
+    }
+
+    /// Returns how long a download that has failed waits for another attempt of its row; `nil` if it has ended.
+    private func delay(of download: Download, startedUnder host: String, attempts: Int) -> Duration? {
+        guard case .failed(let error) = download.status.state else { return nil }
+        // Not a property of the row: the whole list would fail.
+        if error.code == .diskFull { return Self.patience }
+        guard !host.isEmpty, case .transient(let retryAfter) = error.recovery, attempts < Self.mostAttempts else {
+            return nil
+        }
+        return max(retryAfter ?? .zero, .seconds(1 << attempts))
     }
 
     /// Gives back what a running row has of its host's budget.
@@ -225,8 +247,14 @@ extension FleetWorker {
         _ = await gone.concurrently { await Self.leave($0) }
     }
 
-    /// Removes a download from the list. A part file stays, for another attempt or another worker.
+    /// Removes a download from the list. A part file stays, for another attempt or another worker; not that of an upload,
+    /// which is in this worker's own directory.
     private static func leave(_ download: Download) async {
+        if download.request.uploadTo != nil {
+            try? await download.cancel()
+            try? await download.remove()
+            return
+        }
         switch download.status.state {
         case .completed, .cancelled: try? await download.remove()
         case .failed, .paused, .waiting, .downloading, .verifying:
@@ -252,10 +280,8 @@ extension FleetWorker {
             try? await manager.pauseAll()
         } else if !isFenced, isPausedByFence {
             isPausedByFence = false
-            for (key, download) in downloads where download.status.state == .paused {
-                // Another worker may have it by now.
-                if machine.row(key) != nil { try? await download.resume() }
-            }
+            // Others may have had the starts and connections of their hosts meanwhile.
+            for (key, download) in downloads where download.status.state == .paused { wait(key, .zero) }
         }
     }
 }

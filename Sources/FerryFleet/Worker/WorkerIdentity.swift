@@ -85,6 +85,6 @@ final class WorkerIdentity: Sendable {
 
     /// The default directory of the workers of a database.
     static func standard(for address: DatabaseAddress, environment: [String: String]) -> String {
-        StateDirectory.fleet(String(SHA256Text.hex(address.description.utf8).prefix(16)), environment)
+        StateDirectory.fleet(String(SHA256Text.hex(address.identity.utf8).prefix(16)), environment)
     }
 }

@@ -31,6 +31,8 @@ struct WorkerTimes: Sendable {
     var releaseAt: Duration = .zero
     var budgetsAt: Duration = .zero
     var tidyAt: Duration = .seconds(30)
+    /// The next report of a disk or a directory that takes nothing.
+    var complainAt: Duration = .zero
     /// Whether the last statement failed for want of the database.
     var isAway = false
     /// Ended rows in a second, a mean of the last minute.

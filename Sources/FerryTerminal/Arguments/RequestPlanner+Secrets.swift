@@ -203,10 +203,14 @@ package enum ArgumentSecrets {
         }
     }
 
-    /// Returns the range from `://` to the last `@` of the authority, which ends at `/`, `?` or `#` (RFC 3986 §3.2).
+    /// Returns the range from `://` to the last `@` of the authority, which ends at `/`, `?` or `#` (RFC 3986 §3.2); of a
+    /// database's URL to the last `@`, as libpq reads it.
     private static func userInfo(_ text: ArraySlice<UInt8>) -> [Range<Int>] {
         guard let start = afterScheme(text) else { return [] }
         let rest = text[start...]
+        if text.starts(with: "postgres".utf8) {
+            return rest.lastIndex(of: UInt8(ascii: "@")).map { [start..<$0] } ?? []
+        }
         let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
         guard let at = rest[..<(end ?? rest.endIndex)].lastIndex(of: UInt8(ascii: "@")) else { return [] }
         return [start..<at]
