@@ -57,6 +57,10 @@ extension SentenceTable {
         "the database has been away for as long as the leases last: everything waits":
             "数据库离线的时间已超过租约期限：全部等待中",
         "{0}: the disk is full; files wait for space": "{0}：磁盘已满；文件等待空间",
+        "{0}; files wait": "{0}；文件等待",
+        "the connection to the database was lost; start the command again": "与数据库的连接已断开；请重新运行该命令",
+        "write # as %23, ? as %3F and @ as %40 in the URL of the database":
+            "在数据库的 URL 中，# 写作 %23，? 写作 %3F，@ 写作 %40",
         "rows of lease {0} are missing in the database": "数据库中缺少租约 {0} 的行",
         "stopping; the same command goes on with what this worker holds": "正在停止；同一命令会继续处理此机器持有的任务",
         "{0} complete, {1} failed": "{0} 个完成，{1} 个失败",
