@@ -28,7 +28,8 @@ struct Aria2PeerTests {
                 try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
                 let program = try RunningProgram([
                     "/usr/bin/aria2c", "--no-conf", "--enable-rpc", "--rpc-listen-port=\(port)",
-                    "--disable-ipv6", "--rpc-secret=\(DaemonRig.secret)", "--dir=\(directory)", "--quiet", "--max-tries=1",
+                    "--disable-ipv6", "--rpc-secret=\(DaemonRig.secret)", "--dir=\(directory)", "--quiet",
+                    "--max-tries=1",
                     // The most that it takes: a busy machine is no stalled server.
                     "--timeout=600", "--connect-timeout=600",
                 ])
