@@ -296,8 +296,8 @@ public final class DirectorySync: Sendable {
                 }
             }
             report.gone = kept.map(\.path)
-            report.incomplete = listing.entries.map(\.path).filter { path in
-                records[path].map { $0.problem != nil || $0.proof == nil } ?? true
+            report.incomplete = listing.entries.map(\.path).filter {
+                records[$0]?.problem != nil || records[$0]?.proof == nil
             }.sorted()
             try manifest.replace(by: listing.entries.compactMap { records[$0.path] } + kept + plan.others)
             state.withLock { [report] in $0.report = report }

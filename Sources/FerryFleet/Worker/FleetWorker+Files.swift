@@ -95,24 +95,23 @@ extension FleetWorker {
     ) async -> ([DownloadRequest], [FleetRow]) {
         var found: ([DownloadRequest], [FleetRow]) = ([], [])
         for (request, row) in zip(requests, rows) {
-            guard case .file(let path) = request.destination else { continue }
-            let directory = Paths.parent(of: path)
-            if !directories.contains(directory) {
-                do throws(UsageError) {
-                    try await onFileThread { () throws(UsageError) in
-                        try PlanningWorld.system.prepareDirectory(directory)
-                    }
-                } catch {
-                    wait(row.key, Self.patience, "\(error.reason); files wait")
-                    continue
-                }
-                if directories.count > 10_000 { directories = [] }
-                directories.insert(directory)
+            do throws(UsageError) { try await prepareDirectory(of: request) } catch {
+                wait(row.key, Self.patience, "\(error.reason); files wait")
+                continue
             }
             found.0.append(request)
             found.1.append(row)
         }
         return found
+    }
+
+    private func prepareDirectory(of request: DownloadRequest) async throws(UsageError) {
+        guard case .file(let path) = request.destination else { return }
+        let directory = Paths.parent(of: path)
+        guard !directories.contains(directory) else { return }
+        try await onFileThread { () throws(UsageError) in try PlanningWorld.system.prepareDirectory(directory) }
+        if directories.count > 10_000 { directories = [] }
+        directories.insert(directory)
     }
 
     /// The time between two attempts where a disk or a directory takes nothing.
