@@ -25,7 +25,7 @@ package struct BusyHost: Sendable, Hashable {
 extension Scheduler {
     /// The hosts with open connections or running downloads, the busiest first.
     var busyHosts: [BusyHost] {
-        let lives = state.withLock { state in state.queue.runs.compactMap { registry[$0.id] } }
+        let lives = state.withLock { state in state.queue.runs.compactMap { registry[$0.key] } }
         return BusyHost.all(
             connections: engine.started?.hosts.open ?? [:],
             speeds: lives.compactMap { live in

@@ -10,6 +10,8 @@ struct QueueIndex: Sendable {
     private var timers = StampedHeap<Duration>()
     /// Downloads with a run, and those that keep the slot of one during a change.
     private(set) var occupied: Set<DownloadID> = []
+    /// The runs of those that have one.
+    private(set) var runs: [DownloadID: Run] = [:]
     /// The number of runs of each session.
     private(set) var groupCounts: [UInt16: Int] = [:]
     /// The number of runs of each server.
@@ -31,6 +33,7 @@ struct QueueIndex: Sendable {
         case .changing where !entry.takesSlot: break
         case .running, .stopping, .changing, .leaving:
             occupied.insert(id)
+            runs[id] = entry.state.run
             groupCounts[entry.group, default: 0] += 1
             siteCounts[entry.site, default: 0] += 1
             if entry.state.isRunning { runningCount += 1 }
@@ -47,6 +50,7 @@ struct QueueIndex: Sendable {
         case .changing where !old.takesSlot: break
         case .running, .stopping, .changing, .leaving:
             occupied.remove(id)
+            runs[id] = nil
             groupCounts[old.group, default: 0] -= 1
             siteCounts[old.site, default: 0] -= 1
             if siteCounts[old.site] == 0 { siteCounts[old.site] = nil }

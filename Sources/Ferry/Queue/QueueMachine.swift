@@ -45,7 +45,10 @@ package struct QueueMachine: Sendable {
     /// The server of a download; `nil` if it has none.
     func site(of id: DownloadID) -> Origin? { entries[id].flatMap { sites.origin(of: $0.site) } }
 
-    var runs: [(id: DownloadID, run: Run)] { index.occupied.compactMap { id in run(of: id).map { (id, $0) } } }
+    var runs: [DownloadID: Run] { index.runs }
+
+    /// Whether a run waits for its next attempt.
+    var hasRetries: Bool { index.runs.values.contains { $0.retryAt != nil } }
 
     /// The number of downloads that are not parked.
     package var activeCount: Int { entries.count - index.parkedCount }

@@ -141,7 +141,7 @@ extension Scheduler {
 
     /// Running downloads that have reported their start, so that progress may be reported.
     var moving: Set<DownloadID> {
-        state.withLock { state in Set(state.queue.runs.lazy.filter(\.run.hasBegun).map(\.id)) }
+        state.withLock { state in Set(state.queue.runs.lazy.filter(\.value.hasBegun).map(\.key)) }
     }
 
     func set(dispatcher: DelegateDispatcher?) { state.withLock { $0.dispatcher = dispatcher } }
@@ -186,7 +186,7 @@ extension Scheduler {
 
     /// The running downloads with their sessions.
     var running: [(status: DownloadStatus, session: String)] {
-        let lives = state.withLock { state in state.queue.runs.compactMap { registry[$0.id] } }
+        let lives = state.withLock { state in state.queue.runs.compactMap { registry[$0.key] } }
         return lives.map { ($0.status, $0.session) }
     }
 

@@ -166,7 +166,7 @@ extension Scheduler {
             state.phase = .closing
             state.wakeTimer?.task.cancel()
             state.pulse?.cancel()
-            return state.queue.runs.map(\.run)
+            return Array(state.queue.runs.values)
         }
         guard let runs else { return }
         // From here on, the end of the process counts as requested, not as a crash of a download.

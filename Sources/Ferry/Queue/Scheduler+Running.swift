@@ -232,7 +232,9 @@ extension Scheduler {
             number = recorded.number
             if recorded.leavesJournal { keptStore?.submit([.update(live.id, [.part(nil)])]) }
         } else {
-            number = await end(live.id, .completed(finished, published(finished)))
+            let known = run.driver?.publishedFile
+            let file = if let known, known.path == finished.path { known } else { await published(finished) }
+            number = await end(live.id, .completed(finished, file))
         }
         rest(live.id, .parked)
         await forgetSecrets(of: live.id)

@@ -132,18 +132,23 @@ final class Scheduler: Sendable {
             lookUpNames(&state)
             let woken = state.queue.wake(at: now)
             let barred = state.queue.newlyBarred().map { ($0, state.queue.obstacle(to: $0)) }
-            let book = state.queue.activeCount > 0 ? engine.environment(for: state.configuration).book : nil
+            // The settings are large, and are copied only for the first download.
+            let book =
+                state.queue.activeCount > 0
+                ? (engine.started ?? engine.environment(for: state.configuration)).book : nil
             let decision = book.map { state.queue.decide(at: now, hosts: $0) } ?? state.queue.decide(at: now)
             for id in decision.start { launch(id, decision.refused[id], &state) }
             var stops: [(Run, Run.Stop)] = decision.stop.compactMap { stop in
                 state.queue.run(of: stop.id).map { ($0, stop.reason == .network ? .network : .slot) }
             }
-            // A run that only waits for its next attempt leaves its slot to downloads that can use it.
-            let soon = clock.date().addingTimeInterval(1)
-            for run in state.queue.contestedRuns() where !run.isStream {
-                if let at = run.retryAt, at > soon { stops.append((run, .backOff)) }
+            if state.queue.hasRetries {
+                // A run that only waits for its next attempt leaves its slot to downloads that can use it.
+                let soon = clock.date().addingTimeInterval(1)
+                for run in state.queue.contestedRuns() where !run.isStream {
+                    if let at = run.retryAt, at > soon { stops.append((run, .backOff)) }
+                }
+                if let book { stops += state.idleRuns(book).map { ($0, .backOff) } }
             }
-            if let book { stops += state.idleRuns(book).map { ($0, .backOff) } }
             setWakeTimer(decision.nextWake, &state)
             if state.isDraining { updates.notify() }
             return (stops, woken, barred)
@@ -160,7 +165,7 @@ final class Scheduler: Sendable {
         guard let run = state.queue.run(of: id) else { return }
         run.refusal = refusal
         if refusal == nil { run.site = state.queue.site(of: id) }
-        let environment = engine.environment(for: state.configuration)
+        let environment = engine.started ?? engine.environment(for: state.configuration)
         let loop = environment.loop()
         // owner: the run, awaited in shutdown.
         run.set(task: Task(executorPreference: loop) { await self.perform(run, id, environment, on: loop) })

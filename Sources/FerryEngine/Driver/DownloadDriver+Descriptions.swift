@@ -59,3 +59,33 @@ extension DownloadDriver {
         return true
     }
 }
+
+/// Checksum lists.
+extension DownloadDriver {
+    /// Looks up the checksum in the request's checksum list, under the first of `names` that the list contains.
+    func lookUpChecksum(for names: @autoclosure () -> [String]) async throws(DownloadError) {
+        guard let list = request.checksumList, state.withLock({ $0.digest.requested }) == nil else { return }
+        try await fetchChecksum(from: list, for: names())
+    }
+
+    /// A separate function: its frame is large, and most downloads have no list.
+    @inline(never)
+    private func fetchChecksum(from list: DownloadURL, for names: [String]) async throws(DownloadError) {
+        let request = TransferRequest(of: self.request, from: list, headLimit: settings.stallTimeout)
+        let status: Int
+        let bytes: [UInt8]
+        do throws(TransferFailure) {
+            let response = try await environment.transport.fetch(request)
+            status = response.head.status
+            bytes = status == 200 ? try await collect(response.body, most: 4 << 20) : []
+        } catch { throw DownloadError(error) }
+        guard status == 200 else {
+            throw DownloadError(.refused, ErrorPhrase(.unusableList, "\(list)", "\(status)"))
+        }
+        let digests = ChecksumList(String(decoding: bytes, as: UTF8.self))
+        guard let checksum = names.lazy.compactMap({ digests.checksum(for: $0) }).first else {
+            throw DownloadError(.checksum, ErrorPhrase(.notInChecksumList, "\(list)", names.first ?? ""))
+        }
+        state.withLock { ($0.digest.requested, $0.digest.origin) = (checksum, Reason(.checksumOfList, list.redacted)) }
+    }
+}

@@ -22,7 +22,7 @@ extension DownloadDriver {
         if case .stream = request.destination { return false }
         guard let total = representation.identity.totalBytes, total < Self.smallFileBytes else { return false }
         if representation.endsByClose { return false }
-        return request.uploadTo != nil || request.onConflict != .overwrite && context.replaces == nil
+        return request.uploadTo != nil || context.replaces == nil
     }
 
     /// Moves the current partial content to the backup if there is a `reason`, and creates storage for the new file.
@@ -84,7 +84,7 @@ extension DownloadDriver {
         report(.named(name: name, path: path.string))
         begun(name, total)
         if representation.isEncoded { report(.event(.note(Reason(.storedEncoded)))) }
-        if let total, isSmall(representation) {
+        if let total, isSmall(representation), try !isReplaced(path, disk) {
             // Most small files fit the reserve at once; a slow file moves to a part file before it has grown much.
             let reserve = min(Int(total), Self.smallFileReserve)
             storage.set(.small(Storage.Small(name: name, directory: directory, reserve: reserve)))
@@ -132,6 +132,12 @@ extension DownloadDriver {
         guard let status else { return false }
         try skip(path, length: status.length)
         return true
+    }
+
+    /// Whether there is a file that the new one replaces, which takes a part file.
+    private func isReplaced(_ path: FilePath, _ disk: Disk) throws(DownloadError) -> Bool {
+        guard request.uploadTo == nil, request.onConflict == .overwrite else { return false }
+        do throws(FileError) { return try disk.fileSystem.exists(path) } catch { throw DownloadError(error) }
     }
 
     /// Finishes with the existing file if the rule is `skip`, and no checksum is requested that it was not found to

@@ -286,7 +286,10 @@ extension DownloadDriver {
         let finished = finished(path: published.path.string, total: total, proof: proof)
         await keepPieces(of: finished)
         try await tellPublished(finished)
-        await files.run { [self] in removeRest(of: pair.paths, pair.journal($0), record, syncs: false, $0) }
+        await files.run { [self] in
+            note(published.path, $0.fileSystem)
+            removeRest(of: pair.paths, pair.journal($0), record, syncs: false, $0)
+        }
         return finished
     }
 
@@ -299,33 +302,6 @@ extension DownloadDriver {
         default: await checkpoint()
         }
     }
-
-    /// Looks up the checksum in the request's checksum list, under the first of `names` that the list contains.
-    func lookUpChecksum(for names: @autoclosure () -> [String]) async throws(DownloadError) {
-        guard let list = request.checksumList, state.withLock({ $0.digest.requested }) == nil else { return }
-        try await fetchChecksum(from: list, for: names())
-    }
-
-    /// A separate function: its frame is large, and most downloads have no list.
-    @inline(never)
-    private func fetchChecksum(from list: DownloadURL, for names: [String]) async throws(DownloadError) {
-        let request = TransferRequest(of: self.request, from: list, headLimit: settings.stallTimeout)
-        let status: Int
-        let bytes: [UInt8]
-        do throws(TransferFailure) {
-            let response = try await environment.transport.fetch(request)
-            status = response.head.status
-            bytes = status == 200 ? try await collect(response.body, most: 4 << 20) : []
-        } catch { throw DownloadError(error) }
-        guard status == 200 else {
-            throw DownloadError(.refused, ErrorPhrase(.unusableList, "\(list)", "\(status)"))
-        }
-        let digests = ChecksumList(String(decoding: bytes, as: UTF8.self))
-        guard let checksum = names.lazy.compactMap({ digests.checksum(for: $0) }).first else {
-            throw DownloadError(.checksum, ErrorPhrase(.notInChecksumList, "\(list)", names.first ?? ""))
-        }
-        state.withLock { ($0.digest.requested, $0.digest.origin) = (checksum, Reason(.checksumOfList, list.redacted)) }
-    }
 }
 
 /// Publishing small files, and the reports to a ``PublishObserving`` observer.
@@ -333,7 +309,11 @@ extension DownloadDriver {
     /// Publishes a small file; each candidate name is announced to the observer, if there is one.
     func publish(_ bytes: [UInt8], _ order: PublishOrder) async throws(DownloadError) -> SmallFilePublisher.Result {
         guard let observer = context.observer else {
-            return try await publishing { publisher throws(PublishError) in try publisher.publish(bytes, order) }
+            return try await publishing { [self] publisher throws(PublishError) in
+                let result = try publisher.publish(bytes, order)
+                if case .published(let published) = result { note(published.path, publisher.fileSystem) }
+                return result
+            }
         }
         typealias Start = (draft: SmallFilePublisher.Draft, status: FileStatus, step: SmallFilePublisher.Step)
         let start = try await publishing { publisher throws(PublishError) -> Start? in
@@ -362,6 +342,12 @@ extension DownloadDriver {
         }
         guard case .done(let result) = step else { return .noFreeName(order.directory) }
         return result
+    }
+
+    /// Keeps the fingerprint of the published file, so that whoever asks for it need not visit a file thread.
+    private func note(_ path: FilePath, _ fileSystem: any FileSystem) {
+        let file = try? PublishedFile.read(path.string, fileSystem: fileSystem)
+        state.withLock { $0.finished.published = file }
     }
 
     private func publishing<Value: Sendable>(

@@ -94,6 +94,9 @@ package final class DownloadDriver: Sendable {
 
     var sources: [DownloadURL] { state.withLock { $0.links.urls } }
 
+    /// The file that this run has published, as it was right after that; `nil` if there is none.
+    package var publishedFile: PublishedFile? { state.withLock { $0.finished.published } }
+
     /// Returns the progress; cheap enough to call at any time. `nil` before existing files have been examined.
     package func progress() -> DownloadProgress? {
         let now = environment.clock.now()

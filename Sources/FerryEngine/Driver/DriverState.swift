@@ -175,6 +175,8 @@ extension DownloadDriver {
         /// An existing file was compared, and was not the server's.
         var wasCompared = false
         var contentType: String?
+        /// The file that this run has published, as it was right after that.
+        var published: PublishedFile?
     }
 
     /// Faults of the disk. The first one of a part file is repaired by opening the file again.

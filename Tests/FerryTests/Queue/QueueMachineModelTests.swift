@@ -196,7 +196,7 @@ private struct RandomQueueRun {
             }
         }
         if queue.entries.count != model.items.count { problems.append("\(queue.entries.count) are listed") }
-        if Set(queue.runs.map { ObjectIdentifier($0.run) }).count != model.items.values.count(where: \.hasRun) {
+        if Set(queue.runs.map { ObjectIdentifier($0.value) }).count != model.items.values.count(where: \.hasRun) {
             problems.append("two downloads have the same run")
         }
         return decision.start
