@@ -8,6 +8,23 @@ FILTER ?=
 # Arguments for the benchmarks and the fuzzer: make bench ARGS='--rows plain,tls --runs 3'
 ARGS ?=
 
+PRODUCT ?= ferry
+
+# The release binary is built for size, without debug information or a search path, and finds its types without a search. The
+# linker keeps one of equal functions, and puts first what a download calls, so that few pages are read at the start.
+# docs/benchmarks.md has the figures.
+RELEASE := -c release --static-swift-stdlib --disable-local-rpath -debug-info-format none -Xswiftc -Osize \
+	-Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
+ifeq ($(shell uname -s),Linux)
+RELEASE += -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -use-ld=lld -Xlinker --icf=all \
+	-Xlinker '--symbol-ordering-file=$(CURDIR)/Release/function-order.txt' -Xlinker --no-warn-symbol-ordering \
+	$(addprefix -Xcc ,-Os -ffunction-sections -fdata-sections -fno-unwind-tables -fno-asynchronous-unwind-tables)
+# The short form of relocations needs glibc 2.36. Packages are for older systems too.
+ifeq ($(PORTABLE)$(shell getconf GNU_LIBC_VERSION | awk '{ split($$2, part, "."); print (part[1] > 2 || part[2] >= 36) }'),1)
+RELEASE += $(addprefix -Xlinker ,--pack-dyn-relocs=relr -z pack-relative-relocs)
+endif
+endif
+
 THREAD_SANITIZER := --sanitize=thread --scratch-path .build-tsan -Xlinker $(CURDIR)/.build-tsan/mutex.o
 SOURCES := Package.swift Sources TestSupport Tests Examples Bench/Package.swift Bench/Sources Fuzz/Package.swift Fuzz/Sources
 
@@ -24,7 +41,7 @@ build: dependencies ## Build for debugging
 	$(SWIFT) build
 
 release: dependencies ## Build the binary that `install` installs
-	$(SWIFT) build -c release --static-swift-stdlib --product ferry
+	$(SWIFT) build $(RELEASE) --product $(PRODUCT)
 
 test: dependencies ## Build and run every test (FILTER=name runs some)
 	$(SWIFT) build --build-tests
@@ -89,6 +106,12 @@ docs: dependencies ## Compile the samples of the documents and make the API's pa
 	@Scripts/dependencies lint
 	Scripts/docs
 
+.PHONY: function-order
+function-order: ## Find out which functions a download calls, so that they lie first in the release binary (valgrind)
+	$(MAKE) --no-print-directory release
+	$(SWIFT) build --product ferry-origin
+	Scripts/function-order
+
 demo: ## Download 1 GiB, kill it in the middle, go on, check the digest
 	@Scripts/demo
 
@@ -101,13 +124,13 @@ install: ## Install the release binary, its manual pages and completions (PREFIX
 .PHONY: deb tarball test-packages
 deb: ## Make the Debian package in .build/packages (FERRY_BINARY=file packs another release binary)
 	@Scripts/dependencies packages
-	@if [ -z '$(FERRY_BINARY)' ]; then $(MAKE) --no-print-directory release; fi
+	@if [ -z '$(FERRY_BINARY)' ]; then $(MAKE) --no-print-directory release PORTABLE=yes; fi
 	Scripts/package deb '$(or $(FERRY_BINARY),.build/release/ferry)'
 
 tarball: ## Make the package for other distributions in .build/packages (FERRY_STATIC_BINARY=file)
 	@Scripts/dependencies packages
 	@if [ -z '$(FERRY_STATIC_BINARY)' ]; then directory=$$(Scripts/static-libraries) && \
-		FERRY_STATIC_LIBRARIES=$$directory $(MAKE) --no-print-directory release; fi
+		FERRY_STATIC_LIBRARIES=$$directory $(MAKE) --no-print-directory release PORTABLE=yes; fi
 	Scripts/package tarball '$(or $(FERRY_STATIC_BINARY),.build/release/ferry)'
 
 test-packages: ## Try both packages in fresh chroots, as root (FERRY_BINARY, FERRY_STATIC_BINARY; ARGS='bookworm trixie')

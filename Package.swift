@@ -12,11 +12,10 @@ let strict: [SwiftSetting] = [
 let fuzzed: [SwiftSetting] =
     Context.environment["FERRY_FUZZ_COVERAGE"] == nil ? [] : [.unsafeFlags(["-sanitize=fuzzer"])]
 
-// `make tarball` links SQLite, zlib and libstdc++ statically: the linker finds their archives in this directory first. Gold would
-// keep what removed sections of them have imported, among it arc4random(3) of glibc 2.36.
+// `make tarball` links SQLite, zlib and libstdc++ statically: the linker finds their archives in this directory first.
 let staticLibraries: [LinkerSetting] =
     Context.environment["FERRY_STATIC_LIBRARIES"].map {
-        [.unsafeFlags(["-L", $0, "-use-ld=lld"], .when(platforms: [.linux], configuration: .release))]
+        [.unsafeFlags(["-L", $0], .when(platforms: [.linux], configuration: .release))]
     } ?? []
 
 let package = Package(

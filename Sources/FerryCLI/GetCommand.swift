@@ -5,6 +5,8 @@ import FerryTerminal
 struct GetCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "get",
+        // Parsed without the other commands, it need not look for the options that only the program has.
+        _superCommandName: "ferry",
         abstract: "Download files; run the same command again to resume.",
         usage: """
             ferry get URL... [-o FILE] [-d DIR] [options]

@@ -264,6 +264,23 @@ class Fleet(unittest.TestCase):
         self.settle(lambda: self.metrics(0)[1]["ferry_fleet_connections_total"] == 4)
         self.assertEqual(self.metrics(0)[1]["ferry_fleet_fenced"], 0)
 
+    def test_held(self):
+        """A file that something else holds for a while, as a worker does that has lost its lease, is fetched after that."""
+        world = self.world
+        world.ferry("fleet", "init", world.url)
+        self.add("held", [f"http://h1.test:{ORIGIN_PORT}/f/{index}" for index in range(3)], "--batch", "held")
+        held = world.root / "data/held/0/0/1-0.part"
+        held.parent.mkdir(parents=True)
+        held.write_text("somebody else's")
+        world.work(0, *OPTIONS)
+        self.settle(lambda: world.status()[0]["completed"] == 2)
+        time.sleep(3)
+        self.assertEqual(world.status()[0]["failed"], 0)
+        self.assertEqual(held.read_text(), "somebody else's")
+        held.unlink()
+        self.wait_for_workers(60)
+        self.assertEqual((world.status()[0]["completed"], world.status()[0]["failed"]), (3, 0))
+
     def test_password(self):
         """A wrong or missing password ends the worker, as it would never join."""
         world = self.world

@@ -11,7 +11,7 @@ package struct SmallFilePublisher: Sendable {
         case published(Published)
         /// The name is taken, and the rule is `fail` or `skip`.
         case exists(FilePath)
-        /// Another download's file blocks the name, or the file must not be replaced; the rule allows no other name.
+        /// Another download's file blocks the name, and the rule allows no other name.
         case blocked(FilePath)
         case noFreeName(FilePath)
         /// The file must be published through a part file; the payload is the reason.
@@ -132,7 +132,8 @@ package struct SmallFilePublisher: Sendable {
                 switch draft.order.rule {
                 case .rename: return try step(of: draft, from: candidate.number + 1)
                 case .fail, .skip: return .done(.exists(paths.final))
-                case .overwrite: return .done(try replacement(of: paths.final))
+                // It appeared meanwhile: another download's, whose end was reported.
+                case .overwrite: return .done(.blocked(paths.final))
                 }
             case .unsupported, .crossDevice, .notFound: return .done(.needsPartFile(error.message))
             default: throw .file(error)
@@ -145,19 +146,5 @@ package struct SmallFilePublisher: Sendable {
         }
         let published = Published(path: paths.final, name: paths.name, notes: notes)
         return .done(.published(try published.settled(on: fileSystem, syncs: syncs)))
-    }
-
-    /// Linking never replaces, and a crash could leave a temporary name, so a replacement goes through a part file.
-    private func replacement(of path: FilePath) throws(PublishError) -> Result {
-        do throws(FileError) {
-            if let status = try fileSystem.statusIfPresent(path),
-                try !Replaceable.allows(path, status, fileSystem: fileSystem)
-            {
-                return .blocked(path)
-            }
-            return .needsPartFile("\(path.string) is to be replaced")
-        } catch {
-            throw .file(error)
-        }
     }
 }

@@ -134,10 +134,13 @@ extension DownloadDriver {
         return true
     }
 
-    /// Whether there is a file that the new one replaces, which takes a part file.
+    /// Whether there is a file that the new one replaces, which takes a part file; or one of a download in progress, which
+    /// may be in the way.
     private func isReplaced(_ path: FilePath, _ disk: Disk) throws(DownloadError) -> Bool {
         guard request.uploadTo == nil, request.onConflict == .overwrite else { return false }
-        do throws(FileError) { return try disk.fileSystem.exists(path) } catch { throw DownloadError(error) }
+        do throws(FileError) {
+            return try disk.fileSystem.exists(path) ? true : disk.fileSystem.exists(FilePath(path.string + ".part"))
+        } catch { throw DownloadError(error) }
     }
 
     /// Finishes with the existing file if the rule is `skip`, and no checksum is requested that it was not found to

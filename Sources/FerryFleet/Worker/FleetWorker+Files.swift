@@ -117,6 +117,9 @@ extension FleetWorker {
     /// The time between two attempts where a disk or a directory takes nothing.
     private static let patience: Duration = .seconds(60)
 
+    /// The time between two attempts where something else holds the file.
+    private static let timeToLetGo: Duration = .seconds(15)
+
     /// Lets a running row wait for another attempt.
     ///
     /// - Parameter message: Is reported once in that time; `nil` for nothing.
@@ -173,9 +176,10 @@ extension FleetWorker {
         guard case .failed(let error) = download.status.state else { return nil }
         // Not a property of the row: the whole list would fail.
         if error.code == .diskFull { return Self.patience }
-        guard !host.isEmpty, case .transient(let retryAfter) = error.recovery, attempts < Self.mostAttempts else {
-            return nil
-        }
+        guard attempts < Self.mostAttempts else { return nil }
+        // A worker that has lost its lease holds the file until its next heartbeat.
+        if error.code == .conflict, download.request.uploadTo == nil { return Self.timeToLetGo }
+        guard !host.isEmpty, case .transient(let retryAfter) = error.recovery else { return nil }
         return max(retryAfter ?? .zero, .seconds(1 << attempts))
     }
 

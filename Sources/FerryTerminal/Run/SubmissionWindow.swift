@@ -4,7 +4,9 @@ import Ferry
 ///
 /// Of one host only a share of the window is submitted while the list may have others: its further entries are set aside,
 /// so that a list that is sorted by host still keeps several hosts busy.
-struct SubmissionWindow {
+///
+/// A class, since copies of all that the iterators hold would be large.
+final class SubmissionWindow {
     enum Next {
         case request(DownloadRequest, ListPlace?)
         case directory(String)
@@ -17,7 +19,8 @@ struct SubmissionWindow {
 
     /// Where the next item comes from.
     enum Source {
-        case iterator(PlannedItems.Iterator)
+        /// The iterator.
+        case items
         /// The ``ItemFeed``: it has given nothing since the last item was taken.
         case empty
         /// The ``ItemFeed``: it has given this item, or the end.
@@ -27,6 +30,7 @@ struct SubmissionWindow {
     }
 
     private var freePlaces: Int
+    private var items: PlannedItems.Iterator
     /// The entries of one host that are submitted while others are read.
     private let share: Int
     var source: Source
@@ -44,8 +48,8 @@ struct SubmissionWindow {
     private var reopener: PlannedItems.Iterator
 
     init(places: Int, share: Int, items: PlannedItems.Iterator, isFed: Bool) {
-        (freePlaces, self.share, reopener) = (places, share, items)
-        source = isFed ? .empty : .iterator(items)
+        (freePlaces, self.share, self.items, reopener) = (places, share, items, items)
+        source = isFed ? .empty : .items
         backlog = HostBacklog(isFed: isFed)
     }
 
@@ -55,10 +59,10 @@ struct SubmissionWindow {
     }
 
     /// Whether entries of other hosts may be read soon: not those of a list that is still written to.
-    var mayHaveOthers: Bool { if case .iterator = source { !backlog.isFull } else { false } }
+    var mayHaveOthers: Bool { if case .items = source { !backlog.isFull } else { false } }
 
     /// Frees the place of a request that has ended.
-    mutating func free(_ host: String?) {
+    func free(_ host: String?) {
         freePlaces += 1
         guard let host, let count = open[host] else { return }
         open[host] = count > 1 ? count - 1 : nil
@@ -66,7 +70,7 @@ struct SubmissionWindow {
     }
 
     /// Returns the next item; `nil` if no slot is free, or if the feed has given none.
-    mutating func take() -> Next? {
+    func take() -> Next? {
         guard freePlaces > 0 else { return nil }
         if let part = parts.popFirst(), var request = template {
             request.destination = .part(part)
@@ -80,10 +84,9 @@ struct SubmissionWindow {
         switch source {
         case .over: next = nil
         case _ where backlog.isFull: next = nil
-        case .iterator(var items):
-            source = .empty
+        case .items:
             next = items.nextPlaced()
-            source = next == nil ? .over : .iterator(items)
+            if next == nil { source = .over }
         case .empty: return nil
         case .given(let item): (next, source) = (item, item == nil ? .over : .empty)
         }
@@ -92,7 +95,7 @@ struct SubmissionWindow {
         return next.map { self.next($0) } ?? .end
     }
 
-    private mutating func next(_ placed: PlannedItems.Placed) -> Next {
+    private func next(_ placed: PlannedItems.Placed) -> Next {
         isEmpty = false
         switch placed.item {
         case .request(let request):
@@ -109,7 +112,7 @@ struct SubmissionWindow {
         }
     }
 
-    private mutating func next(_ item: HostBacklog.Item, of host: String) -> Next {
+    private func next(_ item: HostBacklog.Item, of host: String) -> Next {
         let placed: PlannedItems.Placed? =
             switch item {
             case .whole(let placed): placed
@@ -123,7 +126,7 @@ struct SubmissionWindow {
         }
     }
 
-    private mutating func submit(_ request: DownloadRequest, _ place: ListPlace?) -> Next {
+    private func submit(_ request: DownloadRequest, _ place: ListPlace?) -> Next {
         freePlaces -= 1
         if let host = request.host { open[host, default: 0] += 1 }
         return .request(request, place)
