@@ -68,7 +68,8 @@ struct SmallFilePublisherTests {
     @Test(
         "SmallFilePublisher: an existing file stays, and the conflict rule decides the result (A42)",
         arguments: [
-            (ConflictRule.rename, "a (1).txt"), (.fail, "exists a.txt"), (.skip, "exists a.txt"), (.overwrite, "blocked a.txt"),
+            (ConflictRule.rename, "a (1).txt"), (.fail, "exists a.txt"), (.skip, "exists a.txt"),
+            (.overwrite, "blocked a.txt"),
         ])
     func conflicts(rule: ConflictRule, outcome: String) throws {
         try directory.put("a.txt", [9])
