@@ -124,8 +124,11 @@ struct NewSourceTests {
             try await rig.interrupt("/old", after: 5_000_000)
             rig.server.script("/old", [.stall(after: 2_000_000)])
             let run = rig.start(try rig.request("/old"), id: "a")
-            await run.until { _ in run.driver.progress()?.bottleneck?.share ?? 0 > 0.39 }
-            #expect(run.driver.progress()?.bottleneck?.cause == .repetition)
+            // On a busy machine the processor may be the bottleneck at first.
+            await run.until { _ in
+                let bottleneck = run.driver.progress()?.bottleneck
+                return bottleneck?.cause == .repetition && bottleneck?.share ?? 0 > 0.39
+            }
             #expect(run.driver.progress()?.completedBytes == 5_000_000)
             #expect(run.driver.picture()?.lacksRanges == true)
             run.driver.stop(.pause)
