@@ -8,6 +8,7 @@ FILTER ?=
 # Arguments for the benchmarks and the fuzzer: make bench ARGS='--rows plain,tls --runs 3'
 ARGS ?=
 
+# make release PRODUCT=ferry-origin builds another program in the same way; PORTABLE=yes for the systems of the packages.
 PRODUCT ?= ferry
 
 # The release binary is built for size, without debug information or a search path, and finds its types without a search. The

@@ -38,7 +38,7 @@ package struct SmallFilePublisher: Sendable {
         case done(Result)
     }
 
-    package let fileSystem: any FileSystem
+    let fileSystem: any FileSystem
     private let syncs: Bool
 
     /// `syncs: false` for `--no-fsync`.
