@@ -153,6 +153,7 @@ package final class DownloadDriver: Sendable {
         closeCandidate()
         if storage.pair != nil { await files.run { [storage] in storage.close($0) } }
         state.withLock { $0.isOver = true }
+        updates.notify()
         wakeReaders()
         return outcome
     }
