@@ -22,7 +22,7 @@ class Contender:
 
     def shown(self):
         """The command line as the page shows it."""
-        words = {"url": "URL", "file": "FILE", "list": "LIST", "ca": "CA", "source": "SOURCE"}
+        words = {"url": "URL", "file": "FILE", "list": "LIST", "ca": "CA", "source": "SOURCE", "daemon": "DAEMON"}
         variables = [f"{key}={value.format(**words)}" for key, value in self.environment.items()]
         return " ".join(variables + [argument.format(**words) for argument in self.arguments])
 

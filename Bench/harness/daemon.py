@@ -17,6 +17,8 @@ from harness.outcome import Gate, Outcome
 from harness.scale import ScaleRow, many_files, middle, origin, shown, worst
 
 LISTED = 10_000
+# Where the daemon and its clients have what, below a directory of the row.
+FOLDERS = {"FERRY_STATE_DIR": "state", "XDG_CONFIG_HOME": "config", "XDG_RUNTIME_DIR": "run"}
 PAGE = 100
 
 
@@ -111,8 +113,7 @@ def serving(directory, programs):
     for name in ("state", "config", "run", "files"):
         (directory / name).mkdir(mode=0o700)
     environment = {name: value for name, value in os.environ.items() if not name.startswith(("FERRY", "XDG_"))} | {
-        "FERRY_STATE_DIR": str(directory / "state"), "XDG_CONFIG_HOME": str(directory / "config"),
-        "XDG_RUNTIME_DIR": str(directory / "run")}
+        name: str(directory / folder) for name, folder in FOLDERS.items()}
     reading, writing = os.pipe()
     process = subprocess.Popen(
         [program, "serve", "--port", "0", "--ready-fd", str(writing)], env=environment, pass_fds=[writing],

@@ -57,14 +57,14 @@ class Field:
             path.write_bytes(os.urandom(SMALL))
         return path
 
-    def many(self):
+    def many(self, count=None, size=SMALL):
         """The names, below data/, of many small files."""
-        folder = self.data / "many"
+        folder = self.data / f"many-{size}"
         folder.mkdir(exist_ok=True)
-        paths = [folder / f"{number:05}.bin" for number in range(self.count)]
+        paths = [folder / f"{number:05}.bin" for number in range(count or self.count)]
         for path in paths:
             if not path.exists():
-                path.write_bytes(os.urandom(SMALL))
+                path.write_bytes(os.urandom(size))
         return paths
 
     def warm(self, paths):

@@ -3,8 +3,8 @@
  *
  * Usage: link NEAR FAR ROUND_TRIP_MS MBIT_PER_SECOND QUEUE_KIB LOSS_PERCENT
  *
- * Makes a tun device with 192.0.2.1 in NEAR and one with 192.0.2.2 in FAR, prints "ready", and runs until it is
- * ended. */
+ * Makes a tun device with 192.0.2.1 in NEAR and one with 192.0.2.2 in FAR, prints "ready", and runs until its
+ * standard input ends. A line of the last four words on it changes the link from then on. */
 #define _GNU_SOURCE
 #include <errno.h>
 #include <fcntl.h>
@@ -42,6 +42,33 @@ static long long now(void) {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
     return t.tv_sec * 1000000000LL + t.tv_nsec;
+}
+
+/* Takes the words of a link; returns whether there are as many as needed. */
+static int settle(const char *words) {
+    double round_trip, megabits, percent;
+    long kibibytes;
+    if (sscanf(words, "%lf %lf %ld %lf", &round_trip, &megabits, &kibibytes, &percent) != 4 || megabits <= 0) return 0;
+    delay = round_trip * 1e6 / 2;
+    rate = megabits * 1e6 / 8 / 1e9;
+    queue = kibibytes * 1024;
+    loss = percent / 100;
+    return 1;
+}
+
+/* Reads the changes that were written; returns whether there may be more. */
+static int change(void) {
+    static char line[256];
+    static size_t length;
+    ssize_t count = read(STDIN_FILENO, line + length, sizeof line - 1 - length);
+    if (count <= 0) return 0;
+    length += count;
+    line[length] = 0;
+    for (char *end; (end = strchr(line, '\n')); length = strlen(line)) {
+        if (!settle(line)) return 0;
+        memmove(line, end + 1, strlen(end + 1) + 1);
+    }
+    return length < sizeof line - 1;
 }
 
 static void fail(const char *what) {
@@ -91,14 +118,12 @@ static void accept_packets(struct direction *way) {
 }
 
 int main(int argc, char **argv) {
-    if (argc != 7) {
+    char words[256];
+    if (argc == 7) snprintf(words, sizeof words, "%s %s %s %s", argv[3], argv[4], argv[5], argv[6]);
+    if (argc != 7 || !settle(words)) {
         fprintf(stderr, "usage: link NEAR FAR ROUND_TRIP_MS MBIT_PER_SECOND QUEUE_KIB LOSS_PERCENT\n");
         return 2;
     }
-    delay = atof(argv[3]) * 1e6 / 2;
-    rate = atof(argv[4]) * 1e6 / 8 / 1e9;
-    queue = atol(argv[5]) * 1024;
-    loss = atof(argv[6]) / 100;
     srand48(1);
     int near = device(argv[1], "link0", "192.0.2.1"), far = device(argv[2], "link1", "192.0.2.2");
     struct direction ways[2] = {{.from = far, .to = near}, {.from = near, .to = far}};
@@ -106,13 +131,15 @@ int main(int argc, char **argv) {
         if (!(ways[i].ring = malloc(sizeof(struct packet) * RING))) fail("malloc");
     printf("ready\n");
     fflush(stdout);
-    struct pollfd files[2] = {{.fd = far, .events = POLLIN}, {.fd = near, .events = POLLIN}};
+    struct pollfd files[3] = {
+        {.fd = far, .events = POLLIN}, {.fd = near, .events = POLLIN}, {.fd = STDIN_FILENO, .events = POLLIN}};
     for (;;) {
         long long time = now(), next = time + 1000000000LL;
         for (int i = 0; i < 2; i++) next = deliver(&ways[i], time, next);
         long long left = next - now();
         struct timespec timeout = {left > 0 ? left / 1000000000LL : 0, left > 0 ? left % 1000000000LL : 0};
-        if (ppoll(files, 2, &timeout, NULL) < 0 && errno != EINTR) fail("poll");
+        if (ppoll(files, 3, &timeout, NULL) < 0 && errno != EINTR) fail("poll");
+        if (files[2].revents && !change()) return 0;
         for (int i = 0; i < 2; i++)
             if (files[i].revents & POLLIN) accept_packets(&ways[i]);
     }

@@ -2,6 +2,8 @@
 
 import os
 import subprocess
+import threading
+from contextlib import contextmanager
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -41,6 +43,11 @@ class Link:
         """KiB that wait in front of the line: what it sends in a round trip, and in no less than 20 ms."""
         return int(max(20, self.round_trip) * self.rate * 1000 / 8 / 1024)
 
+    @property
+    def settings(self):
+        """The words that the program of the link takes."""
+        return [str(self.round_trip), str(self.rate), str(self.queue), str(self.loss)]
+
 
 class OpenLink:
     """A link in use: its namespaces, the program between them, and a server at its far end."""
@@ -58,8 +65,8 @@ class OpenLink:
             for namespace in (self.near, self.far):
                 subprocess.run(["ip", "netns", "add", namespace], check=True)
             self._process = subprocess.Popen(
-                [str(program), self.near, self.far, str(link.round_trip), str(link.rate), str(link.queue),
-                 str(link.loss)], stdout=subprocess.PIPE, text=True)
+                [str(program), self.near, self.far, *link.settings], stdin=subprocess.PIPE, stdout=subprocess.PIPE,
+                text=True)
             if self._process.stdout.readline() != "ready\n":
                 raise SystemExit("bench: the link does not start")
             self.nginx = Nginx(
@@ -71,29 +78,50 @@ class OpenLink:
             raise
         return self
 
+    def become(self, link):
+        """Changes the link while it is used."""
+        self._process.stdin.write(" ".join(link.settings) + "\n")
+        self._process.stdin.flush()
+
+    def other_server(self):
+        """Another server at the far end, for what is no part of the measurement."""
+        return Nginx(self._field, name="nginx-other", address="192.0.2.2", inside=enter(self.far))
+
     def __exit__(self, *_):
         if hasattr(self, "nginx"):
             self.nginx.__exit__()
         if self._process is not None:
-            self._process.terminate()
+            self._process.stdin.close()
             self._process.wait()
         for namespace in (self.near, self.far):
             subprocess.run(["ip", "netns", "del", namespace], stderr=subprocess.DEVNULL)
 
 
-class Long(Row):
-    counts_connections = True
+class OverLink(Row):
+    """A row whose contenders and server are at the two ends of a link."""
 
-    def __init__(self, link):
-        self.link = link
-
-    def title(self, field):
-        return self.link.title
+    link = None
 
     def cannot_run(self, field):
         if os.geteuid() != 0 or not os.path.exists("/dev/net/tun"):
             return "network namespaces and tun devices need root"
         return super().cannot_run(field)
+
+    def run(self, field, nginx, programs, runs, seconds_left):
+        with OpenLink(field, self.link) as self.open_link:
+            return super().run(field, self.open_link.nginx, programs.inside(self.open_link.near), runs, seconds_left)
+
+
+class Long(OverLink):
+    """One file. `changes` are what the link becomes, after so many seconds of each download."""
+
+    counts_connections = True
+
+    def __init__(self, link, changes=(), words=""):
+        self.link, self.changes, self.words = link, changes, words
+
+    def title(self, field):
+        return f"{self.link.title}, {self.words}" if self.words else self.link.title
 
     def room(self, field):
         return self.link.size * 3
@@ -111,9 +139,18 @@ class Long(Row):
     def source(self, field):
         return field.random(self.link.size)
 
-    def run(self, field, nginx, programs, runs, seconds_left):
-        with OpenLink(field, self.link) as link:
-            return super().run(field, link.nginx, programs.inside(link.near), runs, seconds_left)
+    @contextmanager
+    def meanwhile(self, field):
+        timers = [threading.Timer(after, self.open_link.become, [link]) for after, link in self.changes]
+        for timer in timers:
+            timer.start()
+        try:
+            yield
+        finally:
+            for timer in timers:
+                timer.cancel()
+                timer.join()
+            self.open_link.become(self.link)
 
     def gates(self, by_name):
         mine = by_name["ferry"]
@@ -126,6 +163,36 @@ class Long(Row):
         return gates
 
 
+class Shared(Long):
+    """Another download uses the link during every other period of so many seconds."""
+
+    period = 1.5
+
+    @contextmanager
+    def meanwhile(self, field):
+        over = threading.Event()
+        with self.open_link.other_server() as other:
+            url = other.url(field.sparse(1 << 30))
+            command = [*enter(self.open_link.near), "curl", "-s", "-o", "/dev/null", "-m", str(self.period), url]
+
+            def use():
+                while not over.is_set():
+                    process = subprocess.Popen(command)
+                    while process.poll() is None and not over.wait(0.01):
+                        pass
+                    process.kill()
+                    process.wait()
+                    over.wait(self.period)
+
+            user = threading.Thread(target=use)
+            user.start()
+            try:
+                yield
+            finally:
+                over.set()
+                user.join()
+
+
 LONG = {
     "long-full": Long(Link(20, 100)),
     "long-fast": Long(Link(8, 500)),
@@ -134,4 +201,11 @@ LONG = {
     "long-window": Long(Link(100, 200, words="the server's send buffer is 64 KiB", socket=" sndbuf=64k")),
     "long-limited": Long(
         Link(60, 200, words="the server gives 1.5 MB/s to each connection", rules="limit_rate 1500000;")),
+    "long-slower": Long(Link(60, 200), [(1.5, Link(60, 50))], "50 Mbit/s after 1.5 s"),
+    "long-faster": Long(Link(60, 50, seconds=6), [(1.5, Link(60, 200))], "200 Mbit/s after 1.5 s"),
+    "long-farther": Long(Link(30, 100), [(1.5, Link(150, 100))], "150 ms after 1.5 s"),
+    "long-worse": Long(Link(60, 100), [(1.5, Link(60, 100, loss=0.5))], "0.5 % lost after 1.5 s"),
+    "long-gone": Long(
+        Link(50, 100), [(1.5, Link(50, 100, loss=100)), (6.5, Link(50, 100))], "gone for 5 s after 1.5 s"),
+    "long-shared": Shared(Link(50, 100, seconds=6), words="another download half of the time"),
 }

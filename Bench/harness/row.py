@@ -81,6 +81,10 @@ class Row:
     def remark(self, by_name):
         return ""
 
+    def meanwhile(self, field):
+        """What happens while a contender runs."""
+        return nullcontext()
+
     # ---- running
 
     def run(self, field, nginx, programs, runs, seconds_left):
@@ -117,7 +121,7 @@ class Row:
                 words = {**words, "list": ".list"}
             os.sync()  # Nobody pays for what the one before has left to write.
             position = nginx.log_position()
-            with ConnectionWatch(nginx) if self.counts_connections else nullcontext() as watch:
+            with ConnectionWatch(nginx) if self.counts_connections else nullcontext() as watch, self.meanwhile(field):
                 cost = programs.run(result.contender, directory, field.home, words)
             self.verify(directory, expected, whole=not counted)
             if counted:

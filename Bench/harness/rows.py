@@ -1,11 +1,12 @@
 """The rows: what is downloaded, who takes part, and what must hold."""
 
+import shutil
 from statistics import median
 
 from harness.contender import Contender, Failure, aria2, ferry, one_file_peers
-from harness.daemon import DAEMON
+from harness.daemon import DAEMON, FOLDERS, serving
 from harness.limits import Limits
-from harness.long import LONG
+from harness.long import LONG, Link, OverLink
 from harness.outcome import Gate
 from harness.row import BIG, Row, best_peer, ratio, wall
 from harness.rpc import RPC
@@ -133,8 +134,11 @@ class Many(Row):
             Contender("aria2c", ["aria2c", "-q", "--no-conf", "-j16", "--file-allocation=none", "-i", "{list}"]),
         ]
 
+    def files(self, field):
+        return field.many()
+
     def prepare(self, field, nginx, contender):
-        paths = field.many()
+        paths = self.files(field)
         if contender.name == "curl":
             lines = [f'url = "{nginx.url(path)}"\noutput = "{path.name}"' for path in paths]
         else:
@@ -156,6 +160,24 @@ class Many(Row):
             Gate("wall / aria2c -j16", ratio(mine, wall(by_name, "aria2c")), 1.0),
             Gate("wall / best peer", ratio(mine, best), None, 1.0),
         ]
+
+
+class FarMany(OverLink, Many):
+    def __init__(self, link):
+        super().__init__(on_tmpfs=False)
+        self.link = link
+
+    def title(self, field):
+        return f"{self.link.title}: 300 files of 100 KiB from a list"
+
+    def contenders(self):
+        return [contender for contender in super().contenders() if contender.name != "wget"]  # One after the other.
+
+    def files(self, field):
+        return field.many(300, 100 * 1024)
+
+    def gates(self, by_name):
+        return [Gate("wall / best peer", ratio(wall(by_name, "ferry"), best_peer(by_name)), 1.0, 0.8)]
 
 
 class Small(Row):
@@ -185,8 +207,45 @@ class Small(Row):
         mine = wall(by_name, "ferry")
         return [
             Gate("wall / aria2c", ratio(mine, wall(by_name, "aria2c")), 1.0),
-            Gate("wall / curl", ratio(mine, wall(by_name, "curl")), None, 1.0),
+            Gate("wall / curl", ratio(mine, wall(by_name, "curl")), 1.5, 1.0),
+            Gate("highest peak", by_name["ferry"].memory() / 1e6 if by_name["ferry"].costs else None, 20, unit="MB"),
         ]
+
+
+class Adding(Row):
+    """`ferry add` to a daemon that runs. Each download is a new one, and does not start."""
+
+    repeat = 10
+    count = 0
+
+    def title(self, field):
+        return "`ferry add` to a running daemon, the whole process"
+
+    def room(self, field):
+        return GIBIBYTE
+
+    def contenders(self):
+        daemon = {name: f"{{daemon}}/{folder}" for name, folder in FOLDERS.items()}
+        return [
+            Contender("ferry add", ["ferry", "add", "-q", "--paused", "{url}"], environment=daemon, is_peer=False),
+            Contender("ferry --version", ["ferry", "--version"], is_peer=False),
+        ]
+
+    def prepare(self, field, nginx, contender):
+        self.count += 1
+        url = f"{nginx.url(field.small())}?{self.count}"
+        return {"url": url, "daemon": self.daemon, "file": "", "list": "", "ca": ""}, {}
+
+    def run(self, field, nginx, programs, runs, seconds_left):
+        self.daemon = field.fresh()
+        try:
+            with serving(self.daemon, programs):
+                return super().run(field, nginx, programs, runs, seconds_left)
+        finally:
+            shutil.rmtree(self.daemon, ignore_errors=True)
+
+    def gates(self, by_name):
+        return [Gate("wall / ferry --version", ratio(wall(by_name, "ferry add"), wall(by_name, "ferry --version")), 1.5)]
 
 
 class Memory(Row):
@@ -224,7 +283,9 @@ ROWS = {
     "many-disk": Many(on_tmpfs=False),
     "small": Small(),
     "memory": Memory(),
+    "add": Adding(),
     **LONG,
+    "long-many": FarMany(Link(50, 100)),
     "limits": Limits(),
     **SCALE,
     **DAEMON,
@@ -232,7 +293,7 @@ ROWS = {
 }
 
 # A name for several of them.
-GROUPS = {"long": list(LONG), "scale": list(SCALE), "daemon": [*DAEMON, *RPC]}
+GROUPS = {"long": [*LONG, "long-many"], "scale": list(SCALE), "daemon": [*DAEMON, *RPC]}
 
 
 def named(text):

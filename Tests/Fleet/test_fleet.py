@@ -162,16 +162,25 @@ class Fleet(unittest.TestCase):
         urls = by_url(entry for entry in log if entry[2] in (200, 404))
         self.assertEqual(set(urls), set(lines))
         twice = {url: entries for url, entries in urls.items() if len(entries) > 1}
-        print(f"{count} files, {len(log)} requests, {len(twice)} requested again, {len(world.kills)} kills,"
-              f" {sum(entry[5] for entry in log)} went on with a half file", file=sys.stderr)
-        unexplained = []
+        unexplained, cut = [], 0
         for url, entries in twice.items():
             entries.sort()
             for first, second in zip(entries, entries[1:]):
-                if not any(worker == first[1] and first[0] - 30 <= at <= second[0] + 1 for worker, at in world.kills) \
-                        and "/slow/" not in url:
+                if "/slow/" in url or any(
+                        worker == first[1] and first[0] - 30 <= at <= second[0] + 1 for worker, at in world.kills):
+                    continue
+                # A worker that is cut off for longer than its leases is as one that is killed, but ends no process.
+                if any(worker == first[1] and begun <= second[0] and end >= first[0] - LEASE
+                       for worker, begun, end in world.cuts):
+                    cut += 1
+                else:
                     unexplained.append((url, first, second))
-        self.lost_links(unexplained, len(twice))
+        print(f"{count} files, {len(log)} requests, {len(twice)} requested again, {len(world.kills)} kills,"
+              f" {len(world.cuts)} cuts with {cut} of these, {sum(entry[5] for entry in log)} went on with a half file",
+              file=sys.stderr)
+        self.assertEqual(unexplained[:5], [])
+        # Leases of seconds are lost in an outage of the database, with results that could not be reported.
+        self.assertLessEqual(cut, max(3 * PARALLEL, count / 100))
         for host in range(LIMITED):
             times = [entry[0] for entry in log if entry[3] == f"h{host}.test"]
             self.assertLessEqual(most_in_a_second(times), RATE, f"h{host}.test")
@@ -183,10 +192,6 @@ class Fleet(unittest.TestCase):
         self.assertLess(worst.get("lease", 0), 4 * leases + 100)
         self.assertLess(worst.get("worker", 0), WORKERS * (SECONDS + 60))
         self.assertLess(worst.get("pace", 0), LIMITED * WORKERS * 2 * (SECONDS + 60))
-
-    def lost_links(self, unexplained, twice):
-        """A worker that is cut off for longer than its leases is as one that is killed, but ends no process."""
-        self.assertLessEqual(len(unexplained), 3 * PARALLEL, unexplained[:5])
 
     def failures(self):
         return [row[0][:300] for row in self.world.sql(

@@ -48,6 +48,8 @@ class World:
         self.workers = workers
         self.hosts = hosts
         self.kills = []  # (worker, seconds since 1970)
+        self.cuts = []  # (worker, first and last second of a lost link or database)
+        self.cut_since = {}
         self.processes = {}
         self.pid_of_nginx = None
         self.url = f"postgres://ferry@{NET}.1:{DATABASE_PORT}/postgres"
@@ -110,8 +112,10 @@ class World:
 
     def database_start(self):
         self.as_postgres(POSTGRES / "pg_ctl", "-D", self.data, "-l", self.data / "log", "-w", "start")
+        self.cut_ends(range(self.workers))
 
     def database_stop(self):
+        self.cut_begins(range(self.workers))
         self.as_postgres(POSTGRES / "pg_ctl", "-D", self.data, "-m", "immediate", "stop")
 
     def origin(self):
@@ -169,7 +173,20 @@ class World:
         process.wait()
 
     def link(self, number, state):
+        if state == "down":
+            self.cut_begins([number])
         run("ip", "link", "set", f"ffleet{number}", state)
+        if state == "up":
+            self.cut_ends([number])
+
+    def cut_begins(self, workers):
+        for number in workers:
+            self.cut_since[number] = time.time()
+
+    def cut_ends(self, workers):
+        for number in workers:
+            if number in self.cut_since:
+                self.cuts.append((number, self.cut_since.pop(number), time.time()))
 
     def status(self):
         return [json.loads(line) for line in self.ferry("fleet", "status", self.url, "--json").splitlines()]

@@ -14,7 +14,7 @@ package struct RecentValues<Key: Hashable & Sendable, Value: Sendable>: Sendable
     /// Removes and returns all values.
     package mutating func removeAll() -> [Value] {
         defer { values = [:] }
-        return values.values.map(\.value)
+        return values.map { $1.value }
     }
 
     /// The value of a key; reading it counts as a use.

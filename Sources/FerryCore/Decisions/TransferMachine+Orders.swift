@@ -2,6 +2,8 @@ extension TransferMachine {
     /// Bytes of a segment while much is missing; towards the end segments are smaller.
     static let usualSegment: ClosedRange<ByteCount> = (8 << 20)...(64 << 20)
     static let smallestSegment: ByteCount = 512 << 10
+    /// Bytes that a response must have brought before its connection is given up for a new one.
+    private static let worthARequest: ByteCount = 64 << 10
     /// The minimum number of bytes to take from another connection's segment.
     static let smallestSteal: ByteCount = 128 << 10
     /// The share of the file that the first stream keeps when others join: they take time to become as fast.
@@ -210,13 +212,49 @@ extension TransferMachine {
         connection.isAsking && now - connection.lastByte >= patience
     }
 
-    /// Whether a connection is quiet while another is not, or a single connection has no response although the server
-    /// responded before: a server with one worker may be waiting for the next request on a kept-alive connection.
+    /// Whether a connection is quiet while another is not, or all are silent, or a single connection has no response
+    /// although the server responded before: a server with one worker may be waiting for the next request on a kept-alive
+    /// connection.
     func hasStalled(at now: Duration) -> Bool {
         let quiet = connections.values.filter { !$0.isCut && isQuiet($0, at: now) }
         guard !quiet.isEmpty else { return false }
-        return connections.values.contains { !isQuiet($0, at: now) }
+        return connections.values.contains { !isQuiet($0, at: now) } || areSilent(at: now)
             || representation != nil && quiet.allSatisfy { $0.body == nil } && quiet.count == 1
+    }
+
+    /// Whether all connections have delivered, and none does any more.
+    ///
+    /// The line may have been gone, or a router on it may have forgotten the connections. A sender repeats what was lost
+    /// after intervals that double, so it goes on as late as the line was gone for; a new connection goes on at once.
+    func areSilent(at now: Duration) -> Bool {
+        let open = connections.values.filter { !$0.isCut }
+        return !open.isEmpty && open.allSatisfy { hasDelivered($0) && isQuiet($0, at: now) }
+    }
+
+    /// Whether the response in progress has brought enough to be worth another request. A slow server must not be asked
+    /// again and again for its first bytes.
+    private func hasDelivered(_ connection: Connection) -> Bool {
+        connection.body.map { $0.isPlaced && $0.bytes >= Self.worthARequest } ?? false
+    }
+
+    /// Returns the connection that a new one replaces: a new one that is not answered while all others are silent,
+    /// because the intervals of TCP's attempts to connect double, too; and if no more may be open, one of several silent
+    /// ones, or one that is quiet although a later request is answered.
+    func lostConnection(at now: Duration) -> ConnectionID? {
+        guard phase == .running, joinsParts, connections.values.allSatisfy({ !$0.isCut }) else { return nil }
+        let quiet = connections.filter { hasDelivered($0.value) && isQuiet($0.value, at: now) }
+        guard let oldest = quiet.min(by: { $0.value.lastByte < $1.value.lastByte }) else { return nil }
+        let others = connections.filter { quiet[$0.key] == nil }
+        if others.count == 1, let other = others.first {
+            let isUnanswered = other.value.body == nil && other.value.request != nil
+            if isUnanswered { return now - other.value.lastByte >= patience * 2 ? other.key : nil }
+        }
+        guard connections.count >= min(settings.maxConnections, policy.ceiling) else { return nil }
+        let isOvertaken = others.values.contains { other in
+            other.body != nil && other.bytes > 0 && !isQuiet(other, at: now)
+                && other.request.map { $0.since > oldest.value.lastByte } == true
+        }
+        return isOvertaken || others.isEmpty ? oldest.key : nil
     }
 
     /// Returns the source with the fewest failures, proven ones first; `nil` when all are dropped.

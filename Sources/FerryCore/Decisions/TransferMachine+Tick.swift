@@ -15,6 +15,7 @@ extension TransferMachine {
         if lastCheckpoint == nil { lastCheckpoint = now }
         if lastTick.map({ now - $0 >= Self.tickInterval }) ?? true { measure(at: now) }
         commands += cutStalled(at: now) + cutUnanswered(at: now)
+        if let lost = lostConnection(at: now) { tell(lost, .superseded, &commands) }
         let isThere = phase == .running && planner.isComplete && !isChecking
         if isFinishing || isThere && connections.values.allSatisfy({ $0.body?.isProbe != true || $0.isCut }) {
             isFinishing = true

@@ -193,7 +193,7 @@ package struct FamiliarOptions: ParsableArguments, Sendable {
             .customLong("show-error"), .customShort("g"), .customLong("globoff"), .customLong("compressed"),
             .customShort("R"), .customLong("remote-time"),
         ], help: .hidden)
-    package var isAccepted: Int
+    package var isAccepted = false
 
     /// The offset of `curl -C`, which Ferry finds itself.
     @Option(name: [.customShort("C"), .customLong("continue-at")], parsing: .unconditional, help: .hidden)

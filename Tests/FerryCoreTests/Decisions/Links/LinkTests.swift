@@ -55,6 +55,20 @@ struct LinkTests {
         #expect(counts.count { $0 <= 1 } * 2 > counts.count, "\(counts)")
     }
 
+    @Test(
+        "TransferMachine: when the line was gone, new connections go on before the old ones would",
+        arguments: [(1, 5.0), (16, 5), (16, 20)])
+    func gone(connections: Int, seconds: Double) {
+        var link = ModelLink()
+        (link.roundTrip, link.line, link.size) = (0.05, 12.5e6, 60_000_000)
+        let whole = LinkRun.measure(link, connections: connections).seconds
+        link.outage = 1.5..<1.5 + seconds
+        let result = LinkRun.measure(link, connections: connections)
+        let other = StaticRun.measure(link, connections: connections)
+        #expect(result.seconds < other.seconds, "\(result.seconds), others \(other.seconds), without \(whole)")
+        #expect(result.requests < 200 && result.bytes < Double(link.size) * 1.2, "\(result.requests), \(result.bytes)")
+    }
+
     @Test("ConnectionCountPolicy: a small file is left to the first connection")
     func small() {
         var policy = ConnectionCountPolicy(limit: 16)
