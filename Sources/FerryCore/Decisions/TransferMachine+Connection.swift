@@ -98,6 +98,16 @@ extension TransferMachine {
             }
         }
 
+        /// Bytes that a response must have brought before its connection is given up for a new one.
+        private static let worthARequest: ByteCount = 64 << 10
+
+        /// Whether the response in progress has brought enough to be worth another request. A slow server must not be
+        /// asked again and again for its first bytes.
+        var hasDelivered: Bool {
+            guard case .reading(_, _, let body) = activity else { return false }
+            return body.isPlaced && body.bytes >= Self.worthARequest
+        }
+
         /// The body in progress. Setting one begins to read the response to the request in progress.
         var body: Body? {
             get { if case .reading(_, _, let body) = activity { body } else { nil } }

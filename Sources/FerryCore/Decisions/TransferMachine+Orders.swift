@@ -2,8 +2,6 @@ extension TransferMachine {
     /// Bytes of a segment while much is missing; towards the end segments are smaller.
     static let usualSegment: ClosedRange<ByteCount> = (8 << 20)...(64 << 20)
     static let smallestSegment: ByteCount = 512 << 10
-    /// Bytes that a response must have brought before its connection is given up for a new one.
-    private static let worthARequest: ByteCount = 64 << 10
     /// The minimum number of bytes to take from another connection's segment.
     static let smallestSteal: ByteCount = 128 << 10
     /// The share of the file that the first stream keeps when others join: they take time to become as fast.
@@ -227,14 +225,12 @@ extension TransferMachine {
     /// The line may have been gone, or a router on it may have forgotten the connections. A sender repeats what was lost
     /// after intervals that double, so it goes on as late as the line was gone for; a new connection goes on at once.
     func areSilent(at now: Duration) -> Bool {
-        let open = connections.values.filter { !$0.isCut }
-        return !open.isEmpty && open.allSatisfy { hasDelivered($0) && isQuiet($0, at: now) }
-    }
-
-    /// Whether the response in progress has brought enough to be worth another request. A slow server must not be asked
-    /// again and again for its first bytes.
-    private func hasDelivered(_ connection: Connection) -> Bool {
-        connection.body.map { $0.isPlaced && $0.bytes >= Self.worthARequest } ?? false
+        var count = 0
+        for connection in connections.values where !connection.isCut {
+            guard connection.hasDelivered, isQuiet(connection, at: now) else { return false }
+            count += 1
+        }
+        return count > 0
     }
 
     /// Returns the connection that a new one replaces: a new one that is not answered while all others are silent,
@@ -242,7 +238,7 @@ extension TransferMachine {
     /// ones, or one that is quiet although a later request is answered.
     func lostConnection(at now: Duration) -> ConnectionID? {
         guard phase == .running, joinsParts, connections.values.allSatisfy({ !$0.isCut }) else { return nil }
-        let quiet = connections.filter { hasDelivered($0.value) && isQuiet($0.value, at: now) }
+        let quiet = connections.filter { $0.value.hasDelivered && isQuiet($0.value, at: now) }
         guard let oldest = quiet.min(by: { $0.value.lastByte < $1.value.lastByte }) else { return nil }
         let others = connections.filter { quiet[$0.key] == nil }
         if others.count == 1, let other = others.first {
