@@ -227,7 +227,7 @@ class Adding(Row):
     def contenders(self):
         daemon = {name: f"{{daemon}}/{folder}" for name, folder in FOLDERS.items()}
         return [
-            Contender("ferry add", ["ferry", "add", "-q", "--paused", "{url}"], environment=daemon, is_peer=False),
+            Contender("ferry add", ["ferry", "add", "--paused", "{url}"], environment=daemon, is_peer=False),
             Contender("ferry --version", ["ferry", "--version"], is_peer=False),
         ]
 

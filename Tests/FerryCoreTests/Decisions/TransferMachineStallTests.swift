@@ -1,3 +1,4 @@
+import HTTPTypes
 import Testing
 
 @testable import FerryCore
@@ -50,6 +51,77 @@ struct TransferMachineStallTests: ScenarioSuite {
                 settings: { ($0.stallTimeout, $0.maxAttempts) = (.seconds(3), 3) }, seed: UInt64(seed))
             #expect(outcome == .finished && world.restarts == 0 && world.isOfOnePiece)
         }
+    }
+
+    /// A machine with one connection, which has received so many bytes of a file of 100 MB at time zero.
+    private func reading(_ bytes: ByteCount, maxConnections: Int) -> (machine: TransferMachine, id: ConnectionID) {
+        var settings = TransferMachine.Settings()
+        (settings.maxConnections, settings.syncs) = (maxConnections, false)
+        var machine = TransferMachine(settings: settings)
+        let id = ConnectionID(rawValue: 1)
+        let first = machine.tick(at: .zero)
+        #expect(first.contains(.open(id)))
+        var head = ResponseHead(status: 200)
+        head.headers[.eTag] = "\"1\""
+        head.headers[.contentLength] = "100000000"
+        _ = machine.next(for: id, at: .zero)
+        let whole = ResponseVerdict.whole(Representation(head, total: 100_000_000))
+        _ = machine.headReceived(whole, on: id, at: .zero, random: 0.5)
+        machine.arrived(bytes, on: id, at: .zero)
+        let placement = machine.place(bytes, on: id)
+        #expect(placement == .write(0..<bytes))
+        machine.wrote(on: id)
+        let goesOn = machine.asks(id, at: .zero)
+        #expect(goesOn)
+        return (machine, id)
+    }
+
+    /// What the machine orders at a time.
+    private func commands(_ machine: inout TransferMachine, at seconds: Double) -> [TransferMachine.Command] {
+        machine.tick(at: .milliseconds(Int(seconds * 1000)))
+    }
+
+    private func range(_ machine: inout TransferMachine, of id: ConnectionID, at seconds: Double) -> Range<ByteCount>? {
+        let order = machine.next(for: id, at: .milliseconds(Int(seconds * 1000)))
+        guard case .fetch(let fetch) = order, case .range(let range) = fetch.ask, fetch.ifRange == "\"1\"" else {
+            return nil
+        }
+        return range
+    }
+
+    @Test("TransferMachine: the only permitted connection is replaced after two silent seconds")
+    func silentSingle() {
+        var (machine, id) = reading(1 << 20, maxConnections: 1)
+        let (early, late) = (commands(&machine, at: 1.9), commands(&machine, at: 2.1))
+        #expect(!early.contains(.cut(id)) && late.contains(.cut(id)))
+        machine.ended(id, .stopped, at: .milliseconds(2100), random: 0.5)
+        machine.left(id, at: .milliseconds(2100))
+        let next = ConnectionID(rawValue: 2)
+        let afterwards = commands(&machine, at: 2.2)
+        #expect(afterwards.contains(.open(next)))
+        let rest = range(&machine, of: next, at: 2.2)
+        #expect(rest == 1 << 20..<100_000_000)
+    }
+
+    @Test("TransferMachine: a silent connection that has brought little stays until the stall timeout")
+    func silentSoon() {
+        var (machine, id) = reading(32 << 10, maxConnections: 1)
+        for second in 1..<60 {
+            let found = commands(&machine, at: Double(second))
+            #expect(!found.contains(.cut(id)), "\(second)")
+        }
+        let last = commands(&machine, at: 61)
+        #expect(last.contains(.cut(id)))
+    }
+
+    @Test("TransferMachine: beside a silent connection another fetches the rest, if there may be more")
+    func silentOfMany() {
+        var (machine, _) = reading(1 << 20, maxConnections: 16)
+        let next = ConnectionID(rawValue: 2)
+        let found = commands(&machine, at: 2.1)
+        #expect(found.contains(.open(next)))
+        let rest = range(&machine, of: next, at: 2.1)
+        #expect(rest?.lowerBound == 1 << 20)
     }
 
     @Test("ResponseLatency: waits for a connection to close do not count as the usual time, slow responses do")
