@@ -5,6 +5,8 @@ import FerryTerminal
 struct AddCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
+        // As of `ferry get`.
+        _superCommandName: "ferry",
         abstract: "Add downloads to the daemon, starting it if necessary.",
         discussion: """
             Prints the identifiers of the new downloads. URLs already listed are not added again.

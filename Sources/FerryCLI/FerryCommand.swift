@@ -62,32 +62,19 @@ struct FerryCommand: ParsableCommand {
     /// Parses the arguments and runs the command; all but the daemon on file threads, as commands read lists, the
     /// terminal and journals. Exit codes of the parser are mapped to Ferry's.
     static func main(arguments given: [String]) async -> FerryTerminal.ExitCode {
-        // Parsing from the root takes longer than the request of a small file, so it is left to the other commands
-        // and to errors.
-        if given.first == "get", let get = try? GetCommand.parse(Array(given.dropFirst())) {
-            return await onFileThreads { await Program.get(get.options) }
-        }
+        let alone = parseAlone(given)
         let arguments: [String]
         // allow(bytes): a list of words.
         let json = given.contains("--json")
         do throws(UsageError) {
-            arguments = try CommandAdvice.complete(
-                HostManifest.command(given), commands: commandNames, isShown: isatty(1) == 1)
+            arguments =
+                alone != nil
+                ? given
+                : try CommandAdvice.complete(
+                    HostManifest.command(given), commands: commandNames, isShown: isatty(1) == 1)
         } catch { return Program.usage(error, command: "", json: json) }
         do {
-            switch try parseAsRoot(arguments) {
-            case let get as GetCommand: return await onFileThreads { await Program.get(get.options) }
-            case let plan as PlanCommand: return await onFileThreads { await Program.plan(plan.options) }
-            case let sync as SyncCommand: return await onFileThreads { await sync.act() }
-            case let verify as VerifyCommand: return await onFileThreads { await verify.act() }
-            case let repair as RepairCommand: return await onFileThreads { await repair.act() }
-            case let serve as ServeCommand: return await serve.serve()
-            case let service as ServiceCommand: return await service.act()
-            case let remote as any RemoteCommand: return await onFileThreads { await remote.act() }
-            case var other:
-                try other.run()
-                return .done
-            }
+            return try await run(try alone ?? parseAsRoot(arguments))
         } catch {
             if exitCode(for: error) == .success {
                 _ = StandardStreams.write(Array(help(of: error).utf8), to: 1)
@@ -97,6 +84,33 @@ struct FerryCommand: ParsableCommand {
             let known = configuration.subcommands.first { $0.configuration.commandName == command }
             let usage = UsageError(OptionAdvice.improve(message(for: error)))
             return Program.usage(usage, command: known == nil ? "" : command, json: json)
+        }
+    }
+
+    /// Parses a command that scripts call for each file without the others; `nil` if it is another one or its arguments
+    /// are wrong. Parsing from the root takes longer than the request of a small file.
+    private static func parseAlone(_ words: [String]) -> (any ParsableCommand)? {
+        let rest = Array(words.dropFirst())
+        return switch words.first {
+        case "get": try? GetCommand.parse(rest)
+        case "add": try? AddCommand.parse(rest)
+        default: nil
+        }
+    }
+
+    private static func run(_ command: any ParsableCommand) async throws -> FerryTerminal.ExitCode {
+        switch command {
+        case let get as GetCommand: return await onFileThreads { await Program.get(get.options) }
+        case let plan as PlanCommand: return await onFileThreads { await Program.plan(plan.options) }
+        case let sync as SyncCommand: return await onFileThreads { await sync.act() }
+        case let verify as VerifyCommand: return await onFileThreads { await verify.act() }
+        case let repair as RepairCommand: return await onFileThreads { await repair.act() }
+        case let serve as ServeCommand: return await serve.serve()
+        case let service as ServiceCommand: return await service.act()
+        case let remote as any RemoteCommand: return await onFileThreads { await remote.act() }
+        case var other:
+            try other.run()
+            return .done
         }
     }
 

@@ -214,6 +214,8 @@ struct ResponseLatency: Sendable {
     /// the request.
     private(set) var roundTrip: Duration = .zero
     private var isMeasured = false
+    /// The shortest round trip that the system has seen on a connection; `nil` if it does not tell.
+    private(set) var shortestTrip: Duration?
     /// The times of the newest responses, oldest first.
     private var newest: [Duration] = []
 
@@ -222,6 +224,14 @@ struct ResponseLatency: Sendable {
     /// A server that serves few connections lets the others wait until one closes: those times say nothing about how
     /// long it takes to respond.
     var usual: Duration { newest.isEmpty ? .zero : newest.sorted()[newest.count / 2] }
+
+    /// Whether the other end is this machine or beside it: it is not behind a line that may be gone.
+    var isBeside: Bool { shortestTrip.map { $0 < .milliseconds(1) } ?? false }
+
+    mutating func observed(_ trip: Duration?) {
+        guard let trip, trip > .zero else { return }
+        shortestTrip = min(shortestTrip ?? trip, trip)
+    }
 
     /// Records the time of a response; `isFirst` says that its connection was made for it.
     mutating func record(_ time: Duration, isFirst: Bool) {

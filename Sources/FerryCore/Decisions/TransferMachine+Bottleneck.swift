@@ -13,7 +13,10 @@ extension TransferMachine {
     package func isObservationDue(at now: Duration) -> Bool { limits.isDue(at: now) }
 
     /// Records what the system knows of a connection.
-    package mutating func observed(_ socket: SocketFacts) { limits.present.add(socket) }
+    package mutating func observed(_ socket: SocketFacts) {
+        limits.present.add(socket)
+        latency.observed(socket.shortestTrip)
+    }
 
     /// A connection waits for other downloads, not for the server; afterwards ``next(for:at:)`` is called again.
     package mutating func waitsForPermit(_ id: ConnectionID) { change(id) { $0.activity = .waitingForPermit } }

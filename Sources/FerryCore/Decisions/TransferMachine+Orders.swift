@@ -2,6 +2,8 @@ extension TransferMachine {
     /// Bytes of a segment while much is missing; towards the end segments are smaller.
     static let usualSegment: ClosedRange<ByteCount> = (8 << 20)...(64 << 20)
     static let smallestSegment: ByteCount = 512 << 10
+    /// The part of the stall timeout after which a connection that has delivered is silent.
+    private static let silentShare = 30
     /// The minimum number of bytes to take from another connection's segment.
     static let smallestSteal: ByteCount = 128 << 10
     /// The share of the file that the first stream keeps when others join: they take time to become as fast.
@@ -227,10 +229,17 @@ extension TransferMachine {
     func areSilent(at now: Duration) -> Bool {
         var count = 0
         for connection in connections.values where !connection.isCut {
-            guard connection.hasDelivered, isQuiet(connection, at: now) else { return false }
+            guard isSilent(connection, at: now) else { return false }
             count += 1
         }
         return count > 0
+    }
+
+    /// Whether the connection has delivered, over a line, and has been quiet for a thirtieth of the stall timeout (2 s of
+    /// 60 s) too.
+    private func isSilent(_ connection: Connection, at now: Duration) -> Bool {
+        connection.hasDelivered && !latency.isBeside && isQuiet(connection, at: now)
+            && now - connection.lastByte >= settings.stallTimeout / Self.silentShare
     }
 
     /// Returns the connection that a new one replaces: a new one that is not answered while all others are silent,
@@ -238,7 +247,7 @@ extension TransferMachine {
     /// ones, or one that is quiet although a later request is answered.
     func lostConnection(at now: Duration) -> ConnectionID? {
         guard phase == .running, joinsParts, connections.values.allSatisfy({ !$0.isCut }) else { return nil }
-        let quiet = connections.filter { $0.value.hasDelivered && isQuiet($0.value, at: now) }
+        let quiet = connections.filter { isSilent($0.value, at: now) }
         guard let oldest = quiet.min(by: { $0.value.lastByte < $1.value.lastByte }) else { return nil }
         let others = connections.filter { quiet[$0.key] == nil }
         if others.count == 1, let other = others.first {

@@ -114,6 +114,16 @@ struct TransferMachineStallTests: ScenarioSuite {
         #expect(last.contains(.cut(id)))
     }
 
+    @Test("TransferMachine: a silent server on the same machine is left until the stall timeout")
+    func silentBeside() {
+        var (machine, id) = reading(1 << 20, maxConnections: 1)
+        var socket = SocketFacts()
+        socket.shortestTrip = .microseconds(40)
+        machine.observed(socket)
+        let (early, last) = (commands(&machine, at: 30), commands(&machine, at: 61))
+        #expect(!early.contains(.cut(id)) && last.contains(.cut(id)))
+    }
+
     @Test("TransferMachine: beside a silent connection another fetches the rest, if there may be more")
     func silentOfMany() {
         var (machine, _) = reading(1 << 20, maxConnections: 16)

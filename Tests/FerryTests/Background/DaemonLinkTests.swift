@@ -60,7 +60,8 @@ struct DaemonLinkTests {
             }
             #expect(failure?.code == .daemonUnavailable)
             #expect(daemon.greetings >= 3)
-            #expect(daemon.asked.first == "POST /api/v1/downloads/pause")
+            // The greetings have a connection of their own, so the first one may arrive before the call.
+            #expect(daemon.asked.filter { $0 != "GET /api/v1" } == ["POST /api/v1/downloads/pause"])
         }
     }
 
