@@ -5,7 +5,7 @@ import FerryTerminal
 struct AddCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
-        // As of `ferry get`.
+        // Parsed without the other commands, as `ferry get` is.
         _superCommandName: "ferry",
         abstract: "Add downloads to the daemon, starting it if necessary.",
         discussion: """
