@@ -278,9 +278,9 @@ class Keys(Case):
         # They end within the margin: each request looks for others.
         self.assertEqual(len(metadata.asked), 9)
 
-    def test_daemon_uses_its_own_way_only(self):
+    def daemon(self):
+        """A daemon with the keys of this environment, which commands then use."""
         from servers import Daemon
-        url = self.put("daemon.bin", b"data")
         kept = {name: value for name, value in self.environment.items() if name.startswith("AWS_")}
         os.environ.update(kept)
         try:
@@ -290,6 +290,20 @@ class Keys(Case):
                 del os.environ[name]
         self.addCleanup(daemon.stop)
         self.environment |= daemon.environment
+        return daemon
+
+    def test_daemon_syncs_a_prefix(self):
+        for number in range(3):
+            self.put(f"kept/{number}.bin", b"data %d" % number)
+        daemon = self.daemon()
+        self.ferry("sync", f"s3://{BUCKET}/kept", str(daemon.downloads / "set"), "--daemon")
+        self.wait(lambda: all((daemon.downloads / f"set/{number}.bin").exists() for number in range(3)))
+        self.assertEqual([(daemon.downloads / f"set/{number}.bin").read_bytes() for number in range(3)],
+                         [b"data %d" % number for number in range(3)])
+
+    def test_daemon_uses_its_own_way_only(self):
+        url = self.put("daemon.bin", b"data")
+        daemon = self.daemon()
         self.ferry("add", url)
         self.wait(lambda: (daemon.downloads / "daemon.bin").exists())
         proxy = self.served(lambda path, headers: (200, {}, b"stolen"))
