@@ -169,6 +169,7 @@ class Details(PageTest):
         self.browser.one(".empty:not(.small)")
 
     def form_is_first(self):
+        self.browser.one(PANEL)  # It opens after its address has changed, not at once.
         return self.browser.js("return document.querySelector('dialog.detail .part').classList.contains('part-change')")
 
     def assert_in_view(self, *selectors):
@@ -188,6 +189,7 @@ class Details(PageTest):
             for identifier, field in ((members, "user"), (page, "urls")):
                 self.browser.until_state(identifier, "waiting")
                 self.browser.press(self.browser.in_row(identifier, ".main"))
+                self.browser.one(PANEL)
                 self.assertEqual(self.browser.driver.switch_to.active_element.get_attribute("name"), field)
                 self.assert_in_view(".notice", f".field-{field} label", "[type=submit]")
                 self.browser.driver.switch_to.active_element.send_keys(Keys.ESCAPE)
@@ -199,7 +201,6 @@ class Details(PageTest):
         self.browser.press(".chip[data-filter=needs]")
         self.assertEqual(self.browser.names(), ["members.bin"])
         self.browser.press(self.browser.button(identifier, "open"))
-        self.browser.one(PANEL)
         self.assertTrue(self.form_is_first())
         self.assertEqual(self.browser.driver.switch_to.active_element.get_attribute("name"), "user")
         self.assertEqual(self.browser.one(f"{PANEL} .change [type=submit]").text, "Sign in")
@@ -320,7 +321,7 @@ class Details(PageTest):
 
     def test_a_wrong_checksum_is_corrected_and_what_is_here_stays(self):
         identifier = self.mismatched("typo.bin")
-        self.browser.press(self.browser.in_row(identifier, ".row-name"))
+        self.open(identifier)
         self.assertTrue(self.form_is_first())
         self.assertNotIn("--checksum", self.browser.one(f"{PANEL} .detail-reason").text, "advice for a terminal")
         digest = hashlib.sha256(self.origin.bytes(200_000)).hexdigest()
