@@ -117,12 +117,9 @@ import Testing
         }
     }
 
-    /// The limit of that test would apply to the sanitizer's own memory too.
-    private static let isSanitized = dlsym(nil, "__tsan_acquire") != nil
-
     @Test(
         "ferry get: a write that fails with EFBIG is exit code 8",
-        .disabled(if: isSanitized, "the thread sanitizer does not survive the limit"))
+        .disabled(if: FerryProcess.isSanitized, "the thread sanitizer does not survive the limit"))
     func disk() async throws {
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)

@@ -4,6 +4,10 @@ import Synchronization
 
 /// The binary as a process of its own, with streams that a test can inspect and a guard against hanging.
 final class FerryProcess: Sendable {
+    /// Whether the binary has the thread sanitizer, as the tests have: limits of memory and of files would apply to the
+    /// sanitizer's own.
+    static let isSanitized = dlsym(nil, "__tsan_acquire") != nil
+
     /// The destination of standard output and standard error.
     enum Stream: Sendable {
         case captured

@@ -18,6 +18,7 @@ final class HTTPExchange: Sendable {
     let observe: (@Sendable (SocketFacts) -> Void)?
     private let refused = Mutex<String?>(nil)
     private let flags = Atomic<UInt8>(0)
+    private let length = Atomic<Int64>(0)
     private let leftover = Mutex<[ByteBuffer]>([])
 
     private enum Flag {
@@ -50,6 +51,12 @@ final class HTTPExchange: Sendable {
 
     func wentOut(onReusedConnection isReused: Bool) {
         flags.bitwiseOr(isReused ? Flag.reused | Flag.sent : Flag.sent, ordering: .releasing)
+    }
+
+    /// The length that frames the response's body; 0 until it is known, and if there is none.
+    var bodyLength: Int64 {
+        get { length.load(ordering: .relaxed) }
+        set { length.store(newValue, ordering: .relaxed) }
     }
 
     func answerBegan() {

@@ -142,15 +142,18 @@ package final class HTTPTransport: Transport {
         do {
             let pipeline = channel.pipeline.syncOperations
             let encoder = try pipeline.handler(type: HTTPRequestEncoder.self)
-            try pipeline.addHandler(RequestTargetHandler(hops: hops), position: .after(encoder))
+            var bufferSize: (() -> Int)?
             // Network.framework's channels trap on unknown options, so only NIO's own channels get any.
             if MultiThreadedEventLoopGroup.currentEventLoop != nil, let options = channel.syncOptions {
                 let isEncrypted = (try? pipeline.context(handlerType: NIOSSLClientHandler.self)) != nil
+                bufferSize = { receiveBuffers.ceiling(isEncrypted: isEncrypted) }
                 try options.setOption(
                     .recvAllocator, value: SharedRecvAllocator(receiveBuffers, isEncrypted: isEncrypted))
                 // One large read at a time: the default reads four buffers before the consumer requests the second.
                 try options.setOption(.maxMessagesPerRead, value: 1)
             }
+            let handler = RequestTargetHandler(hops: hops, bufferSize: bufferSize)
+            try pipeline.addHandler(handler, position: .after(encoder))
             receiveBuffers.channelOpened()
             channel.closeFuture.whenComplete { _ in receiveBuffers.channelClosed() }
             return channel.eventLoop.makeSucceededVoidFuture()

@@ -2,6 +2,12 @@ import FerryCore
 import NIOCore
 import NIOHTTP1
 
+#if canImport(Darwin)
+    import Darwin
+#else
+    import Glibc
+#endif
+
 /// The handler between a connection's socket and AsyncHTTPClient's HTTP handlers.
 ///
 /// Outbound, it sets the exact request target: AsyncHTTPClient only accepts Foundation's URLs, which re-escape some
@@ -9,8 +15,8 @@ import NIOHTTP1
 /// peer's address before the first byte of a request that needs a public one.
 /// Inbound, it records the first byte of a response, which distinguishes a connection that closed before the response
 /// from one that closed during it. It also stores bytes that arrive without a read request: NIO drains a socket that the
-/// peer has closed, and AsyncHTTPClient discards those bytes when the body is incomplete. About once a second it observes
-/// the socket.
+/// peer has closed, and AsyncHTTPClient discards those bytes when the body is incomplete. It sets for how many bytes the
+/// socket waits (``ReadBatch``), and observes the socket about once a second.
 final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
@@ -29,9 +35,16 @@ final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler 
     /// When the connection's socket was last observed, and what its counters were.
     private var observation: (time: NIODeadline, counters: SocketReading)?
     private static let observationInterval = TimeAmount.seconds(1)
+    /// The size of the receive buffer; `nil` if the socket's options cannot be set.
+    private let bufferSize: (() -> Int)?
+    private var batch = ReadBatch()
+    /// The low-water mark that the socket has.
+    private var mark = 1
+    private var batchTimer: Scheduled<Void>?
 
-    init(hops: HTTPExchangeRegistry) {
+    init(hops: HTTPExchangeRegistry, bufferSize: (() -> Int)? = nil) {
         self.hops = hops
+        self.bufferSize = bufferSize
     }
 
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
@@ -55,6 +68,8 @@ final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler 
             head.uri = hop.target
             current = hop
             isAnswered = false
+            batch.begin()
+            setMark(context)
         }
         head.headers.remove(name: HTTPExchange.fieldName)
         hasServed = true
@@ -75,6 +90,7 @@ final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler 
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
         if let hop = current {
+            batch.receive(unwrapInboundIn(data).readableBytes)
             if !isAnswered {
                 hop.answerBegan()
                 isAnswered = true
@@ -86,6 +102,7 @@ final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler 
 
     func channelInactive(context: ChannelHandlerContext) {
         current?.trace?.closed(context.channel.peerName)
+        batchTimer?.cancel()
         context.fireChannelInactive()
     }
 
@@ -98,13 +115,39 @@ final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler 
         // The requested data is now delivered, along with all that arrived before it.
         if isWanted { current?.forgetLeftover() }
         isWanted = false
-        observe(context)
+        if let current {
+            let now = NIODeadline.now()
+            gather(for: current, at: now, context)
+            observe(for: current, at: now, context)
+        }
         context.fireChannelReadComplete()
     }
 
-    private func observe(_ context: ChannelHandlerContext) {
-        guard let observe = current?.observe else { return }
-        let now = NIODeadline.now()
+    private func gather(for exchange: HTTPExchange, at now: NIODeadline, _ context: ChannelHandlerContext) {
+        guard let bufferSize else { return }
+        batch.readCompleted(at: now, length: exchange.bodyLength, buffer: bufferSize())
+        setMark(context)
+        if mark > 1, batchTimer == nil { checkWait(at: now, context) }
+    }
+
+    private func checkWait(at now: NIODeadline, _ context: ChannelHandlerContext) {
+        let next = batch.checkWait(at: now)
+        setMark(context)
+        batchTimer = next.map { time in
+            context.eventLoop.assumeIsolated().scheduleTask(deadline: time) {
+                self.checkWait(at: .now(), context)
+            }
+        }
+    }
+
+    private func setMark(_ context: ChannelHandlerContext) {
+        guard batch.mark != mark else { return }
+        mark = batch.mark
+        try? context.channel.syncOptions?.setOption(.receiveLowWaterMark, value: SocketOptionValue(mark))
+    }
+
+    private func observe(for exchange: HTTPExchange, at now: NIODeadline, _ context: ChannelHandlerContext) {
+        guard let observe = exchange.observe else { return }
         if let observation, now - observation.time < Self.observationInterval { return }
         let before = observation?.counters ?? SocketReading()
         observation = (now, before)
@@ -114,6 +157,12 @@ final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler 
         guard let reading = reading ?? nil else { return }
         observation = (now, reading)
         observe(reading.facts(since: before))
+    }
+}
+
+extension ChannelOption where Self == ChannelOptions.Types.SocketOption {
+    fileprivate static var receiveLowWaterMark: Self {
+        .socketOption(NIOBSDSocket.Option(rawValue: SO_RCVLOWAT))
     }
 }
 

@@ -37,6 +37,7 @@ struct WireAnswer: Sendable {
         } else {
             declaredLength = fields[values: .contentLength].first.flatMap { Int64($0) }
         }
+        hop.bodyLength = declaredLength ?? 0
     }
 
     /// Reads an unwanted body if it is short and arrives quickly, so that its connection can be reused.

@@ -1,0 +1,69 @@
+import NIOCore
+
+/// The number of bytes for which a socket waits before it is read.
+///
+/// On a line that is slower than the processor each segment of 1.4 KB would wake the event loop, which costs several
+/// times the processing of the bytes. The socket's low-water mark (`SO_RCVLOWAT`) lets them gather for a few
+/// milliseconds. It does not delay acknowledgements: the kernel sends those itself, and earlier with a mark.
+///
+/// Invariants: the mark is 1 until a body has delivered ``start`` bytes, and again when fewer than ``reserve`` bytes
+/// more than the mark are missing, so that the end of a body never waits for bytes that do not come; no bytes wait
+/// longer than ``longestWait``.
+struct ReadBatch {
+    /// The bytes of a response without batches, in which TCP's slow start ends and short bodies are complete.
+    static let start: Int64 = 256 * 1024
+    /// The bytes before the end of a body that may be in buffers above the socket: a TLS record, and a spare one.
+    static let reserve: Int64 = 32 * 1024
+    static let smallest = 4 * 1024
+    static let largest = 128 * 1024
+    /// The mark doubles while less time passes between two reads, and is halved when more does.
+    static let intervals = (shortest: TimeAmount.milliseconds(8), longest: TimeAmount.milliseconds(40))
+    static let longestWait = TimeAmount.milliseconds(100)
+
+    /// The low-water mark in bytes; 1 is the system's default.
+    private(set) var mark = 1
+    /// The time of the last read; `nil` before the first of a response.
+    private(set) var lastRead: NIODeadline?
+    /// The bytes of the response, head included.
+    private var received: Int64 = 0
+
+    /// Begins a new response.
+    mutating func begin() {
+        self = ReadBatch()
+    }
+
+    mutating func receive(_ count: Int) {
+        received += Int64(count)
+    }
+
+    /// Sets the mark after a read.
+    ///
+    /// - Parameters:
+    ///   - length: The length of the body; 0 if it is not known.
+    ///   - buffer: The size of the receive buffer, of which half is gathered at most.
+    mutating func readCompleted(at now: NIODeadline, length: Int64, buffer: Int) {
+        defer { lastRead = now }
+        let missing = max(0, length) - received
+        let most = Int(min(Int64(min(Self.largest, buffer / 2)), missing - Self.reserve))
+        guard let lastRead, received >= Self.start, most >= Self.smallest else {
+            mark = 1
+            return
+        }
+        let interval = now - lastRead
+        if interval < Self.intervals.shortest {
+            mark = max(Self.smallest, mark * 2)
+        } else if interval > Self.intervals.longest {
+            mark = mark > Self.smallest ? mark / 2 : 1
+        }
+        mark = min(mark, most)
+    }
+
+    /// Gives up the mark if it has delayed bytes for too long. Returns when to call again; `nil` while there is no mark.
+    mutating func checkWait(at now: NIODeadline) -> NIODeadline? {
+        guard mark > 1, let lastRead else { return nil }
+        let end = lastRead + Self.longestWait
+        if now < end { return end }
+        mark = 1
+        return nil
+    }
+}

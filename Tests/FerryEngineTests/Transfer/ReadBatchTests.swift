@@ -1,0 +1,85 @@
+import NIOCore
+import Testing
+
+@testable import FerryEngine
+
+@Suite("ReadBatch")
+struct ReadBatchTests {
+    private static let length: Int64 = 100 << 20
+
+    /// Reads `bytes` after each of the intervals in milliseconds, and returns the marks.
+    private func marks(
+        _ batch: inout ReadBatch, _ intervals: [Int64], bytes: Int = 64 * 1024, length: Int64 = Self.length,
+        buffer: Int = 512 * 1024
+    ) -> [Int] {
+        intervals.map { interval in
+            batch.receive(bytes)
+            let now = (batch.lastRead ?? .uptimeNanoseconds(1_000_000_000)) + .milliseconds(interval)
+            batch.readCompleted(at: now, length: length, buffer: buffer)
+            return batch.mark / 1024
+        }
+    }
+
+    @Test("ReadBatch: nothing is gathered before 256 KiB of a response; then the mark doubles up to its limits")
+    func growth() {
+        var batch = ReadBatch()
+        #expect(marks(&batch, [0, 1, 1]) == [0, 0, 0])
+        #expect(batch.mark == 1)
+        #expect(marks(&batch, [1, 1, 1, 1, 1, 1, 1]) == [4, 8, 16, 32, 64, 128, 128])
+        #expect(marks(&batch, [1], buffer: 64 * 1024) == [32])
+        #expect(marks(&batch, [1], buffer: 4 * 1024) == [0])
+    }
+
+    @Test("ReadBatch: the mark stays between 8 and 40 ms, and is halved when reads are rarer")
+    func intervals() {
+        var batch = ReadBatch()
+        _ = marks(&batch, [0, 1, 1, 1, 1, 1])
+        #expect(marks(&batch, [8, 40]) == [16, 16])
+        #expect(marks(&batch, [41, 41, 41]) == [8, 4, 0])
+        #expect(batch.mark == 1)
+    }
+
+    @Test("ReadBatch: the end of a body is not gathered, whether it comes in one step or many")
+    func end() {
+        var batch = ReadBatch()
+        let length: Int64 = 1 << 20
+        var received: Int64 = 0
+        while received < length {
+            batch.receive(1000)
+            received += 1000
+            let now = (batch.lastRead ?? .uptimeNanoseconds(1)) + .milliseconds(1)
+            batch.readCompleted(at: now, length: length, buffer: 512 * 1024)
+            #expect(batch.mark == 1 || Int64(batch.mark) + ReadBatch.reserve <= length - received)
+        }
+        #expect(batch.mark == 1)
+    }
+
+    @Test("ReadBatch: a body of unknown or impossible length is not gathered", arguments: [0, -1, .min, 1] as [Int64])
+    func unknownLength(length: Int64) {
+        var batch = ReadBatch()
+        _ = marks(&batch, Array(repeating: 1, count: 20), length: length)
+        #expect(batch.mark == 1)
+    }
+
+    @Test("ReadBatch: bytes that wait for 100 ms are read, and gathered again later")
+    func wait() throws {
+        var batch = ReadBatch()
+        _ = marks(&batch, [0, 1, 1, 1, 1, 1])
+        let last = try #require(batch.lastRead)
+        #expect(batch.checkWait(at: last + .milliseconds(99)) == last + .milliseconds(100))
+        #expect(batch.mark == 16 * 1024)
+        #expect(batch.checkWait(at: last + .milliseconds(100)) == nil)
+        #expect(batch.mark == 1)
+        #expect(batch.checkWait(at: last + .milliseconds(200)) == nil)
+        #expect(marks(&batch, [100, 1]) == [0, 4])
+    }
+
+    @Test("ReadBatch: a new response begins without a mark")
+    func newResponse() {
+        var batch = ReadBatch()
+        _ = marks(&batch, [0, 1, 1, 1, 1, 1])
+        batch.begin()
+        #expect(batch.mark == 1)
+        #expect(marks(&batch, [1]) == [0])
+    }
+}
