@@ -20,6 +20,7 @@ package struct BottleneckPolicy: Sendable {
     /// Until when the time of the connections was added.
     private var watched: Duration?
     private var shortestTrip = 0.0
+    private var lastArrival: Duration?
 
     /// The time between two judgements.
     static let interval: Duration = .seconds(1)
@@ -30,11 +31,14 @@ package struct BottleneckPolicy: Sendable {
     // MARK: Observing
 
     /// Records that `count` bytes arrived after `wait` seconds in which they were wanted.
-    mutating func arrived(_ count: ByteCount, after wait: Double) {
+    mutating func arrived(_ count: ByteCount, after wait: Double, at now: Duration) {
         present.bytes += count
-        guard wait >= max(shortestTrip * Self.longPause, Self.leastPause) else { return }
+        defer { lastArrival = now }
+        let pause = max(shortestTrip * Self.longPause, Self.leastPause)
+        guard wait >= pause else { return }
         present.pauses += 1
         present.silent += wait
+        if let gap = lastArrival.map({ (now - $0).seconds }), gap >= pause { present.idle += min(gap, wait) }
     }
 
     /// Returns the seconds since the last call; 0 at the first one.
@@ -92,6 +96,8 @@ package struct BottleneckPolicy: Sendable {
     private static let growth = 1.3
     /// The round trips that a pause lasts if the server made it, and not the way that acknowledgements take.
     private static let pauseOfServer = 2.5
+    /// The share of the time without any byte that shows that the server sends in bursts.
+    private static let idle = 0.15
     /// The growth of the round trip that shows that packets wait: as a share, and in seconds.
     private static let (queued, leastQueue) = (0.25, 0.002)
     /// The share of segments out of order that shows that packets are lost.
@@ -147,7 +153,8 @@ package struct BottleneckPolicy: Sendable {
         let waits = trip > 0 && facts.queueing >= max(trip * queued, leastQueue)
         // A line and losses treat no two connections alike; bursts of such a server may overflow the line as well.
         if waits || !isOrderly, spread <= exact { return perConnection }
-        if waits { return whole(.line) }
+        // A line that is full is never idle.
+        if waits { return facts.idle >= facts.seconds * idle ? perConnection : whole(.line) }
         if !isOrderly { return Bottleneck(.loss, bytesPerSecond: facts.speed, connections: count, share: facts.loss) }
         if trip >= near {
             let inFlight = facts.speedOfEach * (facts.trip ?? trip)

@@ -19,6 +19,8 @@ package struct TransferFacts: Sendable, Hashable {
     package var silent = 0.0
     /// The number of these pauses.
     package var pauses = 0
+    /// The time in which nothing arrived on any connection, in such pauses; not summed.
+    package var idle = 0.0
 
     /// The longest time from a request to the head of its response, or until now.
     package var firstByte = 0.0
@@ -59,6 +61,7 @@ package struct TransferFacts: Sendable, Hashable {
         stored += later.stored
         silent += later.silent
         pauses += later.pauses
+        idle += later.idle
         firstByte = max(firstByte, later.firstByte)
         segments += later.segments
         reordered += later.reordered

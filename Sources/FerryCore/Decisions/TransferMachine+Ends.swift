@@ -32,7 +32,7 @@ extension TransferMachine {
             return connection.source
         }
         if let source { sources[source].failures = 0 }
-        limits.arrived(count, after: wait.seconds)
+        limits.arrived(count, after: wait.seconds, at: now)
         if hasBrought { lastBrought = now }
         if isBeginning, policy.target > 1 { mayOpen = true }
     }

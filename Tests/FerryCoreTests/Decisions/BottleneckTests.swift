@@ -106,6 +106,11 @@ struct BottleneckTests {
         }
         #expect(cause(bursts) == .perConnection)
         #expect(cause(facts(8, even)) == .perConnection)
+        // Bursts of many connections leave the line idle between them, however uneven they are.
+        for (idle, cause) in [(0.3, Bottleneck.Cause.line), (0.5, .perConnection)] {
+            let uneven = facts(16) { ($0.trips, $0.idle) = (0.12 * 3, idle) }
+            #expect(self.cause(uneven) == cause)
+        }
     }
 
     @Test("Bottleneck: what this machine does counts before the network, and refusals do not matter to a full line")
