@@ -3,8 +3,8 @@ import NIOCore
 /// The number of bytes for which a socket waits before it is read.
 ///
 /// On a line that is slower than the processor each segment of 1.4 KB would wake the event loop, which costs several
-/// times the processing of the bytes. The socket's low-water mark (`SO_RCVLOWAT`) lets them gather for a few
-/// milliseconds. It does not delay acknowledgements: the kernel sends those itself, and earlier with a mark.
+/// times the processing of the bytes. The socket's low-water mark (`SO_RCVLOWAT`) lets them gather for a part of a round
+/// trip. It does not delay acknowledgements: the kernel sends those itself, and earlier with a mark.
 ///
 /// Invariants: the mark is 1 until a body has delivered ``start`` bytes, and again when fewer than ``reserve`` bytes
 /// more than the mark are missing, so that the end of a body never waits for bytes that do not come; no bytes wait
@@ -16,8 +16,9 @@ struct ReadBatch {
     static let reserve: Int64 = 32 * 1024
     static let smallest = 4 * 1024
     static let largest = 128 * 1024
-    /// The mark doubles while less time passes between two reads, and is halved when more does.
-    static let intervals = (shortest: TimeAmount.milliseconds(8), longest: TimeAmount.milliseconds(40))
+    /// The round trips, in nanoseconds, by parts of which bytes gather. Half a round trip is also the pause from which ``BottleneckPolicy`` takes a
+    /// server for slow.
+    static let trips = 4_000_000...32_000_000 as ClosedRange<Int64>
     static let longestWait = TimeAmount.milliseconds(100)
 
     /// The low-water mark in bytes; 1 is the system's default.
@@ -38,10 +39,14 @@ struct ReadBatch {
 
     /// Sets the mark after a read.
     ///
+    /// The mark doubles while less than a quarter of a round trip passes between two reads, and is halved when more than
+    /// half of one does.
+    ///
     /// - Parameters:
+    ///   - trip: The shortest round trip, of which 4 to 32 ms count.
     ///   - length: The length of the body; 0 if it is not known.
     ///   - buffer: The size of the receive buffer, of which half is gathered at most.
-    mutating func readCompleted(at now: NIODeadline, length: Int64, buffer: Int) {
+    mutating func readCompleted(at now: NIODeadline, trip: TimeAmount, length: Int64, buffer: Int) {
         defer { lastRead = now }
         let missing = max(0, length) - received
         let most = Int(min(Int64(min(Self.largest, buffer / 2)), missing - Self.reserve))
@@ -49,10 +54,11 @@ struct ReadBatch {
             mark = 1
             return
         }
-        let interval = now - lastRead
-        if interval < Self.intervals.shortest {
+        let trip = min(max(trip.nanoseconds, Self.trips.lowerBound), Self.trips.upperBound)
+        let interval = (now - lastRead).nanoseconds
+        if interval < trip / 4 {
             mark = max(Self.smallest, mark * 2)
-        } else if interval > Self.intervals.longest {
+        } else if interval > trip / 2 {
             mark = mark > Self.smallest ? mark / 2 : 1
         }
         mark = min(mark, most)

@@ -117,15 +117,16 @@ final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler 
         isWanted = false
         if let current {
             let now = NIODeadline.now()
-            gather(for: current, at: now, context)
             observe(for: current, at: now, context)
+            gather(for: current, at: now, context)
         }
         context.fireChannelReadComplete()
     }
 
     private func gather(for exchange: HTTPExchange, at now: NIODeadline, _ context: ChannelHandlerContext) {
-        guard let bufferSize else { return }
-        batch.readCompleted(at: now, length: exchange.bodyLength, buffer: bufferSize())
+        guard let bufferSize, let trip = observation?.counters.shortestTrip, trip > 0 else { return }
+        batch.readCompleted(
+            at: now, trip: .microseconds(Int64(trip)), length: exchange.bodyLength, buffer: bufferSize())
         setMark(context)
         if mark > 1, batchTimer == nil { checkWait(at: now, context) }
     }

@@ -10,12 +10,12 @@ struct ReadBatchTests {
     /// Reads `bytes` after each of the intervals in milliseconds, and returns the marks.
     private func marks(
         _ batch: inout ReadBatch, _ intervals: [Int64], bytes: Int = 64 * 1024, length: Int64 = Self.length,
-        buffer: Int = 512 * 1024
+        buffer: Int = 512 * 1024, trip: Int64 = 32
     ) -> [Int] {
         intervals.map { interval in
             batch.receive(bytes)
             let now = (batch.lastRead ?? .uptimeNanoseconds(1_000_000_000)) + .milliseconds(interval)
-            batch.readCompleted(at: now, length: length, buffer: buffer)
+            batch.readCompleted(at: now, trip: .milliseconds(trip), length: length, buffer: buffer)
             return batch.mark / 1024
         }
     }
@@ -30,13 +30,17 @@ struct ReadBatchTests {
         #expect(marks(&batch, [1], buffer: 4 * 1024) == [0])
     }
 
-    @Test("ReadBatch: the mark stays between 8 and 40 ms, and is halved when reads are rarer")
-    func intervals() {
+    @Test(
+        "ReadBatch: reads come each quarter to half of a round trip, of which 4 to 32 ms count",
+        arguments: [(4, 1, 2), (20, 5, 10), (32, 8, 16), (1, 1, 2), (300, 8, 16)] as [(Int64, Int64, Int64)])
+    func intervals(trip: Int64, shortest: Int64, longest: Int64) {
         var batch = ReadBatch()
-        _ = marks(&batch, [0, 1, 1, 1, 1, 1])
-        #expect(marks(&batch, [8, 40]) == [16, 16])
-        #expect(marks(&batch, [41, 41, 41]) == [8, 4, 0])
+        _ = marks(&batch, [0, 0, 0, 0, 0, 0], trip: trip)
+        #expect(marks(&batch, [shortest, longest], trip: trip) == [16, 16])
+        #expect(marks(&batch, [longest + 1, longest + 1, longest + 1], trip: trip) == [8, 4, 0])
         #expect(batch.mark == 1)
+        _ = marks(&batch, [shortest - 1], trip: trip)
+        #expect(batch.mark == ReadBatch.smallest)
     }
 
     @Test("ReadBatch: the end of a body is not gathered, whether it comes in one step or many")
@@ -48,7 +52,7 @@ struct ReadBatchTests {
             batch.receive(1000)
             received += 1000
             let now = (batch.lastRead ?? .uptimeNanoseconds(1)) + .milliseconds(1)
-            batch.readCompleted(at: now, length: length, buffer: 512 * 1024)
+            batch.readCompleted(at: now, trip: .milliseconds(20), length: length, buffer: 512 * 1024)
             #expect(batch.mark == 1 || Int64(batch.mark) + ReadBatch.reserve <= length - received)
         }
         #expect(batch.mark == 1)
