@@ -93,8 +93,11 @@
                 let monitor = SystemNetworkMonitor(tools: stub.tools) { nil }
                 await monitor.start()
                 #expect(monitor.current.status == .online)
+                // A question that still runs when a signal arrives is asked again, so the answer changes first.
+                try stub.answer("u 1\n")
                 stub.signal(Self.changed(1))
                 await reach(monitor) { $0.isMetered }
+                try stub.answer("u 4\n")
                 stub.signal(Self.changed(4))
                 await reach(monitor) { !$0.isMetered }
                 #expect(
@@ -122,6 +125,8 @@
                 try stub.answer("u 1\n")
                 let monitor = SystemNetworkMonitor(tools: stub.tools) { nil }
                 await monitor.start()
+                // As above: while it is gone, there is no answer.
+                try stub.answer("")
                 stub.signal("The name org.freedesktop.NetworkManager does not have an owner")
                 await reach(monitor) { !$0.isMetered }
                 try stub.answer("u 3\n")
