@@ -88,7 +88,7 @@ class TakingOver(ExtensionTest):
         self.visit('<a id=file href="/file/kept.bin">kept</a>')
         self.browser.press("#file")
         self.assert_left("kept.bin")
-        self.assertEqual(self.badge(), "!")
+        self.until(lambda: self.badge() == "!", "the badge says so")
         self.browser.extension("popup.html")
         self.until(lambda: "ferry browser install" in self.browser.text("#word"), "the popup says what to do")
 
