@@ -19,7 +19,7 @@ struct ReadBatch {
     /// The round trips, in nanoseconds, by parts of which bytes gather. Half a round trip is also the pause from which ``BottleneckPolicy`` takes a
     /// server for slow.
     static let trips = 4_000_000...32_000_000 as ClosedRange<Int64>
-    static let longestWait = TimeAmount.milliseconds(100)
+    static let longestWait = TimeAmount.milliseconds(16)
 
     /// The low-water mark in bytes; 1 is the system's default.
     private(set) var mark = 1

@@ -65,17 +65,17 @@ struct ReadBatchTests {
         #expect(batch.mark == 1)
     }
 
-    @Test("ReadBatch: bytes that wait for 100 ms are read, and gathered again later")
+    @Test("ReadBatch: bytes that wait for 16 ms are read, and gathered again later")
     func wait() throws {
         var batch = ReadBatch()
         _ = marks(&batch, [0, 1, 1, 1, 1, 1])
         let last = try #require(batch.lastRead)
-        #expect(batch.checkWait(at: last + .milliseconds(99)) == last + .milliseconds(100))
+        #expect(batch.checkWait(at: last + .milliseconds(15)) == last + .milliseconds(16))
         #expect(batch.mark == 16 * 1024)
-        #expect(batch.checkWait(at: last + .milliseconds(100)) == nil)
+        #expect(batch.checkWait(at: last + .milliseconds(16)) == nil)
         #expect(batch.mark == 1)
         #expect(batch.checkWait(at: last + .milliseconds(200)) == nil)
-        #expect(marks(&batch, [100, 1]) == [0, 4])
+        #expect(marks(&batch, [20, 1]) == [0, 4])
     }
 
     @Test("ReadBatch: a new response begins without a mark")
