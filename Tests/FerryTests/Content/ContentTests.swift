@@ -251,7 +251,9 @@ struct ContentTests {
                 #expect(try await part == bytes(resource, range))
                 #expect(try await read(download.content.bytes()) == bytes(resource, 0..<3_000_000))
                 try await shop.expectAll([download], are: resource)
-                #expect(starts(shop, path) == expected)
+                // Where a response takes two seconds, its range is asked for again.
+                let starts = starts(shop, path)
+                #expect(starts.starts(with: expected) && Set(starts) == Set(expected), "\(starts)")
                 await manager.shutdown()
             }
         }
