@@ -16,9 +16,9 @@ struct ReadBatch {
     static let reserve: Int64 = 32 * 1024
     static let smallest = 4 * 1024
     static let largest = 128 * 1024
-    /// The round trips, in nanoseconds, by parts of which bytes gather. Half a round trip is also the pause from which ``BottleneckPolicy`` takes a
-    /// server for slow.
-    static let trips = 4_000_000...32_000_000 as ClosedRange<Int64>
+    /// The round trips by parts of which bytes gather. Half a round trip is also the pause from which
+    /// ``BottleneckPolicy`` takes a server for slow.
+    static let trips: ClosedRange<TimeAmount> = .milliseconds(4) ... .milliseconds(32)
     static let longestWait = TimeAmount.milliseconds(16)
 
     /// The low-water mark in bytes; 1 is the system's default.
@@ -54,11 +54,11 @@ struct ReadBatch {
             mark = 1
             return
         }
-        let trip = min(max(trip.nanoseconds, Self.trips.lowerBound), Self.trips.upperBound)
-        let interval = (now - lastRead).nanoseconds
-        if interval < trip / 4 {
+        let trip = min(max(trip, Self.trips.lowerBound), Self.trips.upperBound)
+        let interval = now - lastRead
+        if interval * 4 < trip {
             mark = max(Self.smallest, mark * 2)
-        } else if interval > trip / 2 {
+        } else if interval * 2 > trip {
             mark = mark > Self.smallest ? mark / 2 : 1
         }
         mark = min(mark, most)

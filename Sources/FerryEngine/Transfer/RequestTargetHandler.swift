@@ -38,8 +38,6 @@ final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler 
     /// The size of the receive buffer; `nil` if the socket's options cannot be set.
     private let bufferSize: (() -> Int)?
     private var batch = ReadBatch()
-    /// The low-water mark that the socket has.
-    private var mark = 1
     private var batchTimer: Scheduled<Void>?
 
     init(hops: HTTPExchangeRegistry, bufferSize: (() -> Int)? = nil) {
@@ -68,8 +66,7 @@ final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler 
             head.uri = hop.target
             current = hop
             isAnswered = false
-            batch.begin()
-            setMark(context)
+            changeBatch(context) { $0.begin() }
         }
         head.headers.remove(name: HTTPExchange.fieldName)
         hasServed = true
@@ -125,15 +122,15 @@ final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler 
 
     private func gather(for exchange: HTTPExchange, at now: NIODeadline, _ context: ChannelHandlerContext) {
         guard let bufferSize, let trip = observation?.counters.shortestTrip, trip > 0 else { return }
-        batch.readCompleted(
-            at: now, trip: .microseconds(Int64(trip)), length: exchange.bodyLength, buffer: bufferSize())
-        setMark(context)
-        if mark > 1, batchTimer == nil { checkWait(at: now, context) }
+        changeBatch(context) {
+            $0.readCompleted(
+                at: now, trip: .microseconds(Int64(trip)), length: exchange.bodyLength, buffer: bufferSize())
+        }
+        if batch.mark > 1, batchTimer == nil { checkWait(at: now, context) }
     }
 
     private func checkWait(at now: NIODeadline, _ context: ChannelHandlerContext) {
-        let next = batch.checkWait(at: now)
-        setMark(context)
+        let next = changeBatch(context) { $0.checkWait(at: now) }
         batchTimer = next.map { time in
             context.eventLoop.assumeIsolated().scheduleTask(deadline: time) {
                 self.checkWait(at: .now(), context)
@@ -141,10 +138,15 @@ final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler 
         }
     }
 
-    private func setMark(_ context: ChannelHandlerContext) {
-        guard batch.mark != mark else { return }
-        mark = batch.mark
-        try? context.channel.syncOptions?.setOption(.receiveLowWaterMark, value: SocketOptionValue(mark))
+    /// Changes the batch, and gives the socket its mark if that is a new one.
+    private func changeBatch<Result>(_ context: ChannelHandlerContext, _ change: (inout ReadBatch) -> Result) -> Result
+    {
+        let before = batch.mark
+        let result = change(&batch)
+        if batch.mark != before {
+            try? context.channel.syncOptions?.setOption(.receiveLowWaterMark, value: SocketOptionValue(batch.mark))
+        }
+        return result
     }
 
     private func observe(for exchange: HTTPExchange, at now: NIODeadline, _ context: ChannelHandlerContext) {
