@@ -99,6 +99,7 @@ class Browser(page_browser.Browser):
             options.add_argument("--no-sandbox")  # Chromium's own does not work for root.
         options.add_experimental_option("excludeSwitches", ["disable-extensions", "enable-automation"])
         options.add_experimental_option("prefs", {
+            **page_browser.START_PREFERENCES,
             "download.default_directory": str(self.downloads), "download.prompt_for_download": False,
             "safebrowsing.enabled": False})
         driver = webdriver.Chrome(

@@ -28,6 +28,9 @@ document.addEventListener('securitypolicyviolation', (event) =>
   window.faults.push('policy: ' + event.violatedDirective + ' ' + event.blockedURI + ' ' + event.sample));
 """
 
+# Chromium's own first page is one of Debian's search engine, whose loading can hold up the first page of a test.
+START_PREFERENCES = {"session.restore_on_startup": 4, "session.startup_urls": ["about:blank"]}
+
 
 def new_driver(profile):
     if NAME == "firefox":
@@ -42,6 +45,7 @@ def new_driver(profile):
         options.add_argument(argument)
     if os.geteuid() == 0:
         options.add_argument("--no-sandbox")  # Chromium's own does not work for root.
+    options.add_experimental_option("prefs", START_PREFERENCES)
     options.set_capability("goog:loggingPrefs", {"browser": "ALL"})
     service = Service(os.environ.get("CHROMEDRIVER") or shutil.which("chromedriver"))
     driver = webdriver.Chrome(options=options, service=service)
