@@ -1,4 +1,5 @@
 import FerryAPI
+import FerryCore
 import FerryServer
 
 import struct Foundation.Data
@@ -15,7 +16,7 @@ extension FuzzTarget {
         // A response has the form of a call with one parameter.
         let document =
             XMLRPC.response(.success(.list(call.params)))
-            .replacing("<methodResponse>", with: "<methodCall>", maxReplacements: 1)
+            .replacing("<methodResponse>", by: "<methodCall>")
             .dropLast("</methodResponse>".utf8.count) + "</methodCall>"
         let again = XMLRPC.call(in: Data(document.utf8))
         try promise(again?.params == [.list(call.params)], "not read again: \(document.debugDescription)")

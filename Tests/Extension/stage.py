@@ -58,10 +58,17 @@ class HostedDaemon(Daemon):
         pid = self.pid
         os.kill(pid, 9)
         until = time.monotonic() + PATIENCE
-        while Path(f"/proc/{pid}").exists() and "zombie" not in Path(f"/proc/{pid}/status").read_text():
+        while self.runs(pid):
             if time.monotonic() > until:
                 raise AssertionError("the daemon stays")
             time.sleep(0.02)
+
+    @staticmethod
+    def runs(pid):
+        try:
+            return "zombie" not in Path(f"/proc/{pid}/status").read_text()
+        except (FileNotFoundError, ProcessLookupError):
+            return False
 
     def listed(self):
         """The downloads; none while no daemon runs."""

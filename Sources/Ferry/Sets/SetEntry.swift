@@ -48,7 +48,7 @@ enum SetPath {
             parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." })
         else { return nil }
         // A backslash is no separator here.
-        let names = parts.compactMap { SafeName.sanitize(String($0.replacing("\\", with: "_"))) }
+        let names = parts.compactMap { SafeName.sanitize(String($0.replacing("\\", by: "_"))) }
         guard names.count == parts.count, names != [manifest] else { return nil }
         return names.joined(separator: "/")
     }

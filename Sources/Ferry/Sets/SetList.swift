@@ -108,7 +108,7 @@ package struct SetList: Sendable {
     private static func reference(_ name: String) -> String {
         "./"
             + name.split(at: "/", omittingEmptySubsequences: false).map { PercentEncoding.encodeAll(String($0)) }
-            .joined(separator: "/").replacing("%2E", with: ".")
+            .joined(separator: "/").replacing("%2E", by: ".")
     }
 
     // MARK: JSON lines

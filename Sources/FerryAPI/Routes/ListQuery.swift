@@ -56,7 +56,7 @@ package struct QueryItems: Sendable, Hashable {
         var values: [String: String] = [:]
         for pair in (query ?? "").split(at: "&") {
             let parts = pair.split(at: "=", maxSplits: 1, omittingEmptySubsequences: false)
-            let plain = parts.map { Route.decoded(Substring($0.replacing("+", with: " "))) }
+            let plain = parts.map { Route.decoded(Substring($0.replacing("+", by: " "))) }
             guard let name = plain[0], let value = plain.count > 1 ? plain[1] : "" else {
                 throw Problem(.badRequest, "The query cannot be read.")
             }

@@ -79,7 +79,7 @@ extension Proxy {
     var textWithUserInfo: String {
         guard let credentials else { return description }
         let userInfo = [credentials.user, credentials.password].map(PercentEncoding.encodeAll).joined(separator: ":")
-        return description.replacing("://", with: "://\(userInfo)@")
+        return description.replacing("://", by: "://\(userInfo)@")
     }
 }
 

@@ -74,11 +74,11 @@ package struct HTMLTag {
     private static func decode(_ bytes: ArraySlice<UInt8>) -> String {
         let text = String(decoding: bytes, as: UTF8.self)
         // `&` last, so that `&amp;lt;` is decoded once.
-        return references.reversed().reduce(text) { $0.replacing($1.0, with: $1.1) }
+        return references.reversed().reduce(text) { $0.replacing($1.0, by: $1.1) }
     }
 
     private static func encode(_ text: String) -> String {
-        references.reduce(text) { $0.replacing($1.1, with: $1.0) }
+        references.reduce(text) { $0.replacing($1.1, by: $1.0) }
     }
 }
 

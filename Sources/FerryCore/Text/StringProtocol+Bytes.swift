@@ -56,6 +56,17 @@ extension StringProtocol {
         return isThere ? Substring(bytes.dropLast(suffix.utf8.count)) : nil
     }
 
+    /// Returns the text with each occurrence of `old`, which must not be empty, replaced by `new`, by bytes.
+    package func replacing(_ old: String, by new: String) -> String {
+        var text = ""
+        var rest = Substring(self).utf8
+        while let range = rest.firstRange(of: old) {
+            text += Substring(rest[..<range.lowerBound]) + new
+            rest = rest[range.upperBound...]
+        }
+        return text + Substring(rest)
+    }
+
     /// Whether both texts have the same bytes; `==` treats canonically equivalent texts as equal.
     package func hasSameBytes(as other: some StringProtocol) -> Bool { utf8.elementsEqual(other.utf8) }
 }

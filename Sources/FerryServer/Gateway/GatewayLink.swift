@@ -13,11 +13,12 @@ package import FerryCore
 /// other program can make it request a URL. It does not change as long as the key exists, so that clients may keep
 /// links.
 package struct GatewayLink: Sendable, Hashable {
+    /// The URL, without user info: a link is no secret.
     package let url: DownloadURL
     package let checksum: Checksum?
 
     package init(_ url: DownloadURL, _ checksum: Checksum?) {
-        self.url = url
+        self.url = url.with(nil)
         self.checksum = checksum
     }
 
@@ -48,7 +49,7 @@ package struct GatewayLink: Sendable, Hashable {
     package init?(_ path: Substring, _ key: Key) {
         let parts = path.split(at: "/", omittingEmptySubsequences: false)
         guard parts.count == 4, let text = Self.decode(parts[2]), let url = try? DownloadURL(text) else { return nil }
-        let link = GatewayLink(url, try? Checksum(parsing: String(parts[1].replacing(".", with: "="))))
+        let link = GatewayLink(url, try? Checksum(parsing: String(parts[1].replacing(".", by: "="))))
         guard Self.isSame(link.tag(key), parts[0]) else { return nil }
         // Clients encode some characters of names and others not.
         let name = PercentEncoding.decode((url.path.split(at: "/").last ?? "file").utf8)
@@ -79,12 +80,12 @@ package struct GatewayLink: Sendable, Hashable {
     }
 
     private static func encode(_ text: String) -> String {
-        Data(text.utf8).base64EncodedString().replacing("+", with: "-").replacing("/", with: "_").replacing(
-            "=", with: "")
+        Data(text.utf8).base64EncodedString().replacing("+", by: "-").replacing("/", by: "_").replacing(
+            "=", by: "")
     }
 
     private static func decode(_ text: Substring) -> String? {
-        let plain = text.replacing("-", with: "+").replacing("_", with: "/")
+        let plain = text.replacing("-", by: "+").replacing("_", by: "/")
         let padding = String(repeating: "=", count: (4 - plain.utf8.count % 4) % 4)
         return Data(base64Encoded: plain + padding).flatMap { String(validating: $0, as: UTF8.self) }
     }

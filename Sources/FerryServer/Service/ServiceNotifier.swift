@@ -30,7 +30,7 @@ package struct ServiceNotifier: Sendable, Hashable {
             case .ready: "READY=1"
             case .stopping: "STOPPING=1"
             case .watchdog: "WATCHDOG=1"
-            case .status(let text): "STATUS=" + text.replacing("\n", with: " ")
+            case .status(let text): "STATUS=" + text.replacing("\n", by: " ")
             }
         }
     }

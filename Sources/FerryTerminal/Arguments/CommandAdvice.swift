@@ -90,7 +90,7 @@ package enum OptionAdvice {
     /// Returns the message of the argument parser, with advice in place of its guess.
     package static func improve(_ message: String) -> Reason {
         // The values that an option may have are lines of a list.
-        let message = message.replacing("\n  - ", with: ", ").replacing(":, ", with: ": ")
+        let message = message.replacing("\n  - ", by: ", ").replacing(":, ", by: ": ")
         guard let (pattern, values) = patterns.lazy.compactMap({ read(message, $0) }).first else {
             return .words(message)
         }

@@ -43,6 +43,16 @@ struct BytesTests {
     }
 
     @Test(
+        "Text by bytes: each occurrence is replaced, whatever stands around it",
+        arguments: [
+            ("a/\u{301}b//", "a-\u{301}b--"), ("", ""), ("/", "-"), ("\u{600}/x", "\u{600}-x"), ("none", "none"),
+        ])
+    func replaced(text: String, expected: String) {
+        #expect(text.replacing("/", by: "-").hasSameBytes(as: expected))
+        #expect("a\r\nb".replacing("\n", by: "") == "a\rb")
+    }
+
+    @Test(
         "Paths: parent and name are right for names that begin with a combining mark",
         arguments: [
             ("/d/\u{301}x", "/d", "\u{301}x"), ("/\u{301}x", "/", "\u{301}x"), ("a/b/c", "a/b", "c"), ("c", ".", "c"),

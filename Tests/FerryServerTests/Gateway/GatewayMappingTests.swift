@@ -51,6 +51,10 @@ struct GatewayMappingTests {
         let html = #"<a href="x&quot; onclick=&quot;y.whl" class='<a href=z>'>x</a><a href=y.whl/><a = href='u"v.whl'>"#
         let whole = try Self.rewritten(html)
         #expect(!whole.contains("onclick=\"") && !whole.contains(#"u"v"#))
+        // A quote that a combining mark follows is another `Character`.
+        let marked = try Self.rewritten("<a href='x.whl#\"\u{301} onclick=y'>x</a>")
+        let expected = "<a href=\"/f/-/http://index.example/simple/six/x.whl#&quot;\u{301} onclick=y\">x</a>"
+        #expect(marked.hasSameBytes(as: expected))
         for end in 0...html.utf8.count {
             let part = Array(html.utf8.prefix(end))
             _ = try Self.index().rewriting(part)
@@ -83,6 +87,8 @@ struct GatewayMappingTests {
         let link = GatewayLink(url, try Checksum(parsing: "sha256:" + String(repeating: "ab", count: 32)))
         let path = link.path(key)
         #expect(path.hasSuffix("/six-1.whl") && GatewayLink(Substring(path), key) == link)
+        let secret = try GatewayLink(DownloadURL("https://user:secret@files.example/six-1.whl"), nil)
+        #expect(GatewayLink(Substring(secret.path(key)), key) == secret && secret.url.credentials == nil)
         let local = try GatewayLink(DownloadURL("https://files.example/torch-2+cu1.whl"), nil)
         #expect(GatewayLink(Substring(local.path(key).replacing("+", with: "%2B")), key) == local)
         let plain = UInt8(ascii: "a")...UInt8(ascii: "z")
