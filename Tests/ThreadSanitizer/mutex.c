@@ -5,6 +5,11 @@
 // for the sanitizer: what the two threads did under the lock looks to it like a race. These two functions stand before those
 // of the library, and say who gave the lock to whom. Nothing is silenced: a race beside the lock is reported as before.
 //
+// One kind of false report stays: a continuation that another thread resumes before its task awaits it. The runtime goes on
+// at once then, without telling the sanitizer, and its function cannot be replaced. The two stacks are a read of the value
+// after the `await`, and the write before `resume(returning:)`. It is rare: the other thread must be done sooner than the
+// call that gave it the work.
+//
 // The names are the library's own. Should a later one have others, this has no effect, and the false reports come back.
 
 #define _GNU_SOURCE
