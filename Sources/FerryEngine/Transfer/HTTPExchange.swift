@@ -6,7 +6,7 @@ import Synchronization
 final class HTTPExchange: Sendable {
     /// The internal header field that carries the exchange's number to its connection; removed before the request is
     /// sent.
-    static let fieldName = "ferry-hop"
+    static let fieldName = "ferry-exchange"
 
     /// The request target, byte for byte: `/path?query`, or the absolute URL for a proxy.
     let target: String
@@ -77,24 +77,24 @@ final class HTTPExchange: Sendable {
 final class HTTPExchangeRegistry: Sendable {
     private struct Contents {
         var last: UInt64 = 0
-        var hops: [UInt64: HTTPExchange] = [:]
+        var exchanges: [UInt64: HTTPExchange] = [:]
     }
     private let contents = Mutex(Contents())
 
     /// Registers an exchange and returns its number, the value for ``HTTPExchange/fieldName``.
-    func add(_ hop: HTTPExchange) -> UInt64 {
+    func add(_ exchange: HTTPExchange) -> UInt64 {
         contents.withLock { contents in
             contents.last += 1
-            contents.hops[contents.last] = hop
+            contents.exchanges[contents.last] = exchange
             return contents.last
         }
     }
 
     func remove(_ number: UInt64) {
-        contents.withLock { _ = $0.hops.removeValue(forKey: number) }
+        contents.withLock { _ = $0.exchanges.removeValue(forKey: number) }
     }
 
-    func hop(_ number: UInt64) -> HTTPExchange? {
-        contents.withLock { $0.hops[number] }
+    subscript(number: UInt64) -> HTTPExchange? {
+        contents.withLock { $0.exchanges[number] }
     }
 }

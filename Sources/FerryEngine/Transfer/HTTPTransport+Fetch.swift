@@ -101,34 +101,34 @@ extension HTTPTransport {
         var triesAgain = true
         while true {
             // Through a proxy the peer is the proxy itself, which the user configured.
-            let hop = HTTPExchange(
+            let exchange = HTTPExchange(
                 target: route.target(of: url), needsPublicPeer: !settings.allowsPrivate && route.name == nil,
                 trace: trace, observe: asked.observe)
             do {
                 return try await send(
-                    asked, as: hop, to: url, via: route, fields: fields, client,
+                    asked, as: exchange, to: url, via: route, fields: fields, client,
                     from: settings.addressFamily.wildcard, deadline: deadline)
             } catch {
-                if let peer = hop.refusedPeer { throw .privateAddress(peer, of: url) }
-                let failure = TransferFailure.mapping(error, stage: .head(isAnswered: hop.isAnswered), peer: peer)
+                if let peer = exchange.refusedPeer { throw .privateAddress(peer, of: url) }
+                let failure = TransferFailure.mapping(error, stage: .head(isAnswered: exchange.isAnswered), peer: peer)
                 // On a reused connection the bytes may be the rest of an earlier response, so ask a fresh one.
-                if failure.kind == .malformed, hop.isReused { continue }
-                let wasDeadInPool = hop.isUnsent && (error as? ChannelError) == .ioOnClosedChannel
-                if triesAgain, failure.kind == .closed, hop.isReused || wasDeadInPool {
+                if failure.kind == .malformed, exchange.isReused { continue }
+                let wasDeadInPool = exchange.isUnsent && (error as? ChannelError) == .ioOnClosedChannel
+                if triesAgain, failure.kind == .closed, exchange.isReused || wasDeadInPool {
                     triesAgain = false
                     continue
                 }
-                throw await refined(failure, isUnsent: hop.isUnsent, url: url, route: route)
+                throw await refined(failure, isUnsent: exchange.isUnsent, url: url, route: route)
             }
         }
     }
 
     private func send(
-        _ asked: TransferRequest, as hop: HTTPExchange, to url: DownloadURL, via route: ProxyRoute,
+        _ asked: TransferRequest, as exchange: HTTPExchange, to url: DownloadURL, via route: ProxyRoute,
         fields: HTTPHeaders, _ client: RouteClient, from localAddress: String?, deadline: NIODeadline
     ) async throws -> WireAnswer {
-        let number = hops.add(hop)
-        defer { hops.remove(number) }
+        let number = exchanges.add(exchange)
+        defer { exchanges.remove(number) }
         var request = HTTPClientRequest(url: route.connectURL(of: url))
         request.method = .RAW(value: asked.method.rawValue)
         if let upload = asked.upload {
@@ -146,7 +146,7 @@ extension HTTPTransport {
         if response.status == .proxyAuthenticationRequired, let proxy = route.name {
             throw TransferFailure(.proxy, ErrorPhrase(.proxyAsksForCredentials, proxy), isTransient: false)
         }
-        return WireAnswer(response, to: hop, via: client, hasBody: asked.method != .head)
+        return WireAnswer(response, to: exchange, via: client, hasBody: asked.method != .head)
     }
 
     /// Throws if the URL's literal address, which needs no lookup, is of an address family that is not allowed.
@@ -165,7 +165,7 @@ extension HTTPTransport {
         }
     }
 
-    /// Refuses private addresses before connecting. All addresses of a name must be public. ``RequestTargetHandler``
+    /// Refuses private addresses before connecting. All addresses of a name must be public. ``HTTPExchangeHandler``
     /// checks the connected address again, against names that resolve differently by then (DNS rebinding).
     private func checkIsPublic(_ url: DownloadURL, route: ProxyRoute) async throws(TransferFailure) {
         if let address = IPAddress(url.host) {

@@ -9,7 +9,7 @@ import Synchronization
 /// The transport for HTTP/1.1 over TCP and TLS, built on AsyncHTTPClient.
 ///
 /// ```
-/// fetch ── FetchChain ── HTTPExchange ── HTTPClient of the route ── RequestTargetHandler ── socket
+/// fetch ── FetchChain ── HTTPExchange ── HTTPClient of the route ── HTTPExchangeHandler ── socket
 ///               │                 └── TransferFailure.mapping
 ///               └── RedirectPolicy, CookieJar, credentials
 /// ```
@@ -26,7 +26,7 @@ package final class HTTPTransport: Transport {
     package static let executors: [EventLoopExecutor] = eventLoops.makeIterator().map { EventLoopExecutor($0) }
 
     let challenges = ChallengeMemory()
-    let hops = HTTPExchangeRegistry()
+    let exchanges = HTTPExchangeRegistry()
     /// The keys and regions for `s3` URLs.
     let s3: S3Access
     /// Returns the addresses of a name, for requests limited to public ones.
@@ -129,15 +129,15 @@ package final class HTTPTransport: Transport {
         configuration.tracing.tracer = nil
         configuration.proxy = key.route.clientProxy
         configuration.tlsConfiguration = try key.tls
-        configuration.http1_1ConnectionDebugInitializer = { [hops, receiveBuffers] channel in
-            Self.prepare(channel, hops: hops, receiveBuffers: receiveBuffers)
+        configuration.http1_1ConnectionDebugInitializer = { [exchanges, receiveBuffers] channel in
+            Self.prepare(channel, exchanges: exchanges, receiveBuffers: receiveBuffers)
         }
         return configuration
     }
 
     /// Installs Ferry's handler and options in a new connection, on its event loop.
     private static func prepare(
-        _ channel: any Channel, hops: HTTPExchangeRegistry, receiveBuffers: ReceiveBuffers
+        _ channel: any Channel, exchanges: HTTPExchangeRegistry, receiveBuffers: ReceiveBuffers
     ) -> EventLoopFuture<Void> {
         do {
             let pipeline = channel.pipeline.syncOperations
@@ -152,7 +152,7 @@ package final class HTTPTransport: Transport {
                 // One large read at a time: the default reads four buffers before the consumer requests the second.
                 try options.setOption(.maxMessagesPerRead, value: 1)
             }
-            let handler = RequestTargetHandler(hops: hops, bufferSize: bufferSize)
+            let handler = HTTPExchangeHandler(exchanges: exchanges, bufferSize: bufferSize)
             try pipeline.addHandler(handler, position: .after(encoder))
             receiveBuffers.channelOpened()
             channel.closeFuture.whenComplete { _ in receiveBuffers.channelClosed() }

@@ -54,7 +54,7 @@ private final class BodyReader {
     private var iterator: HTTPClientResponse.Body.AsyncIterator?
     /// The number of missing bytes, if the length was declared.
     private var missing: Int64?
-    private let hop: HTTPExchange
+    private let exchange: HTTPExchange
     /// Whether the stored bytes can be used; with chunked framing they would have to be parsed.
     private let hasLength: Bool
     private var failure: TransferFailure?
@@ -64,7 +64,7 @@ private final class BodyReader {
     init(_ answer: WireAnswer, peer: TransferFailure.Peer) {
         iterator = answer.body.makeAsyncIterator()
         missing = answer.declaredLength
-        hop = answer.hop
+        exchange = answer.exchange
         hasLength = answer.declaredLength != nil
         self.peer = peer
         client = answer.client
@@ -101,7 +101,9 @@ private final class BodyReader {
 
     /// Returns bytes that arrived before the connection ended, but had not been read in time.
     private func leftover() -> ByteBuffer? {
-        guard hasLength, failure?.kind == .broken, var rest = hop.takeLeftover(), let left = missing else { return nil }
+        guard hasLength, failure?.kind == .broken, var rest = exchange.takeLeftover(), let left = missing else {
+            return nil
+        }
         let count = min(Int64(rest.readableBytes), left)
         missing = left - count
         return count > 0 ? rest.readSlice(length: Int(count)) : nil

@@ -10,7 +10,7 @@ struct WireAnswer: Sendable {
     let body: HTTPClientResponse.Body
     /// The length that frames the body; `nil` if the body is chunked or ends with the connection.
     let declaredLength: Int64?
-    let hop: HTTPExchange
+    let exchange: HTTPExchange
     /// Retained, since its connections close with it.
     let client: RouteClient
 
@@ -19,8 +19,8 @@ struct WireAnswer: Sendable {
     /// The time limit for reading such a body.
     static let discardTime = Duration.milliseconds(500)
 
-    init(_ response: HTTPClientResponse, to hop: HTTPExchange, via client: RouteClient, hasBody: Bool = true) {
-        self.hop = hop
+    init(_ response: HTTPClientResponse, to exchange: HTTPExchange, via client: RouteClient, hasBody: Bool = true) {
+        self.exchange = exchange
         self.client = client
         var fields = HTTPFields()
         for (name, value) in response.headers {
@@ -37,7 +37,7 @@ struct WireAnswer: Sendable {
         } else {
             declaredLength = fields[values: .contentLength].first.flatMap { Int64($0) }
         }
-        hop.bodyLength = declaredLength ?? 0
+        exchange.bodyLength = declaredLength ?? 0
     }
 
     /// Reads an unwanted body if it is short and arrives quickly, so that its connection can be reused.

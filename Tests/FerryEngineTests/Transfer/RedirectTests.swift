@@ -169,7 +169,7 @@ struct RedirectTests {
             #expect(plain["Accept"] == "*/*")
             #expect(plain["Accept-Encoding"] == "identity")
             #expect(plain["Host"] == "127.0.0.1:\(server.port)")
-            #expect(plain["ferry-hop"] == nil)
+            #expect(plain["ferry-exchange"] == nil)
             let own = server.requests[1].head
             #expect(own["User-Agent"] == "mine/1")
             #expect(own["Accept-Encoding"] == "identity")

@@ -17,13 +17,13 @@ import NIOHTTP1
 /// from one that closed during it. It also stores bytes that arrive without a read request: NIO drains a socket that the
 /// peer has closed, and AsyncHTTPClient discards those bytes when the body is incomplete. It sets for how many bytes the
 /// socket waits (``ReadBatch``), and observes the socket about once a second.
-final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler {
+final class HTTPExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
     typealias InboundIn = ByteBuffer
     typealias InboundOut = ByteBuffer
 
-    private let hops: HTTPExchangeRegistry
+    private let exchanges: HTTPExchangeRegistry
     private var current: HTTPExchange?
     private var hasServed = false
     private var isAnswered = false
@@ -40,8 +40,8 @@ final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler 
     private var batch = ReadBatch()
     private var batchTimer: Scheduled<Void>?
 
-    init(hops: HTTPExchangeRegistry, bufferSize: (() -> Int)? = nil) {
-        self.hops = hops
+    init(exchanges: HTTPExchangeRegistry, bufferSize: (() -> Int)? = nil) {
+        self.exchanges = exchanges
         self.bufferSize = bufferSize
     }
 
@@ -55,16 +55,16 @@ final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler 
             return
         }
         if let number = head.headers.first(name: HTTPExchange.fieldName).flatMap({ UInt64($0) }),
-            let hop = hops.hop(number)
+            let exchange = exchanges[number]
         {
-            guard admits(hop, context.channel) else {
+            guard admits(exchange, context.channel) else {
                 promise?.fail(ChannelError.ioOnClosedChannel)
                 return
             }
-            hop.wentOut(onReusedConnection: hasServed)
-            if !hasServed { hop.trace?.opened(context.channel.peerName) }
-            head.uri = hop.target
-            current = hop
+            exchange.wentOut(onReusedConnection: hasServed)
+            if !hasServed { exchange.trace?.opened(context.channel.peerName) }
+            head.uri = exchange.target
+            current = exchange
             isAnswered = false
             changeBatch(context) { $0.begin() }
         }
@@ -74,25 +74,25 @@ final class RequestTargetHandler: ChannelDuplexHandler, RemovableChannelHandler 
     }
 
     /// Returns whether the request may be sent on this connection, and closes the connection if not.
-    private func admits(_ hop: HTTPExchange, _ channel: any Channel) -> Bool {
-        guard hop.needsPublicPeer else { return true }
+    private func admits(_ exchange: HTTPExchange, _ channel: any Channel) -> Bool {
+        guard exchange.needsPublicPeer else { return true }
         let peer = channel.remoteAddress?.ip
         if let peer, PrivateAddress.kind(ofPeer: peer, local: channel.localAddress?.ip) == nil { return true }
         isRefused = true
-        hop.refuse(peer.map { "\($0)" } ?? "?")
+        exchange.refuse(peer.map { "\($0)" } ?? "?")
         // Deferred, because a write is in progress.
         channel.eventLoop.execute { channel.close(promise: nil) }
         return false
     }
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        if let hop = current {
+        if let exchange = current {
             batch.receive(unwrapInboundIn(data).readableBytes)
             if !isAnswered {
-                hop.answerBegan()
+                exchange.answerBegan()
                 isAnswered = true
             }
-            if !isWanted { hop.leave(unwrapInboundIn(data)) }
+            if !isWanted { exchange.leave(unwrapInboundIn(data)) }
         }
         context.fireChannelRead(data)
     }
