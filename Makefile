@@ -79,7 +79,8 @@ test-tsan: dependencies ## Run every test under the thread sanitizer, in a build
 	mkdir -p .build-tsan && clang -O1 -fPIC -c Tests/ThreadSanitizer/mutex.c -o .build-tsan/mutex.o
 	$(SWIFT) build --build-tests $(THREAD_SANITIZER)
 	# One test at a time: more take so long that limits of time run out.
-	SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=1 SWIFT='$(SWIFT)' FILTER='$(FILTER)' FERRY_MODEL_SEEDS=10 Scripts/run-tests $(THREAD_SANITIZER)
+	TSAN_OPTIONS='suppressions=$(CURDIR)/Tests/ThreadSanitizer/suppressions.txt' SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=1 \
+	SWIFT='$(SWIFT)' FILTER='$(FILTER)' FERRY_MODEL_SEEDS=10 Scripts/run-tests $(THREAD_SANITIZER)
 
 fuzz: ## Give every parser a million inputs that a fuzzer makes up (ARGS='--runs 5000000 url journal')
 	@Scripts/dependencies build

@@ -52,7 +52,7 @@ struct PublicPeerTests {
                 let failure = await transport.failure(of: request)
                 #expect(failure?.kind == .privateAddress, "\(failure?.message ?? "")")
                 #expect(failure?.isTransient == false)
-                #expect(server.traffic.acceptedConnections >= 1)
+                try await server.waitFor { $0.acceptedConnections >= 1 }
                 #expect(server.requests.isEmpty)
                 await transport.shutdown()
             }
