@@ -30,11 +30,12 @@ package struct BottleneckPolicy: Sendable {
 
     // MARK: Observing
 
-    /// Records that `count` bytes arrived after `wait` seconds in which they were wanted.
-    mutating func arrived(_ count: ByteCount, after wait: Double, at now: Duration) {
+    /// Records that `count` bytes arrived after `wait` seconds in which they were wanted, on a connection with this
+    /// shortest round trip; 0 if it is not known.
+    mutating func arrived(_ count: ByteCount, after wait: Double, trip: Double, at now: Duration) {
         present.bytes += count
         defer { lastArrival = now }
-        let pause = max(shortestTrip * Self.longPause, Self.leastPause)
+        let pause = max(max(trip, shortestTrip) * Self.longPause, Self.leastPause)
         guard wait >= pause else { return }
         present.pauses += 1
         present.silent += wait

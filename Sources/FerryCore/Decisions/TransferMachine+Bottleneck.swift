@@ -12,9 +12,10 @@ extension TransferMachine {
     /// Whether ``observed(_:rateLimit:at:)`` is to be called.
     package func isObservationDue(at now: Duration) -> Bool { limits.isDue(at: now) }
 
-    /// Records what the system knows of a connection.
-    package mutating func observed(_ socket: SocketFacts) {
+    /// Records what the system knows of a connection; `id` is `nil` for requests before there are connections.
+    package mutating func observed(_ socket: SocketFacts, on id: ConnectionID?) {
         limits.present.add(socket)
+        if let id, let trip = socket.shortestTrip { connections[id]?.shortestTrip = trip.seconds }
         latency.observed(socket.shortestTrip)
     }
 

@@ -80,6 +80,8 @@ extension TransferMachine {
         var markBytes: ByteCount = 0
         var markTime: Duration
         var lastByte: Duration
+        /// The shortest round trip in seconds; 0 until it is known.
+        var shortestTrip: Double = 0
         /// Consecutive unusable responses.
         var misfits = 0
 

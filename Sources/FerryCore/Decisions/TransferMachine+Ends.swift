@@ -13,7 +13,7 @@ extension TransferMachine {
     package mutating func arrived(_ count: ByteCount, on id: ConnectionID, at now: Duration) {
         receivedBytes += count
         let enough = settings.stallBytes
-        var (hasBrought, isBeginning, wait) = (false, false, Duration.zero)
+        var (hasBrought, isBeginning, wait, trip) = (false, false, Duration.zero, 0.0)
         let source: Int? = change(id) { connection in
             connection.bytes += count
             if connection.bytes - connection.markBytes >= enough {
@@ -23,6 +23,7 @@ extension TransferMachine {
             }
             if connection.isAsking {
                 wait = now - connection.lastByte
+                trip = connection.shortestTrip
                 connection.demand = .paused(since: now)
             }
             connection.receives(count)
@@ -32,7 +33,7 @@ extension TransferMachine {
             return connection.source
         }
         if let source { sources[source].failures = 0 }
-        limits.arrived(count, after: wait.seconds, at: now)
+        limits.arrived(count, after: wait.seconds, trip: trip, at: now)
         if hasBrought { lastBrought = now }
         if isBeginning, policy.target > 1 { mayOpen = true }
     }

@@ -58,7 +58,7 @@ extension DownloadDriver {
         let verdict: ResponseVerdict
         let asked = environment.clock.now()
         do throws(TransferFailure) {
-            var request = transferRequest(for: fetch)
+            var request = transferRequest(for: fetch, on: id)
             request.judgesHost = state.withLock { !$0.machine.hasOthers(than: id) }
             response = try await environment.transport.fetch(request)
             environment.metrics.answered(response.head.status, after: environment.clock.now() - asked)

@@ -193,7 +193,7 @@ extension DownloadDriver {
 
 /// The requests of connections.
 extension DownloadDriver {
-    func transferRequest(for fetch: TransferMachine.Fetch) -> TransferRequest {
+    func transferRequest(for fetch: TransferMachine.Fetch, on id: ConnectionID) -> TransferRequest {
         var fields = HTTPFields()
         if let range = fetch.ask.field {
             fields[.range] = range
@@ -206,10 +206,12 @@ extension DownloadDriver {
                 fields[.ifModifiedSince] = date
             }
         }
-        return transferRequest(source: fetch.source, fields: fields, fromOriginal: fetch.fromOriginal)
+        return transferRequest(source: fetch.source, fields: fields, fromOriginal: fetch.fromOriginal, on: id)
     }
 
-    func transferRequest(source: Int, fields: HTTPFields, fromOriginal: Bool) -> TransferRequest {
+    func transferRequest(
+        source: Int, fields: HTTPFields, fromOriginal: Bool, on id: ConnectionID? = nil
+    ) -> TransferRequest {
         let original = sources[source]
         let url = fromOriginal ? original : state.withLock { $0.links.resolved[source] } ?? original
         var request = TransferRequest(
@@ -218,7 +220,7 @@ extension DownloadDriver {
         request.fields = fields
         request.admission = environment.book
         request.trace = { [weak self] in self?.report(.event(.note($0))) }
-        request.observe = { [weak self] facts in self?.state.withLock { $0.machine.observed(facts) } }
+        request.observe = { [weak self] facts in self?.state.withLock { $0.machine.observed(facts, on: id) } }
         return request
     }
 }

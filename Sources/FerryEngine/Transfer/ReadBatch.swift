@@ -14,10 +14,12 @@ struct ReadBatch {
     static let start: Int64 = 256 * 1024
     /// The bytes before the end of a body that may be in buffers above the socket: a TLS record, and a spare one.
     static let reserve: Int64 = 32 * 1024
-    static let smallest = 4 * 1024
-    static let largest = 128 * 1024
-    /// The round trips by parts of which bytes gather. Half a round trip is also the pause from which
-    /// ``BottleneckPolicy`` takes a server for slow.
+    static let smallest: Int64 = 4 * 1024
+    /// Half of what a socket's buffer holds at first on macOS, which does not wake when a buffer with less than the mark is
+    /// full.
+    static let largest: Int64 = 64 * 1024
+    /// The round trips by parts of which bytes gather: three eighths at most, since ``BottleneckPolicy`` takes half of one
+    /// for a pause of the server.
     static let trips: ClosedRange<TimeAmount> = .milliseconds(4) ... .milliseconds(32)
     static let longestWait = TimeAmount.milliseconds(16)
 
@@ -39,8 +41,8 @@ struct ReadBatch {
 
     /// Sets the mark after a read.
     ///
-    /// The mark doubles while less than a quarter of a round trip passes between two reads, and is halved when more than
-    /// half of one does.
+    /// The mark doubles while less than three sixteenths of a round trip pass between two reads, so that twice as many
+    /// bytes come in three eighths, and is halved when more than that passes.
     ///
     /// - Parameters:
     ///   - trip: The shortest round trip, of which 4 to 32 ms count.
@@ -49,19 +51,23 @@ struct ReadBatch {
     mutating func readCompleted(at now: NIODeadline, trip: TimeAmount, length: Int64, buffer: Int) {
         defer { lastRead = now }
         let missing = max(0, length) - received
-        let most = Int(min(Int64(min(Self.largest, buffer / 2)), missing - Self.reserve))
+        let most = min(Self.largest, Int64(buffer / 2), missing - Self.reserve)
         guard let lastRead, received >= Self.start, most >= Self.smallest else {
             mark = 1
             return
         }
         let trip = min(max(trip, Self.trips.lowerBound), Self.trips.upperBound)
+        let longest = TimeAmount.nanoseconds(trip.nanoseconds * 3 / 8)
         let interval = now - lastRead
-        if interval * 4 < trip {
-            mark = max(Self.smallest, mark * 2)
-        } else if interval * 2 > trip {
+        if mark == 1 {
+            // The smallest mark is three segments.
+            if interval * 3 < longest { mark = Int(Self.smallest) }
+        } else if interval * 2 < longest {
+            mark *= 2
+        } else if interval > longest {
             mark = mark > Self.smallest ? mark / 2 : 1
         }
-        mark = min(mark, most)
+        mark = min(mark, Int(most))
     }
 
     /// Gives up the mark if it has delayed bytes for too long. Returns when to call again; `nil` while there is no mark.

@@ -114,12 +114,28 @@ struct TransferMachineStallTests: ScenarioSuite {
         #expect(last.contains(.cut(id)))
     }
 
+    @Test("TransferMachine: a wait is a pause from half of the round trip of its own connection")
+    func pauses() {
+        var (machine, id) = reading(1 << 20, maxConnections: 1)
+        machine.observed(nil, rateLimit: nil, at: .zero)
+        machine.observed(SocketFacts(shortestTrip: .milliseconds(10)), on: nil)
+        machine.observed(nil, rateLimit: nil, at: .milliseconds(1))
+        func pauses(after wait: Duration) -> Int {
+            var changed = machine
+            changed.arrived(1000, on: id, at: wait)
+            return changed.limits.present.pauses
+        }
+        #expect([pauses(after: .milliseconds(4)), pauses(after: .milliseconds(6))] == [0, 1])
+        machine.observed(SocketFacts(shortestTrip: .milliseconds(24)), on: id)
+        #expect([pauses(after: .milliseconds(11)), pauses(after: .milliseconds(13))] == [0, 1])
+    }
+
     @Test("TransferMachine: a silent server on the same machine is left until the stall timeout")
     func silentBeside() {
         var (machine, id) = reading(1 << 20, maxConnections: 1)
         var socket = SocketFacts()
         socket.shortestTrip = .microseconds(40)
-        machine.observed(socket)
+        machine.observed(socket, on: id)
         let (early, last) = (commands(&machine, at: 30), commands(&machine, at: 61))
         #expect(!early.contains(.cut(id)) && last.contains(.cut(id)))
     }
