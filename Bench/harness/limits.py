@@ -195,5 +195,5 @@ class Limits:
             stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True,
             env={"PATH": os.environ["PATH"], "HOME": str(field.home), "LC_ALL": "C.UTF-8"})
         said = [line.split("speed limited: ")[1] for line in process.stderr.splitlines() if "speed limited: " in line]
-        print("    " + " · ".join(said), flush=True)
+        print("    " + (" · ".join(said) or f"nothing; exit {process.returncode}: {process.stderr[-500:]!r}"), flush=True)
         return next((cause for start, cause in SENTENCES.items() if said and said[-1].startswith(start)), "none")
