@@ -161,13 +161,11 @@ package final class MemoryStore: DownloadStore {
 /// The key of duplicate detection.
 struct SourcesAndPlace: Hashable {
     let sources: [DownloadURL]
-    let destination: DownloadRequest.Destination
-    let upload: DownloadURL?
+    private let place: [UInt8]
 
     init(_ request: DownloadRequest) {
         sources = request.sources
-        upload = request.uploadTo
-        destination = request.destination
+        place = Array(CatalogueColumns.place(request).utf8)
     }
 }
 

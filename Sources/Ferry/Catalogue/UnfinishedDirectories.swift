@@ -1,4 +1,5 @@
 import FerryCore
+import SystemPackage
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -22,12 +23,13 @@ package enum UnfinishedDirectories {
             let sql = """
                 SELECT \(CatalogueColumns.selection) FROM download WHERE state NOT IN (\(over)) GROUP BY place
                 """
-            var directories: Set<String> = []
+            var directories: Set<FilePath> = []
             // An unreadable row is not listed either.
             try database.forEach(sql) { row in
-                if let directory = (try? CatalogueColumns.row(row))?.directory { directories.insert(directory) }
+                guard let directory = (try? CatalogueColumns.row(row))?.directory else { return }
+                directories.insert(FilePath(directory))
             }
-            return directories.sorted()
+            return directories.map(\.string).sorted()
         } catch { return nil }
     }
 }

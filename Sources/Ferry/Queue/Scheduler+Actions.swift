@@ -1,6 +1,7 @@
 import FerryCore
 import FerryEngine
 import Synchronization
+import SystemPackage
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -148,7 +149,7 @@ extension Scheduler {
             // Only after removal: a listed download must stay part of a list that is rebuilt from journals.
             let (id, syncs) = (live.id, live.request.syncsToDisk)
             await withFiles { PartFiles.setTaken(data.partPath, by: id, syncs: syncs, fileSystem: $0) }
-            state.withLock { _ = $0.takenFrom.insert(data.partDirectory) }
+            state.withLock { _ = $0.takenFrom.insert(FilePath(data.partDirectory)) }
             live.set(state: .cancelled)
             live.close()
             return data

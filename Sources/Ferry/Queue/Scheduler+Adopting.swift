@@ -76,9 +76,9 @@ extension Scheduler {
 
     /// Whether a download of this list uses the directory, or did before it was removed with resume data.
     private func hasUsed(directory: String) async -> Bool {
-        var known = state.withLock { $0.takenFrom }.union(configuration.hosted.directories)
-        if case .catalogue(_, let own, _) = configuration.storage { known.insert(own) }
-        let directories = Set(known.map { FilePath($0).lexicallyNormalized() })
+        var known = state.withLock { $0.takenFrom }.union(configuration.hosted.directories.map { FilePath($0) })
+        if case .catalogue(_, let own, _) = configuration.storage { known.insert(FilePath(own)) }
+        let directories = Set(known.map { $0.lexicallyNormalized() })
         let wanted = FilePath(directory).lexicallyNormalized()
         if directories.contains(wanted) { return true }
         guard let store, let ids = try? await store.load().map(\.id) else {

@@ -117,8 +117,8 @@ extension Scheduler {
         _ store: Catalogue, _ vault: any SecretVault, identifier: String, directory: String
     ) async throws(DownloadError) {
         let hosted = configuration.hosted
-        var seen: Set<String> = []
-        let places = ([directory] + hosted.directories).filter { seen.insert($0).inserted }
+        var seen: Set<FilePath> = []
+        let places = ([directory] + hosted.directories).filter { seen.insert(FilePath($0)).inserted }
         let sessions = hosted.identifiers.union([identifier])
         let now = clock.date()
         var rows: [CatalogueRow] = await withFiles { files in

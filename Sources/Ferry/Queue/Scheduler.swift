@@ -2,6 +2,7 @@ import CoreMetrics
 import FerryCore
 import FerryEngine
 import Synchronization
+import SystemPackage
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -51,7 +52,7 @@ final class Scheduler: Sendable {
         /// Set while no new downloads are accepted.
         var isDraining = false
         /// Directories of downloads that were removed from the list with resume data.
-        var takenFrom: Set<String> = []
+        var takenFrom: Set<FilePath> = []
     }
 
     let state: Mutex<State>

@@ -88,28 +88,28 @@ public final class DirectorySync: Sendable {
     private let options: SyncOptions
     private struct State {
         /// The records of this run, by path.
-        private(set) var records: [String: FileRecord] = [:]
+        private(set) var records: [FilePath: FileRecord] = [:]
         /// Of the records that are not complete.
-        private(set) var errors: [String: DownloadError] = [:]
+        private(set) var errors: [FilePath: DownloadError] = [:]
         var report = SyncReport()
 
-        mutating func note(_ record: FileRecord) { (records[record.path], errors[record.path]) = (record, nil) }
+        mutating func note(_ record: FileRecord) { (records[record.key], errors[record.key]) = (record, nil) }
 
         /// Notes a file that is not complete; what is known of an earlier version of it stays.
-        mutating func fail(_ entry: SetEntry, _ earlier: [String: FileRecord], _ error: DownloadError) {
-            var record = earlier[entry.path] ?? FileRecord(path: entry.path)
+        mutating func fail(_ entry: SetEntry, _ earlier: [FilePath: FileRecord], _ error: DownloadError) {
+            var record = earlier[entry.key] ?? FileRecord(path: entry.path)
             record.urls = entry.sources.map { $0.with(nil).text }
             record.problem = error.message
-            (records[entry.path], errors[entry.path]) = (record, error)
+            (records[entry.key], errors[entry.key]) = (record, error)
         }
     }
     private let state: Mutex<State>
     /// Locked on file threads alone; `nil` after the end.
     private let manifest: Mutex<Manifest?>
     /// The records of the last sync, by path.
-    private let earlier: [String: FileRecord]
+    private let earlier: [FilePath: FileRecord]
     /// Paths below the directory, by the absolute paths of files.
-    private let entries: [String: SetEntry]
+    private let entries: [FilePath: SetEntry]
 
     /// Reads the list, compares it with the directory, and opens the manifest.
     ///
@@ -139,7 +139,7 @@ public final class DirectorySync: Sendable {
         var state = State()
         state.report.listedCount = listing.entries.count
         state.report.problems = listing.problems.map(\.description)
-        var (requests, entries): ([DownloadRequest], [String: SetEntry]) = ([], [:])
+        var (requests, entries): ([DownloadRequest], [FilePath: SetEntry]) = ([], [:])
         for step in plan.steps {
             switch step {
             case .keep(let record):
@@ -150,12 +150,12 @@ public final class DirectorySync: Sendable {
                 let error = DownloadError(.conflict, ErrorPhrase(.thereAlready, path), recovery: .needsUser)
                 state.fail(entry, earlier, error)
             case .request(let entry, let cause):
-                if let error = opened.failures[Paths.parent(of: entry.path)] {
+                if let error = opened.failures[entry.key.removingLastComponent()] {
                     state.fail(entry, earlier, error)
                     continue
                 }
                 let request = Self.request(entry, cause, in: root, options, home: home)
-                if case .file(let path) = request.destination { entries[path] = entry }
+                if case .file(let path) = request.destination { entries[FilePath(path)] = entry }
                 requests.append(request)
             }
         }
@@ -179,7 +179,7 @@ public final class DirectorySync: Sendable {
 
     private static func open(
         _ root: FilePath, _ listing: SetListing, _ options: SyncOptions, _ disk: Disk
-    ) throws(DownloadError) -> (plan: SyncPlan, manifest: Manifest, failures: [String: DownloadError]) {
+    ) throws(DownloadError) -> (plan: SyncPlan, manifest: Manifest, failures: [FilePath: DownloadError]) {
         let outer = disk.fileSystem(within: options.root)
         do throws(FileError) { try outer.makeDirectories(root, syncs: true) } catch {
             throw DownloadError(error)
@@ -189,12 +189,12 @@ public final class DirectorySync: Sendable {
         let plan = SyncPlan(
             listing, options, .init(root, manifest.records, confined, restoringTimes: true))
         // Directories that cannot be made, as a file or link has the name: their files are incomplete, and no others.
-        var failures: [String: DownloadError] = [:]
-        var made: Set<String> = []
+        var failures: [FilePath: DownloadError] = [:]
+        var made: Set<FilePath> = []
         for case .request(let entry, _) in plan.steps {
-            let parent = Paths.parent(of: entry.path)
-            guard entry.path.utf8.contains(UInt8(ascii: "/")), made.insert(parent).inserted else { continue }
-            do throws(FileError) { try confined.makeDirectories(root.appending(parent), syncs: true) } catch {
+            let parent = entry.key.removingLastComponent()
+            guard !parent.isEmpty, made.insert(parent).inserted else { continue }
+            do throws(FileError) { try confined.makeDirectories(root.pushing(parent), syncs: true) } catch {
                 failures[parent] = DownloadError(.conflict, error.phrase, recovery: .needsUser)
             }
         }
@@ -207,12 +207,12 @@ public final class DirectorySync: Sendable {
 
     /// Notes a completed download of ``requests``.
     public func completed(_ file: FinishedDownload) async {
-        guard let entry = entries[file.path] else { return }
+        guard let entry = entries[FilePath(file.path)] else { return }
         let problem = await EngineProvider.files.run { [self] disk -> DownloadError? in
             do throws(DownloadError) {
                 var record = try self.record(of: file, entry, disk)
                 // A 304 proves no less than what was known before.
-                if file.wasAlreadyComplete, let old = earlier[record.path], old.checksum == record.checksum {
+                if file.wasAlreadyComplete, let old = earlier[record.key], old.checksum == record.checksum {
                     record.proof = [record.proof, old.proof].compactMap(\.self).max()
                 }
                 try manifest.withLock { manifest throws(DownloadError) in try manifest?.append(record) }
@@ -253,7 +253,7 @@ public final class DirectorySync: Sendable {
 
     /// Notes a download of ``requests`` that ended without its file.
     public func failed(_ error: DownloadError, path: String) {
-        guard let entry = entries[path] else { return }
+        guard let entry = entries[FilePath(path)] else { return }
         state.withLock { $0.fail(entry, earlier, error) }
     }
 
@@ -280,10 +280,10 @@ public final class DirectorySync: Sendable {
             guard let manifest = manifest.withLock({ $0.take() }) else { return state.withLock(\.report) }
             let stopped = DownloadError(.cancelled, ErrorPhrase(.stopped))
             let (records, ended) = state.withLock { state in
-                for entry in listing.entries where state.records[entry.path] == nil {
+                for entry in listing.entries where state.records[entry.key] == nil {
                     state.fail(entry, earlier, stopped)
                 }
-                state.report.errors = state.errors
+                state.report.errors = Dictionary(state.errors.map { ($0.key.string, $0.value) }) { first, _ in first }
                 return (state.records, state.report)
             }
             var report = ended
@@ -296,10 +296,10 @@ public final class DirectorySync: Sendable {
                 }
             }
             report.gone = kept.map(\.path)
-            report.incomplete = listing.entries.map(\.path).filter {
-                records[$0]?.problem != nil || records[$0]?.proof == nil
-            }.sorted()
-            try manifest.replace(by: listing.entries.compactMap { records[$0.path] } + kept + plan.others)
+            report.incomplete = listing.entries.filter {
+                records[$0.key]?.problem != nil || records[$0.key]?.proof == nil
+            }.map(\.path).sorted()
+            try manifest.replace(by: listing.entries.compactMap { records[$0.key] } + kept + plan.others)
             state.withLock { [report] in $0.report = report }
             return report
         }

@@ -152,7 +152,7 @@ struct FileVerifier {
                 let rest = file.string.dropping(prefix: directory.string)
             {
                 let path = rest.split(at: "/").joined(separator: "/")
-                if let record = records.first(where: { $0.path == path }) {
+                if let record = records.first(where: { $0.path.hasSameBytes(as: path) }) {
                     return (record, directory.appending(SetPath.manifest))
                 }
             }

@@ -16,7 +16,7 @@ import SystemPackage
 /// keeps two syncs of one directory apart.
 struct Manifest: Sendable {
     /// The records, by path.
-    private(set) var records: [String: FileRecord] = [:]
+    private(set) var records: [FilePath: FileRecord] = [:]
     private let path: FilePath
     private let fileSystem: any FileSystem
     private var file: any File
@@ -101,9 +101,9 @@ struct Manifest: Sendable {
 
     /// The lines of a manifest.
     private struct Lines {
-        var records: [String: FileRecord] = [:]
+        var records: [FilePath: FileRecord] = [:]
         /// The paths in the order of their first lines.
-        var order: [String] = []
+        var order: [FilePath] = []
         /// The number of files that the last sync which ended has noted.
         var count: Int?
         /// The number of lines that cannot be read: their files are requested again.
@@ -118,7 +118,7 @@ struct Manifest: Sendable {
                 if let record = try? APICoding.decode(FileRecord.self, from: data),
                     SetPath.make(record.path) == record.path
                 {
-                    if records.updateValue(record, forKey: record.path) == nil { order.append(record.path) }
+                    if records.updateValue(record, forKey: record.key) == nil { order.append(record.key) }
                     return
                 }
                 if let count = try? APICoding.decode(Count.self, from: data) {
@@ -150,7 +150,7 @@ struct Manifest: Sendable {
 
     /// Appends a record. Not synced: a lost line costs a request. Blocks.
     mutating func append(_ record: FileRecord) throws(DownloadError) {
-        records[record.path] = record
+        records[record.key] = record
         let line = try Self.line(record)
         do throws(FileError) { try file.write(line, at: end) } catch { throw DownloadError(error) }
         end += ByteCount(line.count)

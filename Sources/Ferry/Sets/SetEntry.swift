@@ -1,5 +1,6 @@
 public import FerryCore
 import FerryEngine
+import SystemPackage
 
 /// One file of a set, as the source of the set lists it.
 public struct SetEntry: Sendable, Hashable {
@@ -31,6 +32,14 @@ public struct SetEntry: Sendable, Hashable {
         (self.path, self.sources, self.totalBytes, self.checksum) = (safe, sources, totalBytes, checksum)
         isExact = safe.hasSameBytes(as: path)
     }
+
+    /// The path by its bytes: canonically equivalent names are different files.
+    var key: FilePath { FilePath(path) }
+}
+
+extension FileRecord {
+    /// Likewise.
+    var key: FilePath { FilePath(path) }
 }
 
 /// Paths of files below the directory of a set: relative, each name made safe as those that servers suggest.

@@ -11,22 +11,22 @@ struct SetListing: Sendable {
     var problems: [Reason] = []
 
     /// The paths of all listed files, also of those that are not wanted.
-    var paths: Set<String> = []
+    var paths: Set<FilePath> = []
     /// The paths of directories of an index without anything in them.
     var emptyDirectories: [String] = []
     /// The URL of the first page of an index; `nil` of a list.
     var root: DownloadURL?
     /// The place of each wanted file in ``entries``.
-    private var places: [String: Int] = [:]
+    private var places: [FilePath: Int] = [:]
 
     /// Adds entries. Of two with one path the one that has it by itself counts, else the first: one file would replace
     /// the other.
     mutating func add(_ new: [SetEntry], _ filter: SetFilter) {
         for entry in new {
-            paths.insert(entry.path)
+            paths.insert(entry.key)
             guard filter.accepts(entry.path) else { continue }
-            guard let place = places[entry.path] else {
-                places[entry.path] = entries.count
+            guard let place = places[entry.key] else {
+                places[entry.key] = entries.count
                 entries.append(entry)
                 continue
             }

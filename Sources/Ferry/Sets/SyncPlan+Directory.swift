@@ -10,7 +10,7 @@ extension SyncPlan.Directory {
     ///   - restoringTimes: Whether a file that has the bytes of its record gets its recorded time again, by which it is known.
     ///     Otherwise nothing is written.
     init(
-        _ root: FilePath, _ manifest: [String: FileRecord], _ fileSystem: any FileSystem, restoringTimes: Bool
+        _ root: FilePath, _ manifest: [FilePath: FileRecord], _ fileSystem: any FileSystem, restoringTimes: Bool
     ) {
         self.init(
             manifest: manifest, file: { SyncPlan.LocalFile.read(root.appending($0), fileSystem) },

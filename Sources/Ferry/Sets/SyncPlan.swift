@@ -1,4 +1,5 @@
 import FerryCore
+import SystemPackage
 
 /// What a sync does with each file of a set: a pure function of the list, the manifest and the files that are there.
 struct SyncPlan: Sendable, Hashable {
@@ -42,7 +43,7 @@ struct SyncPlan: Sendable, Hashable {
     /// What a sync knows of the directory.
     struct Directory {
         /// The records of the last sync, by path.
-        var manifest: [String: FileRecord]
+        var manifest: [FilePath: FileRecord]
         /// Returns the file that is at a path.
         var file: (_ path: String) -> LocalFile?
         /// Whether the file at a path has the bytes of its record, whose time it has not.
@@ -67,15 +68,15 @@ struct SyncPlan: Sendable, Hashable {
     }
 
     init(_ listing: SetListing, _ options: SyncOptions, _ directory: Directory) {
-        var wanted: Set<String> = []
+        var wanted: Set<FilePath> = []
         for entry in listing.entries {
-            wanted.insert(entry.path)
+            wanted.insert(entry.key)
             steps.append(Self.step(entry, options, directory))
         }
-        for record in directory.manifest.values.sorted(by: { $0.path < $1.path }) where !wanted.contains(record.path) {
+        for record in directory.manifest.values.sorted(by: { $0.path < $1.path }) where !wanted.contains(record.key) {
             let depth = record.path.utf8.count { $0 == UInt8(ascii: "/") }
             let isWanted = options.filter.accepts(record.path) && options.maxDepth.map { depth <= $0 } != false
-            if !isWanted || listing.paths.contains(record.path) {
+            if !isWanted || listing.paths.contains(record.key) {
                 others.append(record)
             } else if let file = directory.file(record.path) {
                 let isDeleted =
@@ -87,7 +88,7 @@ struct SyncPlan: Sendable, Hashable {
 
     private static func step(_ entry: SetEntry, _ options: SyncOptions, _ directory: Directory) -> Step {
         guard let file = directory.file(entry.path) else { return .request(entry, .missing) }
-        if var record = directory.manifest[entry.path], record.proof != nil, record.totalBytes == file.totalBytes,
+        if var record = directory.manifest[entry.key], record.proof != nil, record.totalBytes == file.totalBytes,
             record.modified == file.modified || directory.isSame(record)
         {
             record.problem = nil
@@ -109,7 +110,7 @@ struct SyncPlan: Sendable, Hashable {
         if let size = entry.totalBytes, size != record.totalBytes { return false }
         if let wanted = entry.checksum { return wanted == record.checksum }
         guard let etag = entry.etag, let tag = EntityTag(etag), !tag.isWeak else { return nil }
-        return etag == record.etag
+        return tag == record.etag.flatMap { EntityTag($0) }
     }
 }
 

@@ -144,7 +144,7 @@ extension DownloadManager {
             let fileSystem = disk.fileSystem(within: options.root ?? root.string)
             let manifest = try Manifest.content(of: root, fileSystem: fileSystem)?.records ?? []
             let here = SyncPlan.Directory(
-                root, Dictionary(manifest.map { ($0.path, $0) }) { $1 }, fileSystem, restoringTimes: false)
+                root, Dictionary(manifest.map { ($0.key, $0) }) { $1 }, fileSystem, restoringTimes: false)
             return SyncPreview(SyncPlan(listing, options, here), listing, here)
         }
     }

@@ -224,7 +224,7 @@ package enum ResumePolicy {
     /// Whether samples were compared under exactly these validators.
     private static func isSampled(_ representation: Representation, _ held: PartialContent) -> Bool {
         guard let sampled = held.sampledAs else { return false }
-        return sampled.etag == representation.identity.etag
+        return sampled.hasSameTag(as: representation.identity)
             && sampled.lastModified == representation.identity.lastModified
     }
 

@@ -26,6 +26,11 @@ public struct Credentials: Sendable, Hashable {
         self.user = user
         self.password = password
     }
+
+    // `String` equality treats canonically equivalent texts as equal; a server does not.
+    public static func == (lhs: Credentials, rhs: Credentials) -> Bool {
+        lhs.user.hasSameBytes(as: rhs.user) && lhs.password.hasSameBytes(as: rhs.password)
+    }
 }
 
 extension Credentials: CustomStringConvertible, CustomDebugStringConvertible, CustomReflectable {

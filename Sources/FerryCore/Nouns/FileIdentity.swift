@@ -22,6 +22,11 @@ package struct FileIdentity: Codable, Hashable, Sendable {
         self.contentType = contentType
     }
 
+    /// Whether both have the same ETag, or none.
+    package func hasSameTag(as other: FileIdentity) -> Bool {
+        etag.flatMap { EntityTag($0) } == other.etag.flatMap { EntityTag($0) }
+    }
+
     /// Whether the media type is that of a web page.
     package var isPage: Bool { contentType.flatMap { MediaType($0) }?.isHTML == true }
 }

@@ -24,9 +24,12 @@ package struct ChecksumList: Sendable, Hashable {
     package func checksum(for name: String) -> Checksum? {
         if entries.count == 1, entries[0].name == nil { return entries[0].checksum }
         let base = Self.baseName(name)
-        for isMatch in [{ $0 == name }, { $0 == base || $0 == "./" + base }, { Self.baseName($0) == base }]
-            as [(String) -> Bool]
-        {
+        // Byte by byte first; equivalent names help with lists from macOS.
+        for isMatch in [
+            { $0.hasSameBytes(as: name) }, { $0 == name },
+            { $0.hasSameBytes(as: base) || $0.hasSameBytes(as: "./" + base) }, { $0 == base || $0 == "./" + base },
+            { Self.baseName($0).hasSameBytes(as: base) }, { Self.baseName($0) == base },
+        ] as [(String) -> Bool] {
             let found = entries.filter { $0.name.map(isMatch) ?? false }.map(\.checksum)
             guard let strongest = found.max(by: { $0.algorithm.strength < $1.algorithm.strength }) else { continue }
             let same = found.filter { $0.algorithm == strongest.algorithm }

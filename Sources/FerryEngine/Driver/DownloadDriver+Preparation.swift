@@ -116,7 +116,7 @@ extension DownloadDriver {
                 let original = DownloadPaths(of: path)?.unnumbered
                 if request.onConflict != .rename, let original, original.isInUse(disk.fileSystem) { return false }
                 let requested = records[path]?.requestedName
-                return requested == nil || requested == name || original?.name == name
+                return [requested, original?.name].contains { $0?.hasSameBytes(as: name) == true } || requested == nil
             }
             if let found { return found }
             if let part = own.first.flatMap(DownloadPaths.init(of:))?.part {

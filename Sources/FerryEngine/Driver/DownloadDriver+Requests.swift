@@ -70,7 +70,7 @@ extension DownloadDriver {
                 let verdict = try await judge(&response, asked: ask, source: source)
                 switch ResumePolicy.assessSample(verdict, of: block, held: held, rules: rules) {
                 case .compare(let representation):
-                    if let offered, offered.etag != representation.identity.etag {
+                    if let offered, !offered.hasSameTag(as: representation.identity) {
                         return .outcome(.inconclusive(Reason(.tooLittle)), nil)
                     }
                     offered = representation.identity

@@ -117,7 +117,9 @@ package struct DownloadPlanner: Sendable {
             directory = FilePath(path).lexicallyNormalized()
             if let index = try? environment.journals(in: directory, disk) {
                 let (name, records) = (SafeName.make(nil, url: source, finalURL: nil), index.records)
-                journal = index.paths(forURL: source.text).first { (records[$0]?.requestedName ?? name) == name }
+                journal = index.paths(forURL: source.text).first {
+                    records[$0]?.requestedName.map { $0.hasSameBytes(as: name) } != false
+                }
             }
         case .file(let path), .part(let path):
             directory = FilePath(path).lexicallyNormalized().removingLastComponent()

@@ -174,11 +174,11 @@ struct ConfinementPlan: Sendable, Hashable {
 
     /// Removes duplicates and directories below another one; sorted.
     static func roots(of directories: [String]) -> [String] {
-        let all = Set(directories)
+        let all = Set(directories.map { FilePath($0) })
         return all.filter { path in
-            var above = FilePath(path)
-            while above.removeLastComponent() { if all.contains(above.string) { return false } }
+            var above = path
+            while above.removeLastComponent() { if all.contains(above) { return false } }
             return true
-        }.sorted()
+        }.map(\.string).sorted()
     }
 }

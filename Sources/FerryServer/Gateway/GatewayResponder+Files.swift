@@ -38,7 +38,10 @@ extension GatewayResponder {
             return Response(status: .ok, headers: fields)
         }
         // apt knows files by their date.
-        let isOther = visit.http.headers[.ifRange].map { $0 != fields[.eTag] && $0 != fields[.lastModified] } ?? false
+        let isOther =
+            visit.http.headers[.ifRange].map { asked in
+                ![fields[.eTag], fields[.lastModified]].contains { $0?.hasSameBytes(as: asked) == true }
+            } ?? false
         switch RangeField(isOther ? nil : visit.http.headers[.range], length: size) {
         case .whole:
             return Response(status: .ok, headers: fields, body: Self.body(holding, nil, size: size, watching: watched))

@@ -4,6 +4,7 @@ import FerryCore
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
+import SystemPackage
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -96,7 +97,8 @@ extension API {
     ) async throws(DownloadError) -> [(download: Download, isNew: Bool)] {
         let requests = try new.map { new throws(DownloadError) in try request(new, session: session, isLocal: isLocal) }
         try await sessions.note(
-            Set(requests.compactMap(\.destination.place)).subtracting([directory(of: session)]).sorted(), of: session)
+            Set(requests.compactMap(\.destination.place).map { FilePath($0) })
+                .subtracting([FilePath(directory(of: session))]).map(\.string).sorted(), of: session)
         return try await manager.add(requests, for: session)
     }
 

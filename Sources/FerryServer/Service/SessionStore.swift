@@ -2,6 +2,7 @@ package import Ferry
 package import FerryAPI
 package import FerryCore
 import Synchronization
+import SystemPackage
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -108,7 +109,7 @@ package final class SessionStore: Sendable {
     package func directories(everUsed: Bool) -> [String] {
         let known = entries.withLock { Array($0.values) }
         let all = known.flatMap { [$0.directory].compactMap(\.self) + (everUsed ? $0.places ?? [] : []) }
-        return Set(all).sorted()
+        return Set(all.map { FilePath($0) }).map(\.string).sorted()
     }
 
     private func change(

@@ -3,6 +3,13 @@ import Testing
 
 @Suite("Authentication challenges")
 struct AuthTests {
+    @Test("Credentials: a password that only looks the same is another one")
+    func equality() {
+        let composed = Credentials(user: "u", password: "caf\u{E9}")
+        #expect(composed != Credentials(user: "u", password: "cafe\u{301}"))
+        #expect(composed == Credentials(user: "u", password: "caf\u{E9}"))
+    }
+
     @Test(
         "AuthChallenge: one field line may hold several challenges, and malformed ones are left out",
         arguments: [

@@ -102,6 +102,15 @@ struct ChecksumTextTests {
         #expect(ChecksumList("").checksum(for: "any") == nil)
     }
 
+    @Test("ChecksumList: of canonically equivalent names the one with the same bytes counts, else the only one")
+    func equivalent() {
+        let other = String(Self.sha256.reversed())
+        let list = ChecksumList("\(Self.sha256)  cafe\u{301}\n\(other)  d/caf\u{E9}")
+        #expect(list.checksum(for: "cafe\u{301}")?.hex == Self.sha256)
+        #expect(list.checksum(for: "d/caf\u{E9}")?.hex == other)
+        #expect(ChecksumList("\(Self.sha256)  cafe\u{301}").checksum(for: "caf\u{E9}")?.hex == Self.sha256)
+    }
+
     @Test("ChecksumList: the strongest digest of a name counts, and contradicting ones do not") func several() {
         let other = String(Self.sha256.reversed())
         let both = ChecksumList("\(Self.md5)  a\n\(Self.sha256)  a\n\(Self.sha1)  a")

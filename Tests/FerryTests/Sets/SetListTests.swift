@@ -99,6 +99,34 @@ struct SetListTests {
         #expect(error?.message.contains("--base") == true)
     }
 
+    @Test("List of checksums: canonically equivalent names are different files with digests of their own")
+    func equivalentNames() throws {
+        let other = String(repeating: "ef", count: 64)
+        let list = try Self.list(
+            "\(Self.digest)  cafe\u{301}.bin\n\(other)  caf\u{E9}.bin", base: "http://h/release/SHA256SUMS")
+        let names = ["cafe\u{301}.bin", "caf\u{E9}.bin"]
+        #expect(list.entries.map { Array($0.path.utf8) } == names.map { Array($0.utf8) })
+        #expect(list.entries.map(\.checksum?.hex) == [Self.digest, other])
+    }
+
+    @Test("Plan: a file with a name that is equivalent to a recorded one is another file, and is not replaced")
+    func equivalentRecord() throws {
+        var record = FileRecord(path: "cafe\u{301}.bin", urls: ["http://h/x"])
+        (record.totalBytes, record.proof, record.modified) = (5, .single, "1.000000000")
+        let directory = SyncPlan.Directory(manifest: [record.key: record]) { _ in
+            SyncPlan.LocalFile(totalBytes: 5, modified: "1.000000000")
+        } isSame: { _ in
+            true
+        } isDownloaded: { _ in
+            false
+        }
+        var listing = SetListing()
+        listing.add([try SetEntry(path: "caf\u{E9}.bin", sources: [DownloadURL("http://h/x")])], SetFilter())
+        let plan = SyncPlan(listing, SyncOptions(), directory)
+        #expect(plan.steps == [.conflict(listing.entries[0])])
+        #expect(plan.gone.map(\.record) == [record])
+    }
+
     @Test("List: paths that lead out, names of the manifest, and lines without a URL are problems of their lines")
     func hostile() throws {
         let lines = [
@@ -187,7 +215,7 @@ struct SetListTests {
             "gone",
             "goneToo", "no/excluded", "no/other", "a/b/deep",
         ]
-        let manifest = Dictionary(uniqueKeysWithValues: names.map { ($0, record($0)) })
+        let manifest = Dictionary(uniqueKeysWithValues: names.map { (record($0).key, record($0)) })
         var listing = SetListing()
         listing.add(
             [

@@ -60,6 +60,27 @@ struct SyncTests {
         shop.server.serve("/pub/big.bin", Resource(size: 3_500_000, seed: 9))
     }
 
+    #if os(Linux)
+        @Test("Sync: canonically equivalent names are two files, and one that the source renames is gone")
+        func equivalentNames() async throws {
+            try await Workshop.run { shop in
+                let (composed, decomposed) = ("caf%C3%A9.bin", "cafe%CC%81.bin")
+                for (seed, name) in [composed, decomposed].enumerated() {
+                    shop.server.serve("/pub/" + name, Resource(size: 1000, seed: UInt64(seed + 1)))
+                }
+                shop.server.serve("/pub/", Self.page([composed, decomposed]))
+                let report = try await Self.sync(shop)
+                #expect(report.fetchedCount == 2 && report.incomplete == [] && report.problems == [])
+                #expect(try Self.records(shop).count == 2)
+                shop.server.serve("/pub/", Self.page([composed]))
+                let next = try await Self.sync(shop) { $0.deletesGone = true }
+                #expect(next.deleted.map { Array($0.utf8) } == [Array("cafe\u{301}.bin".utf8)])
+                let left = try Self.names(shop).filter { $0.hasSuffix(".bin") }
+                #expect(left.map { Array($0.utf8) } == [Array("caf\u{E9}.bin".utf8)])
+            }
+        }
+    #endif
+
     @Test("Index page: all files below it, a manifest with digests; a second run fetches nothing, a third what changed")
     func index() async throws {
         try await Workshop.run { shop in
