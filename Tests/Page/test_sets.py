@@ -282,7 +282,8 @@ class AddingSets(SetTest):
         self.browser.write(".options [name=directory]", "other")
         for said in ("was added", "synced again"):
             self.browser.press(".add-button")
-            self.browser.until(lambda: said in self.browser.text("[data-live=polite]"), said)
+            # What is spoken is replaced by the end of the sync, which may come at once; messages stay for some seconds.
+            self.browser.until(lambda: any(said in message.text for message in self.browser.all(".toast-text")), said)
             self.browser.until(lambda: [each["state"] for each in self.daemon.sets()] == ["complete"] * 2, "both are complete")
             if said == "was added":
                 self.browser.write(".add-field", url)
