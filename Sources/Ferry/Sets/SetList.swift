@@ -1,6 +1,5 @@
 import FerryAPI
 package import FerryCore
-import SystemPackage
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -86,11 +85,12 @@ package struct SetList: Sendable {
 
     private mutating func addChecksums(_ bytes: [UInt8]) throws(DownloadError) {
         guard let base else { throw DownloadError(.invalidRequest, ErrorPhrase(.noSetBase), recovery: .needsUser) }
-        // A list may have several digests of a file: the strongest one counts.
-        var places: [FilePath: Int] = [:]
+        // A list may have several digests of a file: the strongest one counts. Names are as the list has them.
+        var places: [[UInt8]: Int] = [:]
         for (index, line) in ChecksumList(String(decoding: bytes, as: UTF8.self)).entries.enumerated() {
             guard let name = line.name else { continue }
-            if let place = places[FilePath(name)] {
+            let bytes = Array(name.utf8)
+            if let place = places[bytes] {
                 if let old = entries[place].checksum, old.algorithm.strength < line.checksum.algorithm.strength {
                     entries[place].checksum = line.checksum
                 }
@@ -101,7 +101,7 @@ package struct SetList: Sendable {
                 let url = try base.resolving(Self.reference(name))
                 add(name, [url], line: index + 1) { $0.checksum = line.checksum }
             } catch { problems.append("line \(index + 1): \(error.reason)") }
-            if entries.count > count { places[FilePath(name)] = count }
+            if entries.count > count { places[bytes] = count }
         }
     }
 

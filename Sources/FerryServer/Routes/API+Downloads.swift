@@ -4,7 +4,6 @@ import FerryCore
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
-import SystemPackage
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -96,9 +95,10 @@ extension API {
         _ new: [DownloadRequest], session: String, isLocal: Bool
     ) async throws(DownloadError) -> [(download: Download, isNew: Bool)] {
         let requests = try new.map { new throws(DownloadError) in try request(new, session: session, isLocal: isLocal) }
-        try await sessions.note(
-            Set(requests.compactMap(\.destination.place).map { FilePath($0) })
-                .subtracting([FilePath(directory(of: session))]).map(\.string).sorted(), of: session)
+        // By bytes: canonically equivalent names are different directories.
+        var seen: Set = [Array(directory(of: session).utf8)]
+        let places = requests.compactMap(\.destination.place).filter { seen.insert(Array($0.utf8)).inserted }
+        try await sessions.note(places, of: session)
         return try await manager.add(requests, for: session)
     }
 

@@ -107,6 +107,11 @@ struct SetListTests {
         let names = ["cafe\u{301}.bin", "caf\u{E9}.bin"]
         #expect(list.entries.map { Array($0.path.utf8) } == names.map { Array($0.utf8) })
         #expect(list.entries.map(\.checksum?.hex) == [Self.digest, other])
+        // Names that no file has are problems, and lend no other one their digest.
+        let hostile = try Self.list(
+            "\(Self.digest)  d/a\n\(other)  d//a\n\(other)  d/a/\n\(other)  d/\0a", base: "http://h/release/SHA256SUMS")
+        #expect(hostile.entries.first?.checksum?.hex == Self.digest)
+        #expect(!hostile.entries.dropFirst().contains { $0.path.hasSameBytes(as: "d/a") })
     }
 
     @Test("Plan: a file with a name that is equivalent to a recorded one is another file, and is not replaced")
