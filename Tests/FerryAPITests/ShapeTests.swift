@@ -222,7 +222,8 @@ struct ShapeTests {
             #"{"secretsOrigin":"h"}"#, #"{"proxy":"ftp://h"}"#, #"{"proxy":"socks5://u:p@h"}"#,
             #"{"certificates":"none"}"#, #"{"userAgent":"a\r\nb: c"}"#, #"{"cookies":"a=b"}"#,
             #"{"connectTimeout":0}"#, #"{"stallTimeout":-1}"#, #"{"stallTimeout":1e300}"#, #"{"maxAttempts":-1}"#,
-            #"{"maxAttempts":1000000001}"#, #"{"minFreeBytes":4611686018427387904}"#,
+            #"{"path":"/d/a\u0000b"}"#, #"{"directory":"/d\u0000/e"}"#, #"{"maxAttempts":1000000001}"#,
+            #"{"minFreeBytes":4611686018427387904}"#,
         ])
     func refused(text: String) throws {
         #expect(throws: DownloadError.self) { try read(text).checkValues() }

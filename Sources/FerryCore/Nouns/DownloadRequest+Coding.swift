@@ -135,6 +135,14 @@ extension DownloadRequest {
             throw DownloadError(
                 .invalidRequest, ErrorPhrase(.notInRange, key.rawValue, "0.001", "\(Self.mostTime.components.seconds)"))
         }
+        switch destination {
+        case .file(let path), .part(let path), .directory(let path, _):
+            // The system takes such a path for the shorter one before the byte.
+            guard path.utf8.contains(0) else { break }
+            throw DownloadError(
+                .invalidRequest, ErrorPhrase(.unusableName, String(path.prefix(40)), ErrorPhrase(.zeroInName)))
+        case .stream: break
+        }
         if let uploadTo, !uploadTo.isObject || uploadTo.query != nil || uploadTo.path.utf8.hasPrefix("//") {
             throw DownloadError(.invalidRequest, ErrorPhrase(.uploadsObjects), recovery: .needsUser)
         }
