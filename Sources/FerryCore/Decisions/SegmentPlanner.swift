@@ -82,15 +82,20 @@ package struct SegmentPlanner: Sendable {
 
     /// Assigns the first missing range that begins in `window`, or before it and reaches into it: at most `size` bytes,
     /// from the window on. Returns `nil` when none is unassigned. The range may end after the window.
+    ///
+    /// Of a missing range into which one of the `streams` goes on, the last bytes are assigned: the stream will bring the
+    /// first ones without another request.
     package mutating func assign(
-        _ id: ConnectionID, size: ByteCount, in window: Range<ByteCount> = 0..<ByteCount.max
+        _ id: ConnectionID, size: ByteCount, in window: Range<ByteCount> = 0..<ByteCount.max,
+        besides streams: Set<ConnectionID> = []
     ) -> Range<ByteCount>? {
         guard segments[id] == nil, size > 0, let gap = unassigned.ranges.first(where: { $0.overlaps(window) }) else {
             return nil
         }
         let start = max(gap.lowerBound, window.lowerBound)
-        let (sum, overflow) = start.addingReportingOverflow(size)
-        let range = start..<(overflow ? gap.upperBound : min(gap.upperBound, sum))
+        let size = min(size, gap.upperBound - start)
+        let isAwaited = streams.contains { segments[$0].map { $0.end == start && $0.end < $0.askedEnd } ?? false }
+        let range = isAwaited ? gap.upperBound - size..<gap.upperBound : start..<start + size
         segments[id] = Segment(position: range.lowerBound, end: range.upperBound, askedEnd: range.upperBound)
         return range
     }

@@ -100,7 +100,11 @@ extension TransferMachine {
         guard let connection = connections[id] else { return }
         let segment = planner.segments[id]
         planner.release(id)
-        change(id) { $0.activity = .idle }
+        change(id) {
+            // A response that is left before its end takes its connection with it: the next one begins slowly.
+            if end != .complete, $0.body != nil { ($0.isNew, $0.speed) = (true, 0) }
+            $0.activity = .idle
+        }
         switch (end, connection.cut?.reason) {
         case (.complete, _):
             connections[id]?.misfits = 0

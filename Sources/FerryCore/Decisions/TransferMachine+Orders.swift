@@ -4,8 +4,10 @@ extension TransferMachine {
     static let smallestSegment: ByteCount = 512 << 10
     /// The part of the stall timeout after which a connection that has delivered is silent.
     private static let silentShare = 30
-    /// The minimum number of bytes to take from another connection's segment.
-    static let smallestSteal: ByteCount = 128 << 10
+    /// The minimum number of bytes to take from another connection's segment: of a slow one, and of a fast one.
+    static let smallestSteal: ClosedRange<ByteCount> = (32 << 10)...(128 << 10)
+    /// The time for which a connection receives what it takes from another, at least.
+    private static let leastStolenSeconds = 0.1
     /// The share of the file that the first stream keeps when others join: they take time to become as fast.
     private static let firstShare = 0.2
     /// Round trips before the end from which no bytes are left for corrections.
@@ -99,12 +101,19 @@ extension TransferMachine {
     /// segment.
     private mutating func share(_ id: ConnectionID, at now: Duration) -> Range<ByteCount>? {
         if let range = shareForReaders(id, size: segmentSize(for: id), at: now) { return range }
-        if let range = planner.assign(id, size: segmentSize(for: id)) { return range }
+        let streams = Set(connections.keys.filter { goesOn($0, at: now) })
+        if let range = planner.assign(id, size: segmentSize(for: id), besides: streams) { return range }
         guard let (victim, boundary) = tail(for: id, at: now) else { return nil }
         planner.bound(victim, to: boundary)
         // Increase the patience with a slow server, or each request would lose its segment before the response.
         if let connection = connections[victim], connection.body == nil { increasePatience() }
-        return planner.assign(id, size: segmentSize(for: id))
+        return planner.assign(id, size: segmentSize(for: id), besides: streams)
+    }
+
+    /// Whether the connection receives a response, and will go on with it after its segment.
+    private func goesOn(_ id: ConnectionID, at now: Duration) -> Bool {
+        guard let connection = connections[id], connection.body != nil else { return false }
+        return !connection.isCut && !connection.yields && !isQuiet(connection, at: now)
     }
 
     mutating func increasePatience() { patience = min(patience * 2, settings.stallTimeout) }
@@ -130,7 +139,7 @@ extension TransferMachine {
         }
         // A request costs a round trip.
         let worth = ByteCount(min(speed * pace.trip * 4, wanted))
-        let least = speed > 0 ? max(Self.smallestSteal, worth) : Self.smallestSegment
+        let least = speed > 0 ? max(ByteCount(leastSteal(speed)), worth) : Self.smallestSegment
         return max(least, ByteCount(min(wanted, fair)))
     }
 
@@ -187,6 +196,12 @@ extension TransferMachine {
         return best.map { ($0.id, $0.boundary) }
     }
 
+    /// The minimum number of bytes that a request is worth at this speed.
+    private func leastSteal(_ speed: Double) -> Double {
+        let wanted = speed * max(Self.leastStolenSeconds, latency.roundTrip.seconds)
+        return min(max(wanted, Double(Self.smallestSteal.lowerBound)), Double(Self.smallestSteal.upperBound))
+    }
+
     /// Returns the offset at which the segment of a delivering connection is split, so that all are done at the same
     /// time.
     private func boundary(_ victim: Connection, _ segment: SegmentPlanner.Segment, _ pace: Pace) -> ByteCount? {
@@ -203,7 +218,7 @@ extension TransferMachine {
         let inFlight = victim.speed * pace.trip
         let kept = ByteCount(min(max(even, inFlight * 2), Double(segment.remaining)))
         let taken = segment.remaining - kept
-        guard Double(taken) >= max(Double(Self.smallestSteal), inFlight * 2) else { return nil }
+        guard Double(taken) >= max(leastSteal(speed), inFlight) else { return nil }
         return segment.position + kept
     }
 

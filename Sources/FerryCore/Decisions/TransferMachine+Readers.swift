@@ -142,7 +142,7 @@ extension TransferMachine {
     private func reach(of connection: Connection) -> ByteCount {
         if connection.speed == 0, connection.body != nil { return Self.readAhead }
         let delay = latency.setUp.seconds + 4 * latency.roundTrip.seconds + Self.patienceOfReaders
-        return max(Self.smallestSteal, ByteCount(min(connection.speed * delay, Double(Self.readAhead))))
+        return max(Self.smallestSteal.upperBound, ByteCount(min(connection.speed * delay, Double(Self.readAhead))))
     }
 
     /// The number of urgent positions for which no connection is about to ask for its next order.

@@ -13,7 +13,10 @@ extension TransferMachine {
         guard phase != .ended else { return [] }
         mayOpen = false
         if lastCheckpoint == nil { lastCheckpoint = now }
-        if lastTick.map({ now - $0 >= Self.tickInterval }) ?? true { measure(at: now) }
+        if lastTick.map({ now - $0 >= Self.tickInterval }) ?? true {
+            measure(at: now)
+            commands += renewals(at: now)
+        }
         commands += cutStalled(at: now) + cutUnanswered(at: now)
         if let lost = lostConnection(at: now) { tell(lost, .superseded, &commands) }
         let isThere = phase == .running && planner.isComplete && !isChecking
@@ -36,9 +39,9 @@ extension TransferMachine {
 
     private mutating func measure(at now: Duration) {
         let seconds = max((now - (lastTick ?? now)).seconds, 0.001)
-        var sum: ByteCount = 0
+        tickBytes = 0
         for (id, connection) in connections {
-            sum += connection.tickBytes
+            tickBytes += connection.tickBytes
             if connection.body != nil, connection.bytes > 0 {
                 let rate = Double(connection.tickBytes) / seconds
                 connections[id]?.speed = connection.speed == 0 ? rate : connection.speed * 0.8 + rate * 0.2
@@ -50,10 +53,39 @@ extension TransferMachine {
         guard phase == .running, allowsParts else { return }
         let before = policy.target
         policy.tick(
-            bytes: sum, delivering: connections.values.count { $0.bytes > 0 && !$0.isCut },
+            bytes: tickBytes, delivering: connections.values.count { $0.bytes > 0 && !$0.isCut },
             left: planner.remainingBytes ?? 0, roundTrip: latency.roundTrip,
             isAsking: connections.values.allSatisfy { $0.isAsking || $0.isCut })
         if policy.target < before { retireSilent(to: policy.target) }
+    }
+
+    /// Cancels some connections to a far server when the line has become faster: new ones fill it sooner.
+    private mutating func renewals(at now: Duration) -> [Command] {
+        let all = connections.values
+        guard phase == .running, allowsParts, readers.isEmpty, !policy.hasRefusals,
+            latency.roundTrip >= ConnectionCountPolicy.far,
+            all.count >= max(RenewalPolicy.share, policy.target),
+            all.allSatisfy({ !$0.isCut && $0.isAsking && $0.bytes > 0 })
+        else {
+            renewal.reset()
+            return []
+        }
+        guard renewal.tick(bytes: tickBytes, roundTrip: latency.roundTrip) else { return [] }
+        // Those that need longest for their segments.
+        let candidates = planner.segments.compactMap { id, segment -> (id: ConnectionID, seconds: Double)? in
+            guard let connection = connections[id], connection.hasDelivered, connection.body?.isChecked == false,
+                connection.speed > 0
+            else { return nil }
+            return (id, Double(segment.remaining) / connection.speed)
+        }
+        let slowest = candidates.sorted { ($0.seconds, $0.id.rawValue) > ($1.seconds, $1.id.rawValue) }
+        var commands: [Command] = []
+        let worth = latency.roundTrip.seconds * 10
+        for (id, seconds) in slowest.prefix(all.count / RenewalPolicy.share) where seconds > worth {
+            tell(id, .superseded, &commands)
+            planner.release(id)
+        }
+        return commands
     }
 
     /// Cancels connections above `target` that have no response yet, newest first.

@@ -73,7 +73,7 @@ struct TransferMachineReadersTests: ScenarioSuite {
             $0.size = size
             ($0.connectionRate, $0.totalRate) = (2e6, 8e6)
         }
-        let world = run(origin, [ModelReader((size - 65536)..<size, at: 4)], connections: connections)
+        let world = run(origin, [ModelReader((size / 2)..<(size / 2 + 65536), at: 4)], connections: connections)
         let cost = try #require(expense(world.readers[0]))
         #expect(cost.requests == 1)
         // Less than a second of all connections; in order, the bytes would come last.

@@ -49,7 +49,7 @@ struct LinkTests {
     @Test("ConnectionCountPolicy: a near server whose line one connection fills is tried with more, and served by one")
     func near() {
         var link = ModelLink()
-        (link.roundTrip, link.line, link.queue, link.size) = (0.001, 12.5e6, 1e6, 400_000_000)
+        (link.roundTrip, link.line, link.queue, link.size) = (0.001, 12.5e6, 1e6, 600_000_000)
         let counts = LinkRun.measure(link).counts
         #expect(counts.max() ?? 0 <= 4, "\(counts)")
         #expect(counts.count { $0 <= 1 } * 2 > counts.count, "\(counts)")
