@@ -85,6 +85,21 @@ struct SetTests {
         }
     }
 
+    @Test("Set: directories whose names are canonically equivalent are those of two sets")
+    func equivalentNames() async throws {
+        try await DaemonRig.run { rig in
+            var ids: [String] = []
+            for name in ["caf\u{E9}", "cafe\u{301}"] {
+                let new = NewSet(url: rig.origin.url("/pub/"), directory: rig.downloads + "/" + name)
+                let reply = try await Self.add(new, rig)
+                #expect(reply.status == 201, "\(reply.text)")
+                ids.append(try reply.shape(FileSet.self).id)
+                #expect(try await Self.add(new, rig).status == 200)
+            }
+            #expect(Set(ids).count == 2)
+        }
+    }
+
     @Test("Set over TCP: no list of the machine, no place outside, no credentials, no second set of a directory")
     func refused() async throws {
         try await DaemonRig.run { rig in

@@ -9,8 +9,11 @@ extension Scheduler {
         await live.lock.acquire()
         defer { live.lock.release() }
         try checkMayAct(on: live)
+        var moved = live.request
+        moved.destination = moved.destination.moved(to: directory)
+        try moved.checkValues()
         if await isThere(live, directory) { return }
-        if live.request.isStream { throw DownloadError(.invalidRequest, ErrorPhrase(.noFileToMove, live.status.name)) }
+        if moved.isStream { throw DownloadError(.invalidRequest, ErrorPhrase(.noFileToMove, live.status.name)) }
         try await holding(live, .change) { _ throws(DownloadError) in
             try await relocate(live, to: directory, in: store)
         }

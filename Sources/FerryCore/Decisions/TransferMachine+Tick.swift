@@ -15,7 +15,7 @@ extension TransferMachine {
         if lastCheckpoint == nil { lastCheckpoint = now }
         if lastTick.map({ now - $0 >= Self.tickInterval }) ?? true {
             measure(at: now)
-            commands += renewals(at: now)
+            commands += reconnections(at: now)
         }
         commands += cutStalled(at: now) + cutUnanswered(at: now)
         if let lost = lostConnection(at: now) { tell(lost, .superseded, &commands) }
@@ -60,17 +60,17 @@ extension TransferMachine {
     }
 
     /// Cancels some connections to a far server when the line has become faster: new ones fill it sooner.
-    private mutating func renewals(at now: Duration) -> [Command] {
+    private mutating func reconnections(at now: Duration) -> [Command] {
         let all = connections.values
         guard phase == .running, allowsParts, readers.isEmpty, !policy.hasRefusals,
             latency.roundTrip >= ConnectionCountPolicy.far,
-            all.count >= max(RenewalPolicy.share, policy.target),
+            all.count >= max(ReconnectionPolicy.share, policy.target),
             all.allSatisfy({ !$0.isCut && $0.isAsking && $0.bytes > 0 })
         else {
-            renewal.reset()
+            reconnection.reset()
             return []
         }
-        guard renewal.tick(bytes: tickBytes, roundTrip: latency.roundTrip) else { return [] }
+        guard reconnection.tick(bytes: tickBytes, roundTrip: latency.roundTrip) else { return [] }
         // Those that need longest for their segments.
         let candidates = planner.segments.compactMap { id, segment -> (id: ConnectionID, seconds: Double)? in
             guard let connection = connections[id], connection.hasDelivered, connection.body?.isChecked == false,
@@ -81,9 +81,11 @@ extension TransferMachine {
         let slowest = candidates.sorted { ($0.seconds, $0.id.rawValue) > ($1.seconds, $1.id.rawValue) }
         var commands: [Command] = []
         let worth = latency.roundTrip.seconds * 10
-        for (id, seconds) in slowest.prefix(all.count / RenewalPolicy.share) where seconds > worth {
+        for (id, seconds) in slowest.prefix(all.count / ReconnectionPolicy.share) where seconds > worth {
             tell(id, .superseded, &commands)
             planner.release(id)
+            // The end of these must be sent before the new ones are made, or the server sees more at a time.
+            notBefore = max(notBefore, now + Self.tickInterval / 2)
         }
         return commands
     }

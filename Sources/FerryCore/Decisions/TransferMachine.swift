@@ -194,7 +194,7 @@ package struct TransferMachine: Sendable {
     package internal(set) var readers: [ReaderID: Reader] = [:]
     var lastReader = 0
     var latency = ResponseLatency()
-    var renewal = RenewalPolicy()
+    var reconnection = ReconnectionPolicy()
     /// The bytes that have arrived on all connections in the last tick.
     var tickBytes: ByteCount = 0
     /// What limits the speed.

@@ -45,13 +45,13 @@ package struct LinkField: Sendable, Hashable {
         found.sorted { $0.priority < $1.priority }.map(\.url)
     }
 
-    /// Returns at most ``mostMirrors`` of the links, without those that are in `known`, that are objects, which are requested
-    /// with the user's keys, that are reached unencrypted from an encrypted source, or that are addresses of this machine or its network, which a server elsewhere has no business to
-    /// name.
+    /// Returns at most ``mostMirrors`` of the links, without those that are in `known`, that are objects, which are
+    /// requested with the user's keys, that are reached unencrypted from an encrypted source, or that are addresses of
+    /// this machine or its network, which a server elsewhere has no business to name.
     package static func usable(
         _ links: [DownloadURL], besides known: [DownloadURL], allowsDowngrade: Bool
     ) -> [DownloadURL] {
-        guard let source = known.first else { return [] }
+        guard !links.isEmpty, let source = known.first else { return [] }
         let isPrivate = PrivateAddress.kind(ofHost: source.host) != nil
         var usable: [DownloadURL] = []
         for url in links where usable.count < mostMirrors {

@@ -71,7 +71,11 @@ final class SetKeeper: Sendable {
 
     /// Adds a set, or syncs the listed one with the same source and directory again.
     func add(_ new: NewSet, root: String?) async throws(DownloadError) -> (set: FileSet, isNew: Bool) {
-        let listed = store.all.first { $0.set == new && $0.root == root }
+        // Canonically equivalent names, which are equal as strings, are those of other files.
+        let text = try? APICoding.encode(new, sortsKeys: true)
+        let listed = store.all.first {
+            $0.set == new && (try? APICoding.encode($0.set, sortsKeys: true)) == text && $0.root == root
+        }
         if let listed { return (try await resume(listed.id), false) }
         let set = FileSet(id: DownloadID.make().rawValue, state: .waiting, new, root: root, addedAt: Date())
         try await store.change { sets throws(DownloadError) in

@@ -106,6 +106,24 @@ struct RelocateTests {
         }
     }
 
+    @Test("Relocate: a directory with a zero byte is refused, and nothing is moved to the shorter path")
+    func zeroByte() async throws {
+        try await Workshop.run { shop in
+            try await elsewhere(shop) { place in
+                let resource = shop.serve(["/a"])
+                let manager = shop.kept()
+                let download = try await manager.download(try shop.single("/a"))
+                try await shop.expectAll([download], are: resource)
+                let error = await #expect(throws: DownloadError.self) {
+                    try await move(download, to: place + "\0/x")
+                }
+                #expect(error?.code == .invalidRequest)
+                #expect(names(place) == [] && shop.files == ["a"])
+                await manager.shutdown()
+            }
+        }
+    }
+
     @Test(
         "Relocate: a completed download's file is moved, numbered there, and removable after a relaunch",
         arguments: places)

@@ -3,7 +3,7 @@
 /// A connection in congestion avoidance grows by about a segment in a round trip, or waits for seconds on a plateau, so
 /// the room that a faster line has, or that another download leaves, stays empty for many round trips. A new connection
 /// doubles its rate in each. When the goodput grows beyond what it was for a while, some of the connections are replaced.
-package struct RenewalPolicy: Sendable {
+package struct ReconnectionPolicy: Sendable {
     /// The bytes per tick of the last windows, oldest first.
     private var usual: [Double] = []
     private var bytes: ByteCount = 0
@@ -41,7 +41,7 @@ package struct RenewalPolicy: Sendable {
         if usual.count >= Self.steady, let most = usual.max(), rate > most * Self.growth,
             let least = usual.min(), least > 0, least >= most * Self.spread
         {
-            self = RenewalPolicy()
+            self = ReconnectionPolicy()
             return true
         }
         usual = usual.suffix(Self.remembered - 1) + [rate]

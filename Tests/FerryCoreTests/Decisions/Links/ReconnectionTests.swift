@@ -1,32 +1,32 @@
 import FerryCore
 import Testing
 
-@Suite("RenewalPolicy")
-struct RenewalTests {
+@Suite("ReconnectionPolicy")
+struct ReconnectionTests {
     /// The ticks, from 0 on, after which connections are replaced.
-    private func renewals(_ rates: [ByteCount], roundTrip: Duration = .milliseconds(50)) -> [Int] {
-        var policy = RenewalPolicy()
+    private func reconnections(_ rates: [ByteCount], roundTrip: Duration = .milliseconds(50)) -> [Int] {
+        var policy = ReconnectionPolicy()
         return rates.enumerated().filter { policy.tick(bytes: $1, roundTrip: roundTrip) }.map(\.offset)
     }
 
-    @Test("RenewalPolicy: goodput that grows after it was steady renews connections, once until they have slow-started")
+    @Test("ReconnectionPolicy: goodput that grows after it was steady makes connections anew, once until they have slow-started")
     func growth() {
         let steady = Array(repeating: ByteCount(500_000), count: 20)
-        let found = renewals(steady + Array(repeating: 700_000, count: 20))
+        let found = reconnections(steady + Array(repeating: 700_000, count: 20))
         #expect(found.count == 1)
         #expect((20...22).contains(found.first ?? 0), "\(found)")
     }
 
-    @Test("RenewalPolicy: neither slow start, nor what was there before, nor bursts renew connections")
+    @Test("ReconnectionPolicy: neither slow start, nor what was there before, nor bursts make connections anew")
     func others() {
         let slowStart = (0..<4).map { ByteCount(50_000) << $0 } + Array(repeating: 800_000, count: 40)
-        #expect(renewals(slowStart).isEmpty)
+        #expect(reconnections(slowStart).isEmpty)
         let recovery = Array(repeating: ByteCount(500_000), count: 8) + Array(repeating: 250_000, count: 8)
-        #expect(renewals(recovery + recovery).isEmpty)
-        #expect(renewals((0..<80).map { $0.isMultiple(of: 10) ? 5_000_000 : 0 }).isEmpty)
+        #expect(reconnections(recovery + recovery).isEmpty)
+        #expect(reconnections((0..<80).map { $0.isMultiple(of: 10) ? 5_000_000 : 0 }).isEmpty)
     }
 
-    @Test("RenewalPolicy: a faster line is filled sooner than by a fixed number of connections")
+    @Test("ReconnectionPolicy: a faster line is filled sooner than by a fixed number of connections")
     func fasterLine() {
         var link = ModelLink()
         (link.roundTrip, link.line, link.queue, link.size) = (0.06, 6.25e6, 300e3, 40_000_000)
