@@ -9,7 +9,7 @@ struct ReconnectionTests {
         return rates.enumerated().filter { policy.tick(bytes: $1, roundTrip: roundTrip) }.map(\.offset)
     }
 
-    @Test("ReconnectionPolicy: goodput that grows after it was steady makes connections anew, once until they have slow-started")
+    @Test("ReconnectionPolicy: goodput that grows after it was steady makes connections anew, once for a while")
     func growth() {
         let steady = Array(repeating: ByteCount(500_000), count: 20)
         let found = reconnections(steady + Array(repeating: 700_000, count: 20))
