@@ -14,8 +14,8 @@ extension TransferMachine {
         mayOpen = false
         if lastCheckpoint == nil { lastCheckpoint = now }
         if lastTick.map({ now - $0 >= Self.tickInterval }) ?? true {
-            measure(at: now)
-            commands += reconnections(at: now)
+            let bytes = measure(at: now)
+            commands += reconnections(bytes, at: now)
         }
         commands += cutStalled(at: now) + cutUnanswered(at: now)
         if let lost = lostConnection(at: now) { tell(lost, .superseded, &commands) }
@@ -37,11 +37,12 @@ extension TransferMachine {
         return commands
     }
 
-    private mutating func measure(at now: Duration) {
+    /// Returns the bytes that have arrived on all connections since the last tick.
+    private mutating func measure(at now: Duration) -> ByteCount {
         let seconds = max((now - (lastTick ?? now)).seconds, 0.001)
-        tickBytes = 0
+        var sum: ByteCount = 0
         for (id, connection) in connections {
-            tickBytes += connection.tickBytes
+            sum += connection.tickBytes
             if connection.body != nil, connection.bytes > 0 {
                 let rate = Double(connection.tickBytes) / seconds
                 connections[id]?.speed = connection.speed == 0 ? rate : connection.speed * 0.8 + rate * 0.2
@@ -50,17 +51,18 @@ extension TransferMachine {
         }
         watch(at: now)
         lastTick = now
-        guard phase == .running, allowsParts else { return }
+        guard phase == .running, allowsParts else { return sum }
         let before = policy.target
         policy.tick(
-            bytes: tickBytes, delivering: connections.values.count { $0.bytes > 0 && !$0.isCut },
+            bytes: sum, delivering: connections.values.count { $0.bytes > 0 && !$0.isCut },
             left: planner.remainingBytes ?? 0, roundTrip: latency.roundTrip,
             isAsking: connections.values.allSatisfy { $0.isAsking || $0.isCut })
         if policy.target < before { retireSilent(to: policy.target) }
+        return sum
     }
 
     /// Cancels some connections to a far server when the line has become faster: new ones fill it sooner.
-    private mutating func reconnections(at now: Duration) -> [Command] {
+    private mutating func reconnections(_ bytes: ByteCount, at now: Duration) -> [Command] {
         let all = connections.values
         guard phase == .running, allowsParts, readers.isEmpty, !policy.hasRefusals,
             latency.roundTrip >= ConnectionCountPolicy.far,
@@ -70,7 +72,7 @@ extension TransferMachine {
             reconnection.reset()
             return []
         }
-        guard reconnection.tick(bytes: tickBytes, roundTrip: latency.roundTrip) else { return [] }
+        guard reconnection.tick(bytes: bytes, roundTrip: latency.roundTrip) else { return [] }
         // Those that need longest for their segments.
         let candidates = planner.segments.compactMap { id, segment -> (id: ConnectionID, seconds: Double)? in
             guard let connection = connections[id], connection.hasDelivered, connection.body?.isChecked == false,

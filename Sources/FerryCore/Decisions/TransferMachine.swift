@@ -195,8 +195,6 @@ package struct TransferMachine: Sendable {
     var lastReader = 0
     var latency = ResponseLatency()
     var reconnection = ReconnectionPolicy()
-    /// The bytes that have arrived on all connections in the last tick.
-    var tickBytes: ByteCount = 0
     /// What limits the speed.
     var limits = BottleneckPolicy()
 
