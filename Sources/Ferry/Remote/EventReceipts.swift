@@ -10,6 +10,8 @@ struct EventReceipts: Sendable {
     private(set) var handled: Set<Int64> = []
     /// Numbers of all delivered events, limited to the newest.
     private var seen: Set<Int64> = []
+    /// Whether a task sends acknowledgements.
+    private var isSending = false
     private static let most = 20_000
 
     /// The unacknowledged events, in order.
@@ -33,6 +35,21 @@ struct EventReceipts: Sendable {
         handled.insert(number)
         return true
     }
+
+    /// Returns whether a task is to send acknowledgements now: there are some, and no task does.
+    mutating func beginSending() -> Bool {
+        guard !isSending, !handled.isEmpty else { return false }
+        isSending = true
+        return true
+    }
+
+    /// Returns the numbers that the task sends next; without any, it ends.
+    mutating func nextToSend() -> Set<Int64> {
+        if handled.isEmpty { isSending = false }
+        return handled
+    }
+
+    mutating func endSending() { isSending = false }
 
     /// Removes numbers that the daemon has acknowledged.
     mutating func delivered(_ numbers: Set<Int64>) { handled.subtract(numbers) }

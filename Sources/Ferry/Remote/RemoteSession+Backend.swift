@@ -68,7 +68,7 @@ extension RemoteSession: DownloadBackend {
         }
     }
 
-    var moving: Set<DownloadID> { state.withLock { $0.moving } }
+    var moving: Set<DownloadID> { state.withLock { $0.running.begun } }
 
     func set(dispatcher: DelegateDispatcher?) { state.withLock { $0.dispatcher = dispatcher } }
 
@@ -106,8 +106,7 @@ extension RemoteSession: DownloadBackend {
             guard state.phase != .closed else { return (nil, [], false) }
             let wasJoined = state.phase == .joined
             state.phase = .closed
-            state.running = [:]
-            state.moving = []
+            state.running = RunningDownloads()
             defer { state.keeper = nil }
             return (state.keeper, registry.all, wasJoined)
         }
@@ -131,7 +130,7 @@ extension RemoteSession: DownloadBackend {
                     try await readRemaining()
                     // The list may be ahead of the event stream.
                     try await catchUp()
-                    return state.withLock { $0.isUpToDate }
+                    return state.withLock { $0.stream.isUpToDate }
                 }
             } catch { return false }
             await updates.wait(after: seen)
@@ -147,7 +146,7 @@ extension RemoteSession: DownloadBackend {
             let seen = updates.count
             // Read before the call: acknowledgements meanwhile lower the daemon's count, and do not raise it.
             let (known, isUpToDate) = state.withLock {
-                ($0.receipts.pending.count + $0.receipts.handled.count, $0.isUpToDate)
+                ($0.receipts.pending.count + $0.receipts.handled.count, $0.stream.isUpToDate)
             }
             let sessions = try await ask(DaemonCall(.sessions), as: SessionItems.self).items
             let own = sessions.first { $0.identifier == place.identifier }

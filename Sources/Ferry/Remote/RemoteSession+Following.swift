@@ -21,11 +21,11 @@ extension RemoteSession {
         } catch {
             configuration.logger?.warning("the state after an event could not be read: \(error)")
             if case .unreachable = error {
-                state.withLock { $0.lastEvent = nil }
+                state.withLock { $0.stream.forget() }
                 throw error
             }
         }
-        if let id = sent.id { state.withLock { $0.lastEvent = id } }
+        if let id = sent.id { state.withLock { $0.stream.received(id) } }
     }
 
     private func take(_ event: StreamEvent) async throws(DaemonFailure) {
@@ -38,13 +38,13 @@ extension RemoteSession {
         case .network(let status): set(network: status)
         case .settings, .set: break
         case .upToDate:
-            state.withLock { $0.isUpToDate = true }
+            state.withLock { $0.stream.ended() }
             updates.notify()
         case .reset(let snapshot):
             set(network: snapshot.network)
             // Calls of a joined session may have been answered before events that were lost; the first snapshot
             // precedes all calls.
-            if state.withLock({ $0.isUpToDate }) { readers.noteAll() }
+            if state.withLock({ $0.stream.isUpToDate }) { readers.noteAll() }
             try await lookAround()
             list.tell { ListChange(isReordered: true) }
         }
@@ -59,7 +59,7 @@ extension RemoteSession {
         case .downloading, .verifying: _ = live(for: said)
         case .waiting, .paused, .failed, .completed, .cancelled:
             if known(said.id) != nil { _ = live(for: said) }
-            state.withLock { _ = $0.moving.remove(said.id) }
+            state.withLock { $0.running.ended(said.id) }
         }
         list.tell { ListChange(changed: [said.id]) }
         updates.notify()
@@ -68,7 +68,7 @@ extension RemoteSession {
     private func moved(_ one: StreamEvent.Progress) {
         let id = DownloadID(rawValue: one.id)
         let (live, dispatcher, hasBegun) = state.withLock { state in
-            (registry[id], state.dispatcher, state.moving.contains(id))
+            (registry[id], state.dispatcher, state.running.begun.contains(id))
         }
         guard let live, live.show(one.progress), hasBegun, live.current == .downloading else { return }
         dispatcher?.report(one.progress, of: id)
@@ -79,8 +79,7 @@ extension RemoteSession {
         for id in ids { readers.note(id) }
         let gone = state.withLock { state in
             ids.compactMap { id in
-                state.running[id] = nil
-                state.moving.remove(id)
+                state.running.remove(id)
                 return registry.remove(id)
             }
         }
@@ -97,13 +96,13 @@ extension RemoteSession {
             onAcknowledge: { [weak self] number in self?.handled(number) })
         let isTold: Bool = state.withLock { state in
             switch said.kind {
-            case .started, .resumed: state.moving.insert(said.id)
-            case .paused, .completed, .failed, .cancelled: state.moving.remove(said.id)
+            case .started, .resumed: state.running.began(said.id)
+            case .paused, .completed, .failed, .cancelled: state.running.ended(said.id)
             case .added, .retrying, .restarted, .waiting, .note: break
             }
             guard state.receipts.isNew(event) else { return false }
             // Until the backlog is complete, each listener reads it itself.
-            return said.number == nil || state.isUpToDate
+            return said.number == nil || state.stream.isUpToDate
         }
         if isTold { hub.send(event) }
         updates.notify()
@@ -125,7 +124,7 @@ extension RemoteSession {
     private func backlog() async -> [DownloadEvent]? {
         while !Task.isCancelled {
             let seen = updates.count
-            let (phase, isUpToDate, backlog) = state.withLock { ($0.phase, $0.isUpToDate, $0.receipts.backlog) }
+            let (phase, isUpToDate, backlog) = state.withLock { ($0.phase, $0.stream.isUpToDate, $0.receipts.backlog) }
             if isUpToDate { return backlog }
             if phase == .closed { return nil }
             await updates.wait(after: seen)
@@ -142,11 +141,7 @@ extension RemoteSession {
 
     /// Sends acknowledgements to the daemon; those that fail are sent after the next join.
     func acknowledge() {
-        let begins = state.withLock { state in
-            guard !state.isAcknowledging, !state.receipts.handled.isEmpty, state.wasJoined else { return false }
-            state.isAcknowledging = true
-            return true
-        }
+        let begins = state.withLock { $0.wasJoined && $0.receipts.beginSending() }
         guard begins else { return }
         // owner: none; the task ends when the daemon has responded or is lost; shutdown sends the rest.
         Task { [weak self] in await self?.deliver() }
@@ -155,10 +150,7 @@ extension RemoteSession {
     /// Sends acknowledgements until none is left or the daemon is lost.
     func deliver() async {
         while true {
-            let numbers: Set<Int64> = state.withLock { state in
-                if state.receipts.handled.isEmpty { state.isAcknowledging = false }
-                return state.receipts.handled
-            }
+            let numbers = state.withLock { $0.receipts.nextToSend() }
             if numbers.isEmpty { return }
             do throws(DaemonFailure) {
                 _ = try await link.send(
@@ -166,7 +158,7 @@ extension RemoteSession {
                 state.withLock { $0.receipts.delivered(numbers) }
             } catch {
                 state.withLock { state in
-                    state.isAcknowledging = false
+                    state.receipts.endSending()
                     // Do not repeat an acknowledgement that the daemon refuses.
                     if case .refused = error { state.receipts.delivered(numbers) }
                 }

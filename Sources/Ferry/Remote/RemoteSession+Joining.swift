@@ -26,8 +26,7 @@ extension RemoteSession: EventFollower {
     package func isToReopen(after failure: DownloadError?) -> Bool {
         state.withLock { state in
             if let failure {
-                state.failures += 1
-                state.failure = failure
+                state.failures.add(failure)
             } else if state.phase == .joined {
                 state.phase = .joining
             }
@@ -45,38 +44,32 @@ extension RemoteSession: EventFollower {
         let registration = SessionRegistration(
             identifier: place.identifier, directory: place.directory, launchCommand: place.launchCommand)
         let session = try await link.ask(.attach, json: registration, as: SessionBody.self)
-        // Resume the stream only after the backlog was complete; an interrupted backlog is sent again from the
-        // beginning.
-        let last = state.withLock { $0.boot == greeting.boot && $0.isUpToDate ? $0.lastEvent : nil }
+        let last = state.withLock { $0.stream.resumption(of: greeting.boot) }
         let stream = try await link.events(after: last)
         return try state.withLock { (state) throws(DownloadError) in
             guard state.phase != .closed else { throw Self.wasShutDown }
-            if state.boot != greeting.boot {
+            if state.stream.boot != greeting.boot {
                 // A new daemon instance restarts its revisions, so accept any.
                 for live in registry.all { live.forgetRevision() }
             }
             state.directory = session.directory
-            state.boot = greeting.boot
+            state.stream.joined(greeting.boot)
             state.phase = .joined
             state.wasJoined = true
-            state.failures = 0
-            state.failure = nil
+            state.failures = JoinFailures()
             return stream
         }
     }
 
     /// Reads the running downloads and those with handles again, after events were missed.
     func lookAround() async throws(DaemonFailure) {
-        state.withLock { state in
-            state.running = [:]
-            state.moving = []
-        }
+        state.withLock { $0.running = RunningDownloads() }
         let running = try await link.send(.list([("state", "downloading,verifying")]), as: DownloadPage.self)
         for said in running.items {
             guard let live = live(for: said)?.live else { continue }
             // The name is set with the server's first response, so the start has been reported.
             let hasBegun = live.status.path != nil
-            state.withLock { if hasBegun, $0.running[live.id] != nil { $0.moving.insert(live.id) } }
+            state.withLock { if hasBegun, $0.running.contains(live.id) { $0.running.began(live.id) } }
         }
         try await lookAtHeld()
     }
@@ -159,14 +152,14 @@ extension RemoteSession {
         let deadline = deadline ?? clock.now() + place.patience
         let before = state.withLock { state in
             state.callers += 1
-            return state.failures
+            return state.failures.count
         }
         defer { state.withLock { $0.callers -= 1 } }
         var hasAsked = false
         while true {
             let seen = updates.count
             let (phase, failures, failure, wasJoined) = state.withLock {
-                ($0.phase, $0.failures, $0.failure, $0.wasJoined)
+                ($0.phase, $0.failures.count, $0.failures.last, $0.wasJoined)
             }
             switch phase {
             case .joined: return
@@ -204,7 +197,7 @@ extension RemoteSession {
         var phase: Phase
     }
 
-    var attempt: Attempt { state.withLock { Attempt(failures: $0.failures, phase: $0.phase) } }
+    var attempt: Attempt { state.withLock { Attempt(failures: $0.failures.count, phase: $0.phase) } }
 
     /// Waits after a broken connection until the event stream has failed too, at most 200 ms, so that the call is not
     /// repeated in a tight loop while the daemon shuts down.

@@ -100,7 +100,7 @@ extension RemoteSession {
             }
         } catch {
             // The call itself has succeeded. The snapshot that begins the next stream updates the object.
-            state.withLock { $0.lastEvent = nil }
+            state.withLock { $0.stream.forget() }
         }
         return live
     }

@@ -37,25 +37,69 @@ final class RemoteSession: Sendable {
         var isDraining = false
         /// Keeps the session joined; awaited in ``RemoteSession/shutdown()``.
         var keeper: Task<Void, Never>?
-        /// The number of consecutive failed attempts to join, and the last error.
-        var failures = 0
-        var failure: DownloadError?
+        var failures = JoinFailures()
         /// The number of calls that wait for the daemon.
         var callers = 0
         var directory: String?
-        /// The daemon instance to which revisions and event ids belong.
-        var boot: String?
-        var lastEvent: String?
-        /// Running downloads, retained so that their progress can be reported.
-        var running: [DownloadID: LiveDownload] = [:]
-        /// Running downloads that have reported their start.
-        var moving: Set<DownloadID> = []
+        var stream = StreamPosition()
+        var running = RunningDownloads()
         var receipts = EventReceipts()
-        /// Whether the stream has delivered the backlog.
-        var isUpToDate = false
-        var isAcknowledging = false
         var network = NetworkSnapshot.assumed.status
         weak var dispatcher: DelegateDispatcher?
+    }
+
+    /// The failed attempts to join since the last one that succeeded.
+    struct JoinFailures {
+        private(set) var count = 0
+        private(set) var last: DownloadError?
+
+        mutating func add(_ error: DownloadError) {
+            count += 1
+            last = error
+        }
+    }
+
+    /// What the event stream has delivered.
+    struct StreamPosition {
+        /// The daemon instance to which revisions and event ids belong.
+        private(set) var boot: String?
+        private var lastEvent: String?
+        /// Whether the backlog was delivered.
+        private(set) var isUpToDate = false
+
+        mutating func joined(_ boot: String) { self.boot = boot }
+        mutating func received(_ event: String) { lastEvent = event }
+        mutating func ended() { isUpToDate = true }
+
+        /// The next stream begins with a snapshot.
+        mutating func forget() { lastEvent = nil }
+
+        /// Returns the event after which a stream of this instance goes on: only after a complete backlog, as an
+        /// interrupted one is sent again from the beginning.
+        func resumption(of boot: String) -> String? { self.boot == boot && isUpToDate ? lastEvent : nil }
+    }
+
+    /// The running downloads, retained so that their progress can be reported.
+    struct RunningDownloads {
+        private var all: [DownloadID: LiveDownload] = [:]
+        /// Those that have reported their start.
+        private(set) var begun: Set<DownloadID> = []
+
+        mutating func follow(_ live: LiveDownload) {
+            switch live.current {
+            case .downloading, .verifying: all[live.id] = live
+            case .waiting, .paused, .failed, .completed, .cancelled: all[live.id] = nil
+            }
+        }
+
+        func contains(_ id: DownloadID) -> Bool { all[id] != nil }
+        mutating func began(_ id: DownloadID) { begun.insert(id) }
+        mutating func ended(_ id: DownloadID) { begun.remove(id) }
+
+        mutating func remove(_ id: DownloadID) {
+            all[id] = nil
+            begun.remove(id)
+        }
     }
 
     let place: DaemonAddress
@@ -102,7 +146,7 @@ final class RemoteSession: Sendable {
                 registry: registry, revision: snapshot.revision)
             registry.insert(live)
             if state.phase == .closed { live.close() }
-            follow(live, &state)
+            state.running.follow(live)
             return (live, true)
         }
         if !isNew { show(snapshot, on: live) }
@@ -113,16 +157,8 @@ final class RemoteSession: Sendable {
     @discardableResult
     func show(_ snapshot: DownloadSnapshot, on live: LiveDownload) -> Bool {
         guard live.show(snapshot) else { return false }
-        state.withLock { follow(live, &$0) }
+        state.withLock { $0.running.follow(live) }
         return true
-    }
-
-    /// Retains running downloads, so that their progress can be reported.
-    private func follow(_ live: LiveDownload, _ state: inout State) {
-        switch live.current {
-        case .downloading, .verifying: state.running[live.id] = live
-        case .waiting, .paused, .failed, .completed, .cancelled: state.running[live.id] = nil
-        }
     }
 }
 

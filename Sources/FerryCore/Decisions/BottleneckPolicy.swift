@@ -37,9 +37,9 @@ package struct BottleneckPolicy: Sendable {
         defer { lastArrival = now }
         let pause = max(max(trip, shortestTrip) * Self.longPause, Self.leastPause)
         guard wait >= pause else { return }
-        present.pauses += 1
-        present.silent += wait
-        if let gap = lastArrival.map({ (now - $0).seconds }), gap >= pause { present.idle += min(gap, wait) }
+        present.times.pauses += 1
+        present.times.silent += wait
+        if let gap = lastArrival.map({ (now - $0).seconds }), gap >= pause { present.times.idle += min(gap, wait) }
     }
 
     /// Returns the seconds since the last call; 0 at the first one.
@@ -56,14 +56,14 @@ package struct BottleneckPolicy: Sendable {
         defer { (present, began) = (TransferFacts(), now) }
         guard let began, now > began else { return }
         present.seconds = (now - began).seconds
-        if let trip = present.shortestTrip { shortestTrip = shortestTrip > 0 ? min(shortestTrip, trip) : trip }
-        present.shortestTrip = shortestTrip > 0 ? shortestTrip : nil
-        guard present.connected > 0 else {
+        if let trip = present.sockets.shortestTrip { shortestTrip = shortestTrip > 0 ? min(shortestTrip, trip) : trip }
+        present.sockets.shortestTrip = shortestTrip > 0 ? shortestTrip : nil
+        guard present.times.connected > 0 else {
             // Nothing is requested, so nothing is slow.
             (recent, hasBegun, doubt, bottleneck) = ([], false, (nil, 0), nil)
             return
         }
-        if hasBegun || present.awaited >= present.connected / 2 { recent.append(present) }
+        if hasBegun || present.times.awaited >= present.times.connected / 2 { recent.append(present) }
         hasBegun = true
         recent = recent.suffix(Self.mostRecent)
         guard let first = recent.first else { return }
@@ -116,52 +116,54 @@ package struct BottleneckPolicy: Sendable {
     ///
     /// - Parameter isGrowing: Whether the goodput still grows, so that nothing limits it yet but time.
     package static func judge(_ facts: TransferFacts, isGrowing: Bool = false) -> Bottleneck? {
-        guard facts.connected > 0, facts.seconds > 0 else { return nil }
-        if facts.limited >= facts.connected * much, let rate = facts.rateLimit {
+        guard facts.times.connected > 0, facts.seconds > 0 else { return nil }
+        if facts.times.limited >= facts.times.connected * much, let rate = facts.limits.rateLimit {
             return Bottleneck(.rateLimit, bytesPerSecond: Double(rate))
         }
-        let stores = facts.stored >= facts.connected * much
-        if let processor = facts.processor, processor.isScarce, stores || facts.lags || processor.busiest >= full {
+        let stores = facts.times.stored >= facts.times.connected * much
+        if let processor = facts.limits.processor, processor.isScarce,
+            stores || facts.sockets.lags || processor.busiest >= full
+        {
             return Bottleneck(.processor, share: processor.cores)
         }
         if stores { return Bottleneck(.disk, bytesPerSecond: facts.speed) }
-        if facts.awaited >= facts.connected * much,
-            facts.firstByte >= max(slowSeconds, (facts.shortestTrip ?? 0) * slowTrips)
+        if facts.times.awaited >= facts.times.connected * much,
+            facts.times.firstByte >= max(slowSeconds, (facts.sockets.shortestTrip ?? 0) * slowTrips)
         {
-            return Bottleneck(.latency, seconds: facts.firstByte)
+            return Bottleneck(.latency, seconds: facts.times.firstByte)
         }
         guard !isGrowing, facts.bytes > 0, let found = ofNetwork(facts) else { return nil }
-        if let ceiling = facts.ceiling, found.isOfConnection {
+        if let ceiling = facts.limits.ceiling, found.isOfConnection {
             return Bottleneck(.refusals, bytesPerSecond: facts.speed, connections: ceiling)
         }
         return found
     }
 
     private static func ofNetwork(_ facts: TransferFacts) -> Bottleneck? {
-        let trip = facts.shortestTrip ?? 0
-        let pauses = facts.silent / facts.connected
+        let trip = facts.sockets.shortestTrip ?? 0
+        let pauses = facts.times.silent / facts.times.connected
         let count = facts.connections
         let spread = facts.spread ?? .infinity
-        let disorder = facts.segments > 0 ? Double(facts.reordered) / Double(facts.segments) : 0
+        let disorder = facts.sockets.disorder
         let isOrderly = disorder < Self.disorder
         let whole = { Bottleneck($0, bytesPerSecond: facts.speed, connections: count) }
-        let isSaturated = facts.gain.map { $0 < Self.gain } ?? false
+        let isSaturated = facts.limits.gain.map { $0 < Self.gain } ?? false
         let perConnection =
             isSaturated
             ? whole(.path) : Bottleneck(.perConnection, bytesPerSecond: facts.speedOfEach, connections: count)
 
         if pauses >= much, facts.meanPause >= trip * pauseOfServer, disorder < 0.3 { return perConnection }
-        let waits = trip > 0 && facts.queueing >= max(trip * queued, leastQueue)
+        let waits = trip > 0 && facts.sockets.queueing >= max(trip * queued, leastQueue)
         // A line and losses treat no two connections alike; bursts of such a server may overflow the line as well.
         if waits || !isOrderly, spread <= exact { return perConnection }
         // A line that is full is never idle.
-        if waits { return facts.idle >= facts.seconds * idle ? perConnection : whole(.line) }
+        if waits { return facts.times.idle >= facts.seconds * idle ? perConnection : whole(.line) }
         if !isOrderly { return Bottleneck(.loss, bytesPerSecond: facts.speed, connections: count, share: facts.loss) }
         if trip >= near {
-            let inFlight = facts.speedOfEach * (facts.trip ?? trip)
+            let inFlight = facts.speedOfEach * (facts.sockets.trip ?? trip)
             let window = Bottleneck(
                 .sendWindow, connections: count, seconds: trip, windowBytes: ByteCount(min(inFlight, 1e15)))
-            if let received = facts.window, inFlight >= received * filled {
+            if let received = facts.sockets.window, inFlight >= received * filled {
                 var own = window
                 own.cause = .receiveWindow
                 return own

@@ -218,6 +218,14 @@ struct ResponseLatency: Sendable {
     private(set) var shortestTrip: Duration?
     /// The times of the newest responses, oldest first.
     private var newest: [Duration] = []
+    /// How long a connection may receive nothing before others take its bytes: three times as long as a response
+    /// usually takes here, and doubled each time until the next response.
+    private(set) var patience = leastPatience
+
+    private let mostPatience: Duration
+    private static let leastPatience: Duration = .seconds(2)
+
+    init(mostPatience: Duration = .seconds(60)) { self.mostPatience = mostPatience }
 
     /// The median of the five newest times; of two in the middle, the longer one. Zero before the first response.
     ///
@@ -233,8 +241,12 @@ struct ResponseLatency: Sendable {
         shortestTrip = min(shortestTrip ?? trip, trip)
     }
 
+    /// Increases the patience with a server that is slower than it was.
+    mutating func increasePatience() { patience = min(patience * 2, mostPatience) }
+
     /// Records the time of a response; `isFirst` says that its connection was made for it.
     mutating func record(_ time: Duration, isFirst: Bool) {
+        defer { patience = min(max(Self.leastPatience, usual * 3), mostPatience) }
         newest.append(time)
         if newest.count > 5 { newest.removeFirst() }
         if isFirst {

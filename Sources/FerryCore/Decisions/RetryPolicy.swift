@@ -2,16 +2,20 @@
 package struct RetryPolicy: Hashable, Sendable {
     /// Maximum consecutive attempts without progress; `nil` for no limit.
     package var maxAttempts: Int?
+    /// What the next run continues with.
+    package private(set) var memory: RetryMemory
     /// Failed attempts since the last progress.
-    package private(set) var attempts = 0
+    package var attempts: Int { memory.attempts }
 
     private static let base = Duration.milliseconds(500)
     private static let cap = Duration.seconds(60)
 
-    /// Continues with the failed `attempts` of an earlier run.
-    package init(maxAttempts: Int?, attempts: Int = 0) {
+    /// Continues with what an earlier run has left.
+    package init(maxAttempts: Int?, memory: RetryMemory = RetryMemory()) {
         self.maxAttempts = maxAttempts
-        self.attempts = max(0, attempts)
+        self.memory = memory
+        self.memory.attempts = max(0, memory.attempts)
+        self.memory.changes = max(0, memory.changes)
     }
 
     package enum Decision: Hashable, Sendable {
@@ -19,12 +23,28 @@ package struct RetryPolicy: Hashable, Sendable {
         case giveUp
     }
 
-    package mutating func progressed() { attempts = 0 }
+    package mutating func progressed() { memory.attempts = 0 }
+
+    /// So many bytes are present: only more count as progress.
+    mutating func holds(_ bytes: ByteCount) { memory.mostBytes = max(memory.mostBytes, bytes) }
+
+    /// Records how many bytes are present. They are progress if they are `least` more than ever before.
+    mutating func progressed(to bytes: ByteCount, worth least: ByteCount) {
+        guard bytes - memory.mostBytes >= least else { return }
+        memory.mostBytes = bytes
+        progressed()
+    }
+
+    /// The file was found changed: its bytes count anew.
+    mutating func fileChanged() {
+        memory.mostBytes = 0
+        memory.changes += 1
+    }
 
     /// Counts a failed attempt. `random` in 0..<1 is the jitter; `wish` is the server's Retry-After, respected up to
     /// ``RetryAfter/longest``.
     package mutating func failed(wish: Duration? = nil, random: Double) -> Decision {
-        attempts = min(attempts, .max - 1) + 1
+        memory.attempts = min(attempts, .max - 1) + 1
         if let maxAttempts, attempts > maxAttempts { return .giveUp }
         let ceiling = min(Self.base * (1 << min(attempts - 1, 10)), Self.cap)
         // At least a tenth of the delay: a server that refuses at once would otherwise be retried in a tight loop.

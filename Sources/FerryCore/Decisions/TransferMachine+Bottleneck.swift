@@ -1,10 +1,10 @@
 /// What limits the speed: the machine's part of the facts.
 extension TransferMachine {
     /// What limits the speed now; `nil` if that is not known, or nothing is transferred.
-    package var bottleneck: Bottleneck? { phase == .running || phase == .opening ? limits.bottleneck : nil }
+    package var bottleneck: Bottleneck? { phase.isActive ? limits.bottleneck : nil }
 
     /// Whether the server sends no ranges, so that a break costs the time for all bytes, although they are kept.
-    package var lacksRanges: Bool { representation?.refusesRanges == true || planner.repeatedBytes > 0 }
+    package var lacksRanges: Bool { file.representation?.refusesRanges == true || planner.repeatedBytes > 0 }
 
     /// Whether the download waits for others, which have all connections to its host.
     package var waitsForPermit: Bool { connections.values.contains(where: \.waitsForPermit) }
@@ -14,7 +14,7 @@ extension TransferMachine {
 
     /// Records what the system knows of a connection; `id` is `nil` for requests before there are connections.
     package mutating func observed(_ socket: SocketFacts, on id: ConnectionID?) {
-        limits.present.add(socket)
+        limits.present.sockets.add(socket)
         if let id, let trip = socket.shortestTrip { connections[id]?.shortestTrip = trip.seconds }
         latency.observed(socket.shortestTrip)
     }
@@ -31,10 +31,10 @@ extension TransferMachine {
             if new > 0 { limits.present.carried[id] = new }
             connections[id]?.observedBytes = connection.bytes
         }
-        limits.present.processor = processor
-        limits.present.rateLimit = rateLimit
-        limits.present.ceiling = policy.hasRefusals ? policy.ceiling : nil
-        limits.present.gain = policy.lastGain
+        limits.present.limits.processor = processor
+        limits.present.limits.rateLimit = rateLimit
+        limits.present.limits.ceiling = policy.hasRefusals ? policy.ceiling : nil
+        limits.present.limits.gain = policy.lastGain
         watch(at: now)
         limits.observed(at: now)
     }
@@ -45,11 +45,11 @@ extension TransferMachine {
         for connection in connections.values where !connection.isCut {
             switch connection.activity {
             case .idle, .waitingForPermit: break
-            case .reading: limits.present.connected += seconds
+            case .reading: limits.present.times.connected += seconds
             case .asking(_, let since):
-                limits.present.connected += seconds
-                limits.present.awaited += seconds
-                limits.present.firstByte = max(limits.present.firstByte, (now - since).seconds)
+                limits.present.times.connected += seconds
+                limits.present.times.awaited += seconds
+                limits.present.times.firstByte = max(limits.present.times.firstByte, (now - since).seconds)
             }
         }
     }

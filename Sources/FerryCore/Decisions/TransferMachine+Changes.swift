@@ -3,9 +3,9 @@ extension TransferMachine {
     /// The network has changed: cancels all connections and reconnects at once. Neither this nor a late failure of the
     /// old connections counts as a failed attempt.
     package mutating func reconnect(at now: Duration) {
-        guard phase != .ended, !isFinishing else { return }
+        guard !phase.isOver, phase != .finishing else { return }
         for id in connections.keys { cut(id, .abandoned) }
-        notBefore = now
+        openings.notBefore = now
         retryNow(at: now)
     }
 
@@ -30,22 +30,21 @@ extension TransferMachine {
     /// Adds mirrors that the server has named: each is used after samples have matched, and left if they differ.
     package mutating func add(mirrors names: [String]) {
         settings.sourceNames += names
-        sources += names.map { _ in Source(trust: .unproven) }
+        sources.add(names.count)
     }
 
     /// An existing file has the length of the representation: its samples are compared, with none of it fetched.
     package mutating func examine() {
         guard let total = planner.total else { return }
         planner = SegmentPlanner(total: total, claimed: RangeSet(0..<total))
-        isExamining = true
-        sources[primary].trust = .unproven
+        file.isExamined = true
+        sources[sources.primary].trust = .unproven
         phase = .opening
     }
 
     /// The existing file is another one: begins with nothing.
     package mutating func leaveExamined() {
-        isExamining = false
-        isFinishing = false
+        file.isExamined = false
         restarted()
     }
 
@@ -65,13 +64,13 @@ extension TransferMachine {
         guard connections[id] != nil else { return }
         planner.release(id)
         change(id) { $0.activity = .idle }
-        guard phase == .running || phase == .opening else { return }
+        guard phase.isActive else { return }
         if others(than: id) > 0 {
             giveUp(id, at: now)
-            notBefore = max(notBefore, time)
+            openings.delay(until: time)
         } else {
             phase = .waiting(until: time)
-            events.append(
+            report(
                 .retrying(attempt: max(1, retry.attempts), delay: max(.zero, time - now), reason: reason))
         }
     }
@@ -79,7 +78,7 @@ extension TransferMachine {
     private mutating func giveUp(_ id: ConnectionID, at now: Duration) {
         cut(id, .abandoned)
         policy.withheld(working: others(than: id))
-        notBefore = max(notBefore, now + .seconds(1))
+        openings.delay(until: now + .seconds(1))
     }
 
     /// The sources of several connections that deliver; none while one of them is ending.
@@ -94,15 +93,6 @@ extension TransferMachine {
         let found = connections.filter { sources.contains($0.value.source) && !$0.value.isCut }.keys
         guard let id = found.max(by: { $0.rawValue < $1.rawValue }), hasOthers(than: id) else { return }
         giveUp(id, at: now)
-    }
-
-    /// The retry state for the next run.
-    package var memory: RetryMemory {
-        var memory = RetryMemory()
-        memory.attempts = retry.attempts
-        memory.changes = changes
-        memory.mostBytes = mostWritten
-        return memory
     }
 }
 
@@ -120,64 +110,56 @@ extension TransferMachine {
         _ error: DownloadError, damaged: RangeSet<ByteCount> = RangeSet()
     ) -> RangeSet<ByteCount>? {
         if !damaged.isEmpty { return fetchAgain(damaged) }
-        let lenders = fromMirrors.keys.sorted()
+        let lenders = sources.lent.keys.sorted()
         var doubtful = RangeSet<ByteCount>()
-        if !lenders.isEmpty, sources[primary].trust != .dropped {
-            for ranges in fromMirrors.values { doubtful.formUnion(ranges) }
+        if !lenders.isEmpty, sources.hasPrimary {
+            for ranges in sources.lent.values { doubtful.formUnion(ranges) }
             for source in lenders where sources[source].trust != .dropped { drop(source, Reason(.digestRefuted)) }
-            fromMirrors = [:]
+            sources.forgetAll()
             planner.forget(doubtful)
-            refuteReaders(of: doubtful)
-        } else if sources.indices.contains(where: { isUntried($0) }) {
-            refutation = error
+            readers.refute(doubtful)
+        } else if sources.untried != nil {
+            sources.refutation = error
         } else {
             return nil
         }
-        isFinishing = false
         phase = .opening
         return doubtful
     }
 
-    /// Forgets damaged bytes, which are fetched again; `nil` after ``mostSpoiled`` times, if there is no other source.
+    /// Forgets damaged bytes, which are fetched again; `nil` after three times, if there is no other source.
     ///
     /// Mirrors that gave some of them are dropped. The primary source may be right the next time.
     private mutating func fetchAgain(_ damaged: RangeSet<ByteCount>) -> RangeSet<ByteCount>? {
-        var suspects = fromMirrors.keys.sorted().filter { source in
-            fromMirrors[source]?.isDisjoint(damaged) == false && sources[source].trust != .dropped
-                && hasSource(beside: source)
+        var suspects = sources.lent.keys.sorted().filter { source in
+            sources.lent[source]?.isDisjoint(damaged) == false && sources[source].trust != .dropped
+                && sources.hasOther(than: source)
         }
         if suspects.isEmpty {
-            spoil(damaged)
-            if isHopeless {
-                guard sources[primary].trust != .dropped, hasSource(beside: primary) else { return nil }
-                suspects = [primary]
-                spoiled = spoiled.map { _ in RangeSet() }
+            sources.spoiled.add(damaged)
+            if sources.spoiled.isHopeless {
+                guard sources.hasPrimary, sources.hasOther(than: sources.primary) else { return nil }
+                suspects = [sources.primary]
+                sources.spoiled.reset()
             }
         }
         for source in suspects { drop(source, Reason(.digestRefuted)) }
-        for source in fromMirrors.keys { fromMirrors[source]?.subtract(damaged) }
+        sources.forget(damaged)
         planner.forget(damaged)
-        refuteReaders(of: damaged)
-        isFinishing = false
+        readers.refute(damaged)
         phase = .opening
         return damaged
     }
 
-    /// Whether the source may have another file than the refuted one.
-    private func isUntried(_ source: Int) -> Bool {
-        source != primary && (sources[source].isRival || sources[source].trust == .unproven)
-    }
-
     /// Returns the next order of the search for a source with another file.
     mutating func searchOrder(_ id: ConnectionID, _ error: DownloadError) -> Order {
-        if let rival = sources.indices.first(where: { sources[$0].isRival }) {
-            drop(primary, Reason(.digestRefuted))
-            for index in sources.indices where sources[index].isRival { sources[index] = Source(trust: .unproven) }
-            (primary, refutation) = (rival, nil)
+        let refuted = sources.primary
+        if sources.turnToRival() {
+            drop(refuted, Reason(.digestRefuted))
             return .restart(Reason(.digestRefuted))
         }
-        if let source = sources.indices.first(where: { isUntried($0) }) { return prove(source, on: id) }
-        refutation = nil
+        if let source = sources.untried { return prove(source, on: id) }
+        sources.refutation = nil
         end(error)
         return .leave
     }
@@ -185,9 +167,6 @@ extension TransferMachine {
 
 /// Responses that do not match their own digest (RFC 9530 Content-Digest).
 extension TransferMachine {
-    /// A byte that was received in so many responses with a wrong digest will not be retried at this source.
-    static let mostSpoiled = 3
-
     /// The response of this connection will be verified with its digest; the file is not finished before that.
     package mutating func checks(_ id: ConnectionID) { connections[id]?.body?.isChecked = true }
 
@@ -198,40 +177,29 @@ extension TransferMachine {
         // A connection that was cut or released meanwhile may have written to a previous file.
         guard planner.segments[id] != nil else { return }
         planner.forget(ranges)
-        refuteReaders(of: ranges)
-        spoil(ranges)
+        readers.refute(ranges)
+        sources.spoiled.add(ranges)
     }
 
-    /// Counts bytes that did not have their digest.
-    private mutating func spoil(_ ranges: RangeSet<ByteCount>) {
-        var again = ranges
-        for index in spoiled.indices {
-            let before = spoiled[index]
-            spoiled[index].formUnion(again)
-            again.formIntersection(before)
-        }
-    }
+    /// Whether the file's own digest alone counts, because the server's Content-Digest was wrong too often.
+    package var distrustsMessageDigests: Bool { sources.spoiled.distrustsMessages }
 
     /// Releases forgotten ranges for fetching: the journal claims none of them any more.
     package mutating func allow(_ ranges: RangeSet<ByteCount>) { planner.allow(ranges) }
-
-    /// Whether some bytes were received in ``mostSpoiled`` responses with a wrong digest.
-    private var isHopeless: Bool { spoiled.last?.isEmpty == false }
 
     /// Whether a response that is being read will be verified with its digest.
     var isChecking: Bool { connections.values.contains { $0.body?.isChecked == true && !$0.isCut } }
 
     mutating func wasSpoiled(_ expected: String, _ actual: String, _ id: ConnectionID, at now: Duration, random: Double)
     {
-        guard phase == .running || phase == .opening else { return }
+        guard phase.isActive else { return }
         let phrase = ErrorPhrase(.wrongMessageDigest, expected, actual)
         let reason = Reason(.wrongMessageDigest, expected, actual)
-        if isHopeless, rules.hasDigest {
-            if !distrustsContentDigests { note(Reason(.contentDigestsLeft)) }
-            distrustsContentDigests = true
-        } else if isHopeless {
+        if sources.spoiled.isHopeless, rules.hasDigest {
+            if sources.spoiled.distrustMessages() { note(Reason(.contentDigestsLeft)) }
+        } else if sources.spoiled.isHopeless {
             if failedForGood(id, reason) {
-                spoiled = spoiled.map { _ in RangeSet() }
+                sources.spoiled.reset()
                 return
             }
             return end(DownloadError(.checksum, phrase, suggestion: ErrorPhrase(.giveOwnChecksum)))
@@ -239,6 +207,6 @@ extension TransferMachine {
         guard others(than: id) > 0 else { return wait(reason, wish: nil, code: .checksum, at: now, random: random) }
         note(Reason(.partFetchedAgain, reason))
         cut(id)
-        notBefore = max(notBefore, now + .milliseconds(200))
+        openings.delay(until: now + .milliseconds(200))
     }
 }

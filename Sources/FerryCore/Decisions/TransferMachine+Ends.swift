@@ -11,7 +11,7 @@ extension TransferMachine {
 
     /// Records received bytes. Called once for each chunk, before it is placed.
     package mutating func arrived(_ count: ByteCount, on id: ConnectionID, at now: Duration) {
-        receivedBytes += count
+        arrivals.add(count)
         let enough = settings.stallBytes
         var (hasBrought, isBeginning, wait, trip) = (false, false, Duration.zero, 0.0)
         let source: Int? = change(id) { connection in
@@ -34,30 +34,23 @@ extension TransferMachine {
         }
         if let source { sources[source].failures = 0 }
         limits.arrived(count, after: wait.seconds, trip: trip, at: now)
-        if hasBrought { lastBrought = now }
-        if isBeginning, policy.target > 1 { mayOpen = true }
+        if hasBrought { arrivals.brought(at: now) }
+        if isBeginning, policy.target > 1 { openings.areUrgent = true }
     }
 
     /// Records that the write of ``place(_:on:)`` has returned. Returns whether a reader
     /// waits for one of its bytes.
     @discardableResult
     package mutating func wrote(on id: ConnectionID) -> Bool {
-        let wakes = !readers.isEmpty && planner.segments[id]?.writing.map { isAwaited($0) } == true
-        if sources.count > 1, let source = connections[id]?.source, source != primary,
-            let range = planner.segments[id]?.writing
-        {
-            fromMirrors[source, default: RangeSet()].insert(contentsOf: range)
-        }
+        let range = planner.segments[id]?.writing
+        if let range, let source = connections[id]?.source { sources.brought(range, by: source) }
         planner.wrote(id)
         // Fewer bytes would count as a stall, so they are no progress: a server that drips would be retried forever.
-        if planner.writtenBytes - mostWritten >= settings.stallBytes {
-            mostWritten = planner.writtenBytes
-            retry.progressed()
-        }
+        retry.progressed(to: planner.writtenBytes, worth: settings.stallBytes)
         if let most = settings.maxBytes, planner.writtenBytes > most {
             end(DownloadError(.tooLarge, ErrorPhrase(.fileLargerThan, "\(most)")))
         }
-        return wakes
+        return range.map { readers.areAwaiting($0) } ?? false
     }
 
     package mutating func writeFailed(on id: ConnectionID) { planner.writeFailed(id) }
@@ -76,9 +69,9 @@ extension TransferMachine {
             connection.lastByte = now
             return pause
         }
-        if let pause, let last = lastBrought { lastBrought = min(now, last + pause) }
-        limits.present.limited += limited.seconds
-        limits.present.stored += max(0, ((pause ?? .zero) - limited).seconds)
+        if let pause { arrivals.exclude(pause, at: now) }
+        limits.present.times.limited += limited.seconds
+        limits.present.times.stored += max(0, ((pause ?? .zero) - limited).seconds)
         guard let segment = planner.segments[id] else { return false }
         if segment.position < segment.end || segment.end >= segment.askedEnd { return true }
         return connections[id]?.yields != true && planner.extend(id)
@@ -123,17 +116,17 @@ extension TransferMachine {
         case (.broken(let reason), _): broke(reason, id, connection, at: now, random: random)
         case (.spoiled(let expected, let actual), _): wasSpoiled(expected, actual, id, at: now, random: random)
         }
-        guard planner.isComplete, phase == .running, !isChecking else { return }
+        guard planner.isComplete, phase == .running || phase == .finishing, !isChecking else { return }
         // A stream that was cut exactly at its declared end is complete too.
-        if connection.body != nil, weakestJoin == nil { sawWholeEnd = true }
-        isFinishing = true
+        if connection.body != nil { file.ended() }
+        phase = .finishing
     }
 
     /// The body stalled. If no other connection received data in that interval either, the server itself is stalled:
     /// cancel all connections and count one failure.
     private mutating func stalled(_ id: ConnectionID, _ connection: Connection, at now: Duration, random: Double) {
-        guard phase == .running || phase == .opening,
-            now - (lastBrought ?? connection.markTime) >= settings.stallTimeout,
+        guard phase.isActive,
+            now - (arrivals.lastBrought ?? connection.markTime) >= settings.stallTimeout,
             // Connections under back-pressure are waiting for us, not for the server.
             connections.allSatisfy({ $0.key == id || $0.value.isCut || $0.value.isAsking })
         else { return }
@@ -148,11 +141,11 @@ extension TransferMachine {
         }
         if let error = otherSize(position) { return end(error) }
         planner.learn(total: position)
-        identity.totalBytes = position
+        file.identity.totalBytes = position
     }
 
     private mutating func failed(_ reason: Reason, _ id: ConnectionID, at now: Duration, random: Double) {
-        guard phase == .running || phase == .opening else { return }
+        guard phase.isActive else { return }
         if phase == .running, others(than: id) > 0 {
             objected(reason, id, wish: nil, at: now, random: random)
         } else {
@@ -163,21 +156,21 @@ extension TransferMachine {
     private mutating func broke(
         _ reason: Reason, _ id: ConnectionID, _ connection: Connection, at now: Duration, random: Double
     ) {
-        guard phase == .running || phase == .opening, !planner.isComplete else { return }
+        guard phase.isActive, !planner.isComplete else { return }
         if connection.body?.bytes ?? 0 < Self.worthAnAnswer { return failed(reason, id, at: now, random: random) }
         guard others(than: id) > 0 else {
             return wait(reason, wish: nil, code: .network, at: now, random: random)
         }
         note(Reason(.connectionBroke, reason))
         cut(id)
-        notBefore = max(notBefore, now + .milliseconds(200))
+        openings.delay(until: now + .milliseconds(200))
     }
 
     /// Removes a connection after its task has ended.
     package mutating func left(_ id: ConnectionID, at now: Duration) {
         planner.release(id)
         connections[id] = nil
-        guard connections.isEmpty, phase == .running, !planner.isComplete else { return }
+        guard connections.isEmpty, phase == .running || phase == .finishing, !planner.isComplete else { return }
         // The next connection settles the identity again.
         phase = .opening
     }
@@ -185,32 +178,16 @@ extension TransferMachine {
     /// The partial content was backed up: begins with none.
     package mutating func restarted() {
         replacePlanner(total: nil)
-        identity = FileIdentity()
-        representation = nil
-        weakestJoin = nil
-        sawWholeEnd = false
-        openingAsksWhole = false
-        doubtSources(except: primary)
-        sources[primary].identity = nil
-        sources[primary].sampledAs = nil
-        sources[primary].trust = .proven
+        file.forget()
+        sources.restart()
         policy = ConnectionCountPolicy(limit: settings.maxConnections)
         phase = .opening
     }
 
-    /// The file has changed: proofs of mirrors were about the old one.
-    mutating func doubtSources(except kept: Int) {
-        for index in sources.indices where index != kept && sources[index].trust == .proven {
-            sources[index].trust = .unproven
-            sources[index].identity = nil
-            sources[index].sampledAs = nil
-        }
-    }
-
     mutating func replacePlanner(total: ByteCount?) {
         planner = SegmentPlanner(total: total)
-        fromMirrors = [:]
-        if checkpoint == .running { checkpoint = .stale }
+        sources.forgetAll()
+        checkpoints.replaceFile()
     }
 
     /// Records the comparison of samples with a source that sent the validators `offered`.
@@ -219,23 +196,23 @@ extension TransferMachine {
         case .equal:
             sources[source].trust = .proven
             sources[source].sampledAs = offered
-            guard source == primary else {
+            guard source == sources.primary else {
                 sources[source].identity = offered
                 return note(Reason(.mirrorMatched, "\(source)"))
             }
-            if let offered { adopt(offered) }
-            if planner.total == nil, let total = identity.totalBytes { planner.learn(total: total) }
+            if let offered { file.adopt(offered) }
+            if planner.total == nil, let total = file.identity.totalBytes { planner.learn(total: total) }
             settings.isNewSource = false
             note(Reason(.samplesMatched))
-            join(.sampled)
+            file.join(.sampled)
         case .different, .inconclusive:
             let isChange = outcome == .different
             let reason = if case .inconclusive(let reason) = outcome { reason } else { Reason(.samplesDiffer) }
-            guard source == primary else {
+            guard source == sources.primary else {
                 sources[source].isRival = isChange
                 return drop(source, reason)
             }
-            if isExamining { return leaveExamined() }
+            if file.isExamined { return leaveExamined() }
             if !isChange, rules.hasDigest, !settings.doubtsHeld {
                 // The digest decides at the end.
                 sources[source].trust = .proven
@@ -252,8 +229,8 @@ extension TransferMachine {
         let error =
             status.map { DownloadError.deadLink(reason, status: $0, holdsBytes: !planner.written.isEmpty) }
             ?? DownloadError(.refused, reason)
-        guard hasSource(beside: source) else { return end(deadEnd ?? error) }
-        if source == primary { deadEnd = error }
+        guard sources.hasOther(than: source) else { return end(sources.deadEnd ?? error) }
+        if source == sources.primary { sources.deadEnd = error }
         drop(source, reason)
     }
 
@@ -262,7 +239,7 @@ extension TransferMachine {
         _ reason: Reason, code: DownloadError.Code, source: Int, on id: ConnectionID, at now: Duration, random: Double
     ) {
         if connections[id]?.isCut != false { return }
-        if source != primary, hasSource(beside: source) {
+        if source != sources.primary, sources.hasOther(than: source) {
             drop(source, reason)
         } else {
             wait(reason, wish: nil, code: code, at: now, random: random)
@@ -271,16 +248,15 @@ extension TransferMachine {
 
     /// Ends the download with an error; partial content is kept.
     package mutating func end(_ error: DownloadError) {
-        guard phase != .ended else { return }
-        phase = .ended
-        failure = error
+        guard !phase.isOver else { return }
+        phase = .failing(error)
         for id in connections.keys { cut(id) }
     }
 
     /// Drops the source of a connection because a retry would give the same result. Returns false if there is no other
     /// source.
     package mutating func failedForGood(_ id: ConnectionID, _ reason: Reason) -> Bool {
-        guard let source = connections[id]?.source, hasSource(beside: source) else { return false }
+        guard let source = connections[id]?.source, sources.hasOther(than: source) else { return false }
         drop(source, reason)
         planner.release(id)
         return true
@@ -293,7 +269,7 @@ extension TransferMachine {
         switch retry.failed(wish: wish, random: random) {
         case .retry(let delay, let attempt):
             phase = .waiting(until: now + delay)
-            events.append(.retrying(attempt: attempt, delay: delay, reason: reason))
+            report(.retrying(attempt: attempt, delay: delay, reason: reason))
         case .giveUp:
             end(
                 DownloadError(
@@ -317,6 +293,6 @@ extension TransferMachine {
         if !connections.contains(where: { $0.key != id && !$0.value.isCut && $0.value.isNew }) {
             note(working == 1 ? Reason(.oneLeft, reason) : Reason(.severalLeft, reason, "\(working)"))
         }
-        notBefore = max(notBefore, now + max(.milliseconds(500), min(wish ?? .zero, RetryAfter.longest)))
+        openings.delay(until: now + max(.milliseconds(500), min(wish ?? .zero, RetryAfter.longest)))
     }
 }

@@ -16,8 +16,7 @@ extension TransferMachine {
             return .leave
         }
         latency.record(now - since, isFirst: connection.isNew)
-        limits.present.firstByte = max(limits.present.firstByte, (now - since).seconds)
-        patience = min(max(Self.leastPatience, latency.usual * 3), settings.stallTimeout)
+        limits.present.times.firstByte = max(limits.present.times.firstByte, (now - since).seconds)
         change(id) {
             $0.mark(at: now)
             $0.lastByte = now
@@ -54,14 +53,14 @@ extension TransferMachine {
             goOn(representation, from: fetch.source, join: proof)
             planner.assignStream(id, from: range.lowerBound, asked: range.upperBound)
             reads(.init(kind: .rest), on: id)
-            events.append(.resumed(offset: offset, totalBytes: planner.total, reason: reason(proof)))
+            report(.resumed(offset: offset, totalBytes: planner.total, reason: reason(proof)))
             return .read
         case .rewind(let representation, let proof):
             let offset = planner.writtenBytes
             goOn(representation, from: fetch.source, join: proof)
             policy.limitToSingleConnection()
             stream(representation, on: id, isPlaced: true)
-            events.append(
+            report(
                 .resumed(
                     offset: offset, totalBytes: planner.total,
                     reason: Reason(.readFromStart, reason(proof))))
@@ -71,11 +70,11 @@ extension TransferMachine {
             note(Reason(.ifRangeIgnored))
             return .drop
         case .askWhole:
-            openingAsksWhole = true
+            file.asksWhole = true
             return .drop
         case .sample(let reason):
             // What was written to an output cannot be read again.
-            if settings.isStream { return restart(reason, nil, fetch, id, isChange: identity.hasValidator) }
+            if settings.isStream { return restart(reason, nil, fetch, id, isChange: file.identity.hasValidator) }
             note(Reason(.comparingSamples, reason))
             sources[fetch.source].trust = .unproven
             return .drop
@@ -83,9 +82,9 @@ extension TransferMachine {
         case .restart(let reason, let new): return restart(reason, new, fetch, id, isChange: false)
         case .complete(let total):
             planner.learn(total: total)
-            identity.totalBytes = total
-            join(fetch.source == primary ? .strong : .sampled)
-            isFinishing = true
+            file.identity.totalBytes = total
+            file.join(fetch.source == sources.primary ? .strong : .sampled)
+            phase = .finishing
             return .leave
         case .deadLink(let reason, let status): return deadLink(reason, status, fetch)
         case .busy(let status, let wish):
@@ -118,12 +117,12 @@ extension TransferMachine {
             return stepBack(fetch, "the server ignores ranges")
         case .sample(let reason), .restart(let reason, _):
             let allows = settings.rules.trust.allowsUnprovenParts && !settings.rules.trust.strict
-            if allows, fetch.source == primary, case .part(let range, _) = verdict {
-                return read(range, fetch, id, join: partStrength)
+            if allows, fetch.source == sources.primary, case .part(let range, _) = verdict {
+                return read(range, fetch, id, join: file.partStrength)
             }
             return stepBack(fetch, reason)
         case .changed(let reason, _):
-            if fetch.source != primary { return stepBack(fetch, reason) }
+            if fetch.source != sources.primary { return stepBack(fetch, reason) }
             changed(reason)
             return .leave
         case .busy(let status, let wish):
@@ -144,10 +143,10 @@ extension TransferMachine {
     private mutating func read(
         _ range: Range<ByteCount>, _ fetch: Fetch, _ id: ConnectionID, join proof: Proof
     ) -> HeadAction {
-        if fetch.source == primary {
-            join(proof)
+        if fetch.source == sources.primary {
+            file.join(proof)
         } else {
-            join(min(proof, sources[fetch.source].trust == .proven ? .sampled : .none))
+            file.join(min(proof, sources[fetch.source].trust == .proven ? .sampled : .none))
         }
         planner.answered(id, to: range.upperBound)
         reads(.init(kind: .range), on: id)
@@ -193,55 +192,37 @@ extension TransferMachine {
 
     /// Makes this representation the one that is downloaded, without partial content.
     private mutating func take(_ representation: Representation, from source: Int) {
-        self.representation = representation
-        identity = representation.identity
-        primary = source
+        file.begin(representation)
+        sources.primary = source
         replacePlanner(total: representation.identity.totalBytes)
-        weakestJoin = nil
-        doubtSources(except: source)
+        sources.doubt(except: source)
         settle(on: source, representation)
     }
 
     /// Continues the partial content with this representation.
     private mutating func goOn(_ representation: Representation, from source: Int, join proof: Proof) {
-        let digests = self.representation?.digests ?? []
-        self.representation = representation
-        if representation.digests.isEmpty { self.representation?.digests = digests }
-        if source == primary {
-            adopt(representation.identity)
+        file.goOn(representation)
+        if source == sources.primary {
+            file.adopt(representation.identity)
             settings.isNewSource = false
         }
         if planner.total == nil, let total = representation.identity.totalBytes { planner.learn(total: total) }
-        join(source == primary ? proof : min(proof, sources[source].trust == .proven ? .sampled : .none))
+        file.join(source == sources.primary ? proof : min(proof, sources[source].trust == .proven ? .sampled : .none))
         settle(on: source, representation)
     }
 
     private mutating func settle(on source: Int, _ representation: Representation) {
-        sources[source].identity = representation.identity
-        sources[source].trust = .proven
-        sources[source].fromOriginal = sources[source].alwaysOriginal
-        openingAsksWhole = false
+        sources.settle(on: source, representation.identity)
+        file.asksWhole = false
         phase = .running
         if !joinsParts { policy.limitToSingleConnection() }
         if allowsParts { policy.began(roundTrip: latency.roundTrip, left: planner.remainingBytes ?? 0) }
     }
 
-    /// Merges new validators into the identity; fields that the server omits keep their old values.
-    mutating func adopt(_ new: FileIdentity) {
-        let old = identity
-        identity = new
-        identity.etag = new.etag ?? old.etag
-        identity.lastModified = new.lastModified ?? old.lastModified
-        // The earlier Date: Last-Modified does not become a strong validator with age (RFC 9110 §8.8.2.2).
-        if identity.lastModified == old.lastModified { identity.date = old.date ?? new.date }
-        identity.totalBytes = new.totalBytes ?? old.totalBytes
-        identity.contentType = new.contentType ?? old.contentType
-    }
-
     private mutating func restart(
         _ reason: Reason, _ representation: Representation?, _ fetch: Fetch, _ id: ConnectionID, isChange: Bool
     ) -> HeadAction {
-        if fetch.source != primary {
+        if fetch.source != sources.primary {
             return dropOrEnd(fetch, reason, DownloadError(.conflict, reason, recovery: .needsUser))
         }
         guard mayRestart(reason, isChange: isChange) else { return .leave }
@@ -280,10 +261,9 @@ extension TransferMachine {
         }
         // An unproven restart is limited by the retry count instead, because refetched bytes are no progress.
         guard isChange else { return true }
-        mostWritten = 0
-        spoiled = spoiled.map { _ in RangeSet() }
-        changes += 1
-        if changes > 3 {
+        sources.spoiled.reset()
+        retry.fileChanged()
+        if retry.memory.changes > 3 {
             end(DownloadError(.remoteChanged, ErrorPhrase(.keepsChanging, reason), recovery: .needsUser))
             return false
         }
@@ -315,11 +295,11 @@ extension TransferMachine {
 
     /// Drops a useless source, or ends the download if it was the last.
     private mutating func dropOrEnd(_ fetch: Fetch, _ reason: Reason, _ error: DownloadError) -> HeadAction {
-        guard hasSource(beside: fetch.source) else {
-            end(deadEnd ?? error)
+        guard sources.hasOther(than: fetch.source) else {
+            end(sources.deadEnd ?? error)
             return .leave
         }
-        if fetch.source == primary { deadEnd = error }
+        if fetch.source == sources.primary { sources.deadEnd = error }
         drop(fetch.source, reason)
         return .drop
     }
@@ -331,13 +311,9 @@ extension TransferMachine {
         note(source == 0 ? Reason(.onWithMirror, reason) : Reason(.mirrorDropped, name, reason))
     }
 
-    func hasSource(beside source: Int) -> Bool {
-        sources.indices.contains { $0 != source && sources[$0].trust != .dropped }
-    }
-
     /// An unusable response while running: drops the mirror, or continues with one connection.
     private mutating func stepBack(_ fetch: Fetch, _ reason: Reason) -> HeadAction {
-        if fetch.source != primary {
+        if fetch.source != sources.primary {
             drop(fetch.source, reason)
             return .drop
         }
@@ -352,12 +328,12 @@ extension TransferMachine {
         switch connections[id]?.misfits ?? 0 {
         case 1: return .drop
         case 2:
-            openingAsksWhole = true
+            file.asksWhole = true
             policy.limitToSingleConnection()
             return .drop
         default:
             connections[id]?.misfits = 0
-            openingAsksWhole = false
+            file.asksWhole = false
             return dropOrEnd(
                 fetch, reason, DownloadError(.refused, ErrorPhrase(.unusableAnswers, reason)))
         }
@@ -366,8 +342,8 @@ extension TransferMachine {
     private func reason(_ proof: Proof) -> Reason {
         switch proof {
         case .strong:
-            identity.strongTag.map { Reason(.tagMatched, "\($0)") }
-                ?? Reason(.dateMatched, identity.lastModified ?? "")
+            file.identity.strongTag.map { Reason(.tagMatched, "\($0)") }
+                ?? Reason(.dateMatched, file.identity.lastModified ?? "")
         case .sampled: Reason(.samplesMatched)
         case .digest, .single: Reason(.sameFile)
         case .weak: Reason(.weakMatched)

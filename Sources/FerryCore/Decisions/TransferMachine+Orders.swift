@@ -15,14 +15,14 @@ extension TransferMachine {
 
     /// Returns the next order for a connection that ``tick(at:)`` opened or that has ended a request.
     package mutating func next(for id: ConnectionID, at now: Duration) -> Order {
-        guard connections[id]?.isCut == false, !isFinishing else { return .leave }
+        guard connections[id]?.isCut == false, phase != .finishing else { return .leave }
         change(id) {
             $0.activity = .idle
             $0.yields = false
         }
         planner.release(id)
         switch phase {
-        case .ended, .waiting: return .leave
+        case .finishing, .failing, .ended, .waiting: return .leave
         case .reopening(let reason): return connections.count == 1 ? .restart(reason) : .leave
         case .opening: return openingOrder(id, at: now)
         case .running: return runningOrder(id, at: now)
@@ -30,14 +30,14 @@ extension TransferMachine {
     }
 
     private mutating func openingOrder(_ id: ConnectionID, at now: Duration) -> Order {
-        if let refutation { return searchOrder(id, refutation) }
-        guard let source = usableSource() else {
-            end(deadEnd ?? DownloadError(.refused, ErrorPhrase(.noSourceLeft)))
+        if let error = sources.refutation { return searchOrder(id, error) }
+        guard let source = sources.best else {
+            end(sources.deadEnd ?? DownloadError(.refused, ErrorPhrase(.noSourceLeft)))
             return .leave
         }
         let isUnproven = mustProve(source)
-        if planner.isComplete, !isUnproven || !settings.doubtsHeld && !isExamining {
-            isFinishing = true
+        if planner.isComplete, !isUnproven || !settings.doubtsHeld && !file.isExamined {
+            phase = .finishing
             return .leave
         }
         if isUnproven, !planner.written.isEmpty { return prove(source, on: id) }
@@ -45,15 +45,15 @@ extension TransferMachine {
             ask: .whole, ifRange: nil, unless: nil, source: source, fromOriginal: sources[source].fromOriginal)
         switch ResumePolicy.opening(held: held(from: source), rules: rules) {
         case .whole:
-            fetch.unless = source == 0 ? finished : nil
+            fetch.unless = source == 0 ? file.finished : nil
         case .restart(let reason):
-            if source != primary {
+            if source != sources.primary {
                 drop(source, reason)
                 return openingOrder(id, at: now)
             }
             return mayRestart(reason, isChange: false) ? .restart(reason) : .leave
         case .goOn(let validator):
-            if openingAsksWhole { break }
+            if file.asksWhole { break }
             guard let gap = openingGap() else { return .leave }
             fetch.ask = planner.total == nil ? .from(gap.lowerBound) : .range(gap)
             fetch.ifRange = sources[source].sendsIfRange ? validator : nil
@@ -66,7 +66,9 @@ extension TransferMachine {
         let isWanted = others.count < policy.ceiling && hasWorkForReaders(at: now)
         guard others.count < policy.target || isWanted || hasStalled(at: now) else { return .leave }
         guard others.isEmpty || allowsParts else { return .leave }
-        guard let source = leastUsedSource(others.values.map(\.source)) else { return .leave }
+        let canProve = planner.writtenBytes >= SamplePlan.allBelow
+        let used = others.values.map(\.source)
+        guard let source = sources.leastUsed(by: used, unproven: canProve) else { return .leave }
         if mustProve(source) { return prove(source, on: id) }
         guard let range = share(id, at: now) else { return .leave }
         let known = held(from: source).identity
@@ -79,7 +81,7 @@ extension TransferMachine {
     /// Whether samples are compared before bytes of the source are joined. A digest tells that bytes are wrong, but not
     /// of which source, so it replaces the samples only for a doubtful part file.
     private func mustProve(_ source: Int) -> Bool {
-        sources[source].trust == .unproven && (!rules.hasDigest || source != primary || settings.isNewSource)
+        sources[source].trust == .unproven && (!rules.hasDigest || source != sources.primary || settings.isNewSource)
     }
 
     mutating func prove(_ source: Int, on id: ConnectionID) -> Order {
@@ -106,7 +108,7 @@ extension TransferMachine {
         guard let (victim, boundary) = tail(for: id, at: now) else { return nil }
         planner.bound(victim, to: boundary)
         // Increase the patience with a slow server, or each request would lose its segment before the response.
-        if let connection = connections[victim], connection.body == nil { increasePatience() }
+        if let connection = connections[victim], connection.body == nil { latency.increasePatience() }
         return planner.assign(id, size: segmentSize(for: id), besides: streams)
     }
 
@@ -115,8 +117,6 @@ extension TransferMachine {
         guard let connection = connections[id], connection.body != nil else { return false }
         return !connection.isCut && !connection.yields && !isQuiet(connection, at: now)
     }
-
-    mutating func increasePatience() { patience = min(patience * 2, settings.stallTimeout) }
 
     /// Whether a connection opened now would have bytes to fetch.
     func hasWork(at now: Duration) -> Bool { !planner.unassigned.isEmpty || tail(for: nil, at: now) != nil }
@@ -224,7 +224,7 @@ extension TransferMachine {
 
     /// Whether the connection has received nothing for ``patience`` while it was reading.
     func isQuiet(_ connection: Connection, at now: Duration) -> Bool {
-        connection.isAsking && now - connection.lastByte >= patience
+        connection.isAsking && now - connection.lastByte >= latency.patience
     }
 
     /// Whether a connection is quiet while another is not, or all are silent, or a single connection has no response
@@ -234,7 +234,7 @@ extension TransferMachine {
         let quiet = connections.values.filter { !$0.isCut && isQuiet($0, at: now) }
         guard !quiet.isEmpty else { return false }
         return connections.values.contains { !isQuiet($0, at: now) } || areSilent(at: now)
-            || representation != nil && quiet.allSatisfy { $0.body == nil } && quiet.count == 1
+            || file.representation != nil && quiet.allSatisfy { $0.body == nil } && quiet.count == 1
     }
 
     /// Whether all connections have delivered, and none does any more.
@@ -267,7 +267,7 @@ extension TransferMachine {
         let others = connections.filter { quiet[$0.key] == nil }
         if others.count == 1, let other = others.first {
             let isUnanswered = other.value.body == nil && other.value.request != nil
-            if isUnanswered { return now - other.value.lastByte >= patience * 2 ? other.key : nil }
+            if isUnanswered { return now - other.value.lastByte >= latency.patience * 2 ? other.key : nil }
         }
         guard connections.count >= min(settings.maxConnections, policy.ceiling) else { return nil }
         let isOvertaken = others.values.contains { other in
@@ -275,28 +275,5 @@ extension TransferMachine {
                 && other.request.map { $0.since > oldest.value.lastByte } == true
         }
         return isOvertaken || others.isEmpty ? oldest.key : nil
-    }
-
-    /// Returns the source with the fewest failures, proven ones first; `nil` when all are dropped.
-    func usableSource() -> Int? {
-        let usable = sources.indices.filter { sources[$0].trust != .dropped }
-        return usable.min { left, right in
-            let (one, other) = (sources[left], sources[right])
-            if one.failures != other.failures { return one.failures < other.failures }
-            if one.trust != other.trust { return one.trust == .proven }
-            return left < right
-        }
-    }
-
-    private func leastUsedSource(_ used: [Int]) -> Int? {
-        let usable = sources.indices.filter { index in
-            switch sources[index].trust {
-            case .proven: true
-            case .unproven: planner.writtenBytes >= SamplePlan.allBelow
-            case .dropped: false
-            }
-        }
-        let counts = usable.map { index in (index, used.count { $0 == index }) }
-        return counts.min { $0.1 < $1.1 }?.0
     }
 }

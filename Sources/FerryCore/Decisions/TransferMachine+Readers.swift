@@ -36,17 +36,50 @@ extension TransferMachine {
     /// The time in which a connection is worth waiting for, in addition to the set-up of another one.
     private static let patienceOfReaders = 0.25
 
-    // MARK: Reading
+    /// The readers, each of which receives its bytes in order.
+    package struct Readers: Sendable {
+        package private(set) var all: [ReaderID: Reader] = [:]
+        private var last = 0
 
-    /// Adds a reader of a range, which may end after the file.
-    package mutating func addReader(of range: Range<ByteCount>) -> ReaderID {
-        lastReader += 1
-        let id = ReaderID(rawValue: lastReader)
-        readers[id] = Reader(received: range.lowerBound..<range.lowerBound, end: range.upperBound)
-        return id
+        package var isEmpty: Bool { all.isEmpty }
+        package subscript(id: ReaderID) -> Reader? { all[id] }
+
+        /// Adds a reader of a range, which may end after the file.
+        package mutating func add(_ range: Range<ByteCount>) -> ReaderID {
+            last += 1
+            let id = ReaderID(rawValue: last)
+            all[id] = Reader(received: range.lowerBound..<range.lowerBound, end: range.upperBound)
+            return id
+        }
+
+        package mutating func remove(_ id: ReaderID) { all[id] = nil }
+
+        /// The reader waits for the byte at its position. Returns whether it did not before.
+        package mutating func waits(_ id: ReaderID, at now: Duration) -> Bool {
+            guard let reader = all[id], reader.waitsSince == nil else { return false }
+            all[id]?.waitsSince = now
+            return true
+        }
+
+        /// The reader has received the bytes from its position to `end`.
+        package mutating func received(to end: ByteCount, by id: ReaderID) {
+            guard let reader = all[id], reader.position <= end, end <= reader.end else { return }
+            all[id]?.received = reader.received.lowerBound..<end
+            all[id]?.waitsSince = nil
+        }
+
+        /// Whether a reader waits for one of these bytes.
+        func areAwaiting(_ range: Range<ByteCount>) -> Bool {
+            all.values.contains { $0.waitsSince != nil && range.contains($0.position) }
+        }
+
+        /// Bytes were found to be wrong: their readers must not go on.
+        mutating func refute(_ ranges: RangeSet<ByteCount>) {
+            for (id, reader) in all where !ranges.intersection(RangeSet(reader.received)).isEmpty {
+                all[id]?.isRefuted = true
+            }
+        }
     }
-
-    package mutating func removeReader(_ id: ReaderID) { readers[id] = nil }
 
     /// Returns the bytes at the position of a reader that are written, at most `most`; `nil` if there are none.
     package func available(to id: ReaderID, most: ByteCount) -> Range<ByteCount>? {
@@ -55,32 +88,6 @@ extension TransferMachine {
         else { return nil }
         let end = min(run.upperBound, reader.end, reader.position + most)
         return reader.position < end ? reader.position..<end : nil
-    }
-
-    /// The reader waits for the byte at its position. Returns whether it did not before.
-    package mutating func waits(_ id: ReaderID, at now: Duration) -> Bool {
-        guard let reader = readers[id], reader.waitsSince == nil else { return false }
-        readers[id]?.waitsSince = now
-        return true
-    }
-
-    /// The reader has received the bytes from its position to `end`.
-    package mutating func received(to end: ByteCount, by id: ReaderID) {
-        guard let reader = readers[id], reader.position <= end, end <= reader.end else { return }
-        readers[id]?.received = reader.received.lowerBound..<end
-        readers[id]?.waitsSince = nil
-    }
-
-    /// Whether a reader waits for one of these bytes.
-    func isAwaited(_ range: Range<ByteCount>) -> Bool {
-        readers.values.contains { $0.waitsSince != nil && range.contains($0.position) }
-    }
-
-    /// Bytes were found to be wrong: their readers must not go on.
-    mutating func refuteReaders(of ranges: RangeSet<ByteCount>) {
-        for (id, reader) in readers where !ranges.intersection(RangeSet(reader.received)).isEmpty {
-            readers[id]?.isRefuted = true
-        }
     }
 
     // MARK: Planning
@@ -92,7 +99,7 @@ extension TransferMachine {
 
     private var orderedReaders: [Reader] {
         if readers.isEmpty { return [] }
-        let served = readers.filter { !$0.value.isRefuted && $0.value.position < min($0.value.end, planner.end) }
+        let served = readers.all.filter { !$0.value.isRefuted && $0.value.position < min($0.value.end, planner.end) }
         func order(_ entry: (key: ReaderID, value: Reader)) -> (Duration, Int) {
             (entry.value.waitsSince ?? .seconds(Int64.max), entry.key.rawValue)
         }
@@ -163,7 +170,7 @@ extension TransferMachine {
     mutating func shareForReaders(_ id: ConnectionID, size: ByteCount, at now: Duration) -> Range<ByteCount>? {
         guard !readers.isEmpty else { return nil }
         // Several connections share a window in small segments, so that its beginning is there soon.
-        let isAlone = readers.count == 1 && others(than: id) == 0
+        let isAlone = readers.all.count == 1 && others(than: id) == 0
         let small = max(Self.smallestSegment, ByteCount(min((connections[id]?.speed ?? 0) * 2, Double(size))))
         let size = isAlone ? size : min(size, small)
         for byte in urgentPositions(at: now) {
@@ -180,7 +187,7 @@ extension TransferMachine {
     private mutating func free(_ byte: ByteCount) {
         for (id, segment) in planner.segments where segment.position <= byte && byte < segment.end {
             planner.bound(id, to: byte)
-            if segment.position == byte, connections[id]?.body == nil { increasePatience() }
+            if segment.position == byte, connections[id]?.body == nil { latency.increasePatience() }
         }
     }
 

@@ -6,32 +6,30 @@ extension TransferMachine {
     /// ended.
     package mutating func tick(at now: Duration) -> [Command] {
         var commands: [Command] = []
-        if let failure {
-            self.failure = nil
-            return connections.keys.sorted { $0.rawValue < $1.rawValue }.map { .cut($0) } + [.fail(failure)]
+        if case .failing(let error) = phase {
+            phase = .ended
+            return connections.keys.sorted { $0.rawValue < $1.rawValue }.map { .cut($0) } + [.fail(error)]
         }
         guard phase != .ended else { return [] }
-        mayOpen = false
-        if lastCheckpoint == nil { lastCheckpoint = now }
-        if lastTick.map({ now - $0 >= Self.tickInterval }) ?? true {
+        openings.areUrgent = false
+        checkpoints.watch(from: now)
+        if arrivals.measuredAt.map({ now - $0 >= Self.tickInterval }) ?? true {
             let bytes = measure(at: now)
             commands += reconnections(bytes, at: now)
         }
         commands += cutStalled(at: now) + cutUnanswered(at: now)
         if let lost = lostConnection(at: now) { tell(lost, .superseded, &commands) }
         let isThere = phase == .running && planner.isComplete && !isChecking
-        if isFinishing || isThere && connections.values.allSatisfy({ $0.body?.isProbe != true || $0.isCut }) {
-            isFinishing = true
-            guard connections.isEmpty else {
-                return commands + cutAll()
-            }
+        if phase == .finishing || isThere && connections.values.allSatisfy({ $0.body?.isProbe != true || $0.isCut }) {
+            phase = .finishing
+            guard connections.isEmpty else { return commands + cutAll() }
             phase = .ended
             return commands + [.finish]
         }
         commands += openings(at: now)
         redirectToReaders(at: now)
         if isCheckpointDue(at: now) {
-            checkpoint = .running
+            checkpoints.order()
             commands.append(.checkpoint)
         }
         return commands
@@ -39,7 +37,7 @@ extension TransferMachine {
 
     /// Returns the bytes that have arrived on all connections since the last tick.
     private mutating func measure(at now: Duration) -> ByteCount {
-        let seconds = max((now - (lastTick ?? now)).seconds, 0.001)
+        let seconds = arrivals.measure(at: now)
         var sum: ByteCount = 0
         for (id, connection) in connections {
             sum += connection.tickBytes
@@ -50,7 +48,6 @@ extension TransferMachine {
             connections[id]?.tickBytes = 0
         }
         watch(at: now)
-        lastTick = now
         guard phase == .running, allowsParts else { return sum }
         let before = policy.target
         policy.tick(
@@ -69,10 +66,10 @@ extension TransferMachine {
             all.count >= max(ReconnectionPolicy.share, policy.target),
             all.allSatisfy({ !$0.isCut && $0.isAsking && $0.bytes > 0 })
         else {
-            reconnection.reset()
+            openings.reconnection.reset()
             return []
         }
-        guard reconnection.tick(bytes: bytes, roundTrip: latency.roundTrip) else { return [] }
+        guard openings.reconnection.tick(bytes: bytes, roundTrip: latency.roundTrip) else { return [] }
         // Those that need longest for their segments.
         let candidates = planner.segments.compactMap { id, segment -> (id: ConnectionID, seconds: Double)? in
             guard let connection = connections[id], connection.hasDelivered, connection.body?.isChecked == false,
@@ -87,7 +84,7 @@ extension TransferMachine {
             tell(id, .superseded, &commands)
             planner.release(id)
             // The end of these must be sent before the new ones are made, or the server sees more at a time.
-            notBefore = max(notBefore, now + Self.tickInterval / 2)
+            openings.delay(until: now + Self.tickInterval / 2)
         }
         return commands
     }
@@ -135,13 +132,13 @@ extension TransferMachine {
     /// Cancels all connections if a server that answered before answers none of several: it may serve fewer, and count
     /// those that it leaves without an answer.
     private mutating func cutUnanswered(at now: Duration) -> [Command] {
-        guard phase == .running, representation != nil, connections.count > 1,
+        guard phase == .running, file.representation != nil, connections.count > 1,
             connections.values.allSatisfy({ connection in
                 connection.body == nil && !connection.isCut && isQuiet(connection, at: now)
-                    && now - connection.lastByte >= patience * 2
+                    && now - connection.lastByte >= latency.patience * 2
             })
         else { return [] }
-        increasePatience()
+        latency.increasePatience()
         policy.objected(working: 1)
         var commands: [Command] = []
         for id in connections.keys.sorted(by: { $0.rawValue < $1.rawValue }) {
@@ -173,7 +170,7 @@ extension TransferMachine {
         }
         if case .reopening = phase { return connections.isEmpty ? [open(at: now)] : [] }
         if connections.isEmpty { return [open(at: now)] }
-        guard phase == .running, now >= notBefore, allowsParts else { return [] }
+        guard phase == .running, now >= openings.notBefore, allowsParts else { return [] }
         // Storage for the file is being prepared: bytes of other connections would go to the old file, or nowhere.
         if connections.values.contains(where: { $0.body?.isPlaced == false }) { return [] }
         let open = connections.values.count { !$0.isCut }
@@ -189,22 +186,56 @@ extension TransferMachine {
     }
 
     private mutating func open(at now: Duration) -> Command {
-        lastID += 1
-        let id = ConnectionID(rawValue: lastID)
+        let id = openings.newID()
         connections[id] = Connection(at: now)
         return .open(id)
     }
 }
 
 extension TransferMachine {
-    /// Counts received bytes that are not stored, such as samples.
-    package mutating func receivedElsewhere(_ count: ByteCount) { receivedBytes += count }
+    /// What has arrived on all connections.
+    package struct Arrivals: Sendable {
+        /// Bytes of response bodies, including discarded ones.
+        package private(set) var bytes: ByteCount = 0
+        /// When any connection last had received ``Settings/stallBytes`` more.
+        private(set) var lastBrought: Duration?
+        /// When the speeds were last measured.
+        private(set) var measuredAt: Duration?
 
-    /// The proof of a finished file that a 304 confirmed.
-    package var finishedProof: Proof {
-        guard let finished else { return .none }
-        return finished.strongTag != nil ? .strong : .weak
+        mutating func add(_ count: ByteCount) { bytes += count }
+        mutating func brought(at now: Duration) { lastBrought = now }
+
+        /// Excludes a pause in which nothing was read from the time since the last arrival.
+        mutating func exclude(_ pause: Duration, at now: Duration) {
+            lastBrought = lastBrought.map { min(now, $0 + pause) }
+        }
+
+        /// Returns the seconds since the last measurement.
+        mutating func measure(at now: Duration) -> Double {
+            defer { measuredAt = now }
+            return max((now - (measuredAt ?? now)).seconds, 0.001)
+        }
     }
+
+    /// When connections are opened, and made anew.
+    struct Openings: Sendable {
+        private var lastID = 0
+        /// Until then no further connection is opened.
+        var notBefore: Duration = .zero
+        /// The first bytes of a file have arrived since the last tick: others may join.
+        var areUrgent = false
+        var reconnection = ReconnectionPolicy()
+
+        mutating func newID() -> ConnectionID {
+            lastID += 1
+            return ConnectionID(rawValue: lastID)
+        }
+
+        mutating func delay(until time: Duration) { notBefore = max(notBefore, time) }
+    }
+
+    /// Counts received bytes that are not stored, such as samples.
+    package mutating func receivedElsewhere(_ count: ByteCount) { arrivals.add(count) }
 }
 
 extension Duration {

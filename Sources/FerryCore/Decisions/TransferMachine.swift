@@ -100,13 +100,6 @@ package struct TransferMachine: Sendable {
         case spoiled(expected: String, actual: String)
     }
 
-    enum Checkpoint: Sendable {
-        case none
-        case running
-        /// The transfer restarted while a sync was running: the sync's snapshot is of the old file.
-        case stale
-    }
-
     package enum Phase: Hashable, Sendable {
         /// One connection determines the identity of the file.
         case opening
@@ -116,87 +109,40 @@ package struct TransferMachine: Sendable {
         case reopening(Reason)
         /// Backing off after a transient failure.
         case waiting(until: Duration)
+        /// All bytes are there: the transfer ends when all connections have ended.
+        case finishing
+        /// The transfer has ended with an error that the driver does not know yet.
+        case failing(DownloadError)
         case ended
-    }
 
-    struct Source: Sendable {
-        enum Trust: Hashable, Sendable { case unproven, proven, dropped }
-        var trust: Trust
-        var identity: FileIdentity?
-        /// The validators of this source when samples of the partial content matched.
-        var sampledAs: FileIdentity?
-        /// Cleared when the source responds to a matching If-Range with the whole file.
-        var sendsIfRange = true
-        var fromOriginal = true
-        /// A redirect target of this source failed: always request the original URL.
-        var alwaysOriginal = false
-        /// Consecutive requests without a usable response head; the source with the fewest failures is preferred.
-        var failures = 0
-        /// Samples proved that this source has other bytes than the primary one.
-        var isRival = false
+        /// Whether the identity is being determined or is settled, and bytes are missing.
+        var isActive: Bool { self == .opening || self == .running }
+
+        var isOver: Bool {
+            switch self {
+            case .failing, .ended: true
+            default: false
+            }
+        }
     }
 
     package internal(set) var settings: Settings
+    package internal(set) var phase = Phase.opening
     package internal(set) var planner: SegmentPlanner
-    /// The identity of the file, as ``primary`` describes it.
-    package internal(set) var identity: FileIdentity
-    package internal(set) var representation: Representation?
-    /// The weakest join of two responses so far; `nil` while all bytes are of one response.
-    package internal(set) var weakestJoin: Proof?
-    package internal(set) var events: [LocalizedEvent] = []
-    /// Bytes of response bodies received, including discarded ones.
-    package internal(set) var receivedBytes: ByteCount = 0
-    package internal(set) var phase: Phase
-    /// The number of times that the file was found changed.
-    package internal(set) var changes = 0
-
+    package internal(set) var file: RemoteFile
+    package internal(set) var arrivals = Arrivals()
+    package var readers = Readers()
+    /// What the next run continues with as well.
+    package internal(set) var retry: RetryPolicy
     var connections: [ConnectionID: Connection] = [:]
-    var sources: [Source]
+    var openings = Openings()
+    var sources: Sources
+    var checkpoints = Checkpoints()
     var policy: ConnectionCountPolicy
-    var retry: RetryPolicy
-    /// The source that defines the file: only a change there is a change of the file.
-    var primary = 0
-    /// Validators of the existing finished file that a 304 refers to.
-    package internal(set) var finished: FileIdentity?
-    /// The maximum of bytes present for this file: only more than these count as progress.
-    var mostWritten: ByteCount = 0
-    /// When any connection last had received ``Settings/stallBytes`` more.
-    var lastBrought: Duration?
-    /// Bytes received in responses with a wrong digest: the n-th set has those received at least n times.
-    var spoiled = Array(repeating: RangeSet<ByteCount>(), count: TransferMachine.mostSpoiled)
-    /// Whether the file's own digest alone counts, because the server's Content-Digest was wrong too often.
-    package internal(set) var distrustsContentDigests = false
-    /// The bytes that other sources than the primary one have brought.
-    var fromMirrors: [Int: RangeSet<ByteCount>] = [:]
-    /// The error of a complete file without its digest, while sources are searched that may have other bytes.
-    var refutation: DownloadError?
-    /// The error with which the primary source was dropped.
-    var deadEnd: DownloadError?
-    /// The opening requests the whole file, because the responses to ranges were unusable.
-    var openingAsksWhole = false
-    var isFinishing = false
-    /// The held content is an existing file, which is used if samples match and is left alone otherwise.
-    package internal(set) var isExamining = false
-    /// The error that ended the transfer, until it is returned to the driver.
-    var failure: DownloadError?
-    var sawWholeEnd = false
-    var lastID = 0
-    var lastCheckpoint: Duration?
-    var checkpoint = Checkpoint.none
-    var notBefore: Duration = .zero
-    /// How long a connection may receive nothing before others take its bytes: three times as long as a response
-    /// usually takes here, and doubled each time until the next response.
-    var patience = TransferMachine.leastPatience
-    static let leastPatience: Duration = .seconds(2)
-    var lastTick: Duration?
-    /// The first bytes of a file have arrived since the last tick: others may join.
-    var mayOpen = false
-    package internal(set) var readers: [ReaderID: Reader] = [:]
-    var lastReader = 0
-    var latency = ResponseLatency()
-    var reconnection = ReconnectionPolicy()
+    var latency: ResponseLatency
     /// What limits the speed.
     var limits = BottleneckPolicy()
+    private var events: [LocalizedEvent] = []
 
     /// Begins with the ranges that a journal claims, or with none. `finished` are the validators of a finished file
     /// that may be current.
@@ -205,20 +151,17 @@ package struct TransferMachine: Sendable {
         finished: FileIdentity? = nil
     ) {
         self.settings = settings
-        self.finished = finished
-        identity = held?.identity ?? FileIdentity()
         let total = held == nil ? nil : total.flatMap { $0 < 0 ? nil : $0 }
         planner = SegmentPlanner(
             total: total, claimed: held?.ranges.intersection(RangeSet(0..<(total ?? .max))) ?? RangeSet())
-        mostWritten = max(planner.writtenBytes, settings.memory.mostBytes)
-        changes = max(0, settings.memory.changes)
-        self.weakestJoin = weakestJoin
+        file = RemoteFile(
+            identity: held?.identity ?? FileIdentity(), weakestJoin: weakestJoin, finished: finished,
+            isComplete: planner.isComplete)
         policy = ConnectionCountPolicy(limit: settings.maxConnections)
-        retry = RetryPolicy(maxAttempts: settings.maxAttempts, attempts: settings.memory.attempts)
-        let isDoubtful = settings.isNewSource || settings.doubtsHeld
-        sources = (0..<max(1, settings.sources)).map { Source(trust: $0 == 0 && !isDoubtful ? .proven : .unproven) }
-        phase = .opening
-        sawWholeEnd = planner.isComplete
+        latency = ResponseLatency(mostPatience: settings.stallTimeout)
+        retry = RetryPolicy(maxAttempts: settings.maxAttempts, memory: settings.memory)
+        retry.holds(planner.writtenBytes)
+        sources = Sources(count: settings.sources, isFirstProven: !settings.isNewSource && !settings.doubtsHeld)
     }
 
     /// Returns the partial content for a comparison with this source: under the validators of its earlier responses or,
@@ -226,11 +169,11 @@ package struct TransferMachine: Sendable {
     func held(from source: Int) -> PartialContent {
         let known =
             sources[source].identity
-            ?? FileIdentity(totalBytes: planner.total, contentType: identity.contentType)
+            ?? FileIdentity(totalBytes: planner.total, contentType: file.identity.contentType)
         var held = PartialContent(
-            identity: source == primary ? identity : known, ranges: planner.written,
+            identity: source == sources.primary ? file.identity : known, ranges: planner.written,
             sampledAs: sources[source].sampledAs)
-        held.digests = representation?.digests ?? []
+        held.digests = file.representation?.digests ?? []
         return held
     }
 
@@ -244,7 +187,7 @@ package struct TransferMachine: Sendable {
     /// The user's rules, with `hasDigest` also set for a digest that the server declared.
     package var rules: ResumeRules {
         var rules = settings.rules
-        if let representation, !representation.digests.isEmpty { rules.hasDigest = true }
+        if file.representation?.digests.isEmpty == false { rules.hasDigest = true }
         return rules
     }
 
@@ -262,15 +205,9 @@ package struct TransferMachine: Sendable {
 
     /// Whether the server's validators permit joining parts, regardless of the user's limit.
     var joinsParts: Bool {
-        guard planner.total != nil, representation?.refusesRanges == false else { return false }
-        if identity.strongValidator != nil || rules.hasDigest { return true }
+        guard planner.total != nil, file.representation?.refusesRanges == false else { return false }
+        if file.identity.strongValidator != nil || rules.hasDigest { return true }
         return settings.rules.trust.allowsUnprovenParts && !settings.rules.trust.strict
-    }
-
-    /// The proof of the complete file, before a digest is compared.
-    package var proof: Proof {
-        if let weakestJoin { return weakestJoin }
-        return sawWholeEnd && representation?.endsByClose != true ? .single : .none
     }
 
     /// Removes and returns the events since the last call.
@@ -296,13 +233,7 @@ package struct TransferMachine: Sendable {
     /// The number of other connections that may still deliver.
     func others(than id: ConnectionID) -> Int { connections.count { $0.key != id && !$0.value.isCut } }
 
-    mutating func join(_ proof: Proof) { weakestJoin = min(weakestJoin ?? .strong, proof) }
+    mutating func report(_ event: LocalizedEvent) { events.append(event) }
 
-    /// The strength of joining parts under the present validators.
-    var partStrength: Proof {
-        if identity.strongValidator != nil { return .strong }
-        return identity.hasValidator ? .weak : .none
-    }
-
-    mutating func note(_ text: Reason) { events.append(.note(text)) }
+    mutating func note(_ text: Reason) { report(.note(text)) }
 }

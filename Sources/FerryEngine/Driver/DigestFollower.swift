@@ -212,5 +212,5 @@ extension DownloadDriver {
 
 extension DownloadDriver.State {
     /// The digest that the whole file must have: the requested one, else the strongest that the server offers.
-    var digestToCheck: Checksum? { digest.requested ?? machine.representation?.digests.first ?? digest.offered }
+    var digestToCheck: Checksum? { digest.requested ?? machine.file.representation?.digests.first ?? digest.offered }
 }

@@ -181,10 +181,10 @@ extension DownloadDriver.State {
         var seen: Set<String> = []
         record.urls = Array(texts.filter { seen.insert($0).inserted }.prefix(DownloadRequest.mostSources))
         record.totalBytes = machine.planner.total
-        record.identity = machine.identity
+        record.identity = machine.file.identity
         record.checksum = digest.requested?.description
-        record.offered = (machine.representation?.digests.first ?? digest.offered)?.description
-        record.weakestJoin = machine.joinOnResume
+        record.offered = (machine.file.representation?.digests.first ?? digest.offered)?.description
+        record.weakestJoin = machine.file.weakestJoin
         return record
     }
 }

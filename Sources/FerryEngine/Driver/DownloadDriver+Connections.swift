@@ -6,8 +6,8 @@ import Synchronization
 extension DownloadDriver {
     func open(_ id: ConnectionID) {
         let wasBackingOff = state.withLock { state in
-            defer { state.isBackingOff = false }
-            return state.isBackingOff
+            defer { state.reported.isBackingOff = false }
+            return state.reported.isBackingOff
         }
         if wasBackingOff { report(.state(.downloading)) }
         state.withLock { state in
@@ -142,7 +142,7 @@ extension DownloadDriver {
     private func read(
         _ body: TransferBody, of host: String, _ digest: Checksum?, on id: ConnectionID, _ disk: Disk?
     ) async throws(DownloadError) -> Bool {
-        let isDistrusted = request.ignoresEarlierChecksum || state.withLock { $0.machine.distrustsContentDigests }
+        let isDistrusted = request.ignoresEarlierChecksum || state.withLock { $0.machine.distrustsMessageDigests }
         var check = isDistrusted ? nil : digest.map { MessageCheck($0) }
         if check != nil { state.withLock { $0.machine.checks(id) } }
         while true {
@@ -213,7 +213,7 @@ extension DownloadDriver {
             let now = environment.clock.now()
             state.machine.arrived(ByteCount(count), on: id, at: now)
             state.meter.record(ByteCount(count), at: now)
-            state.received += ByteCount(count)
+            state.reported.arrived(ByteCount(count))
         }
         while let placement = step.placement {
             switch placement {

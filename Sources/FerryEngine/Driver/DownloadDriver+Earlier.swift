@@ -128,9 +128,9 @@ extension DownloadDriver {
             case .directory(let directory, _): path = absolute(directory).appending(state.placement.name)
             case .part, .stream: return
             }
-            let known = state.machine.finished
+            let known = state.machine.file.finished
             state.finished.existing = FinishedDownload(
-                path: path.string, totalBytes: known?.totalBytes ?? 0, proof: state.machine.finishedProof,
+                path: path.string, totalBytes: known?.totalBytes ?? 0, proof: state.machine.file.finishedProof,
                 wasAlreadyComplete: true, finalURL: state.links.finalURL?.redacted ?? "", etag: known?.etag,
                 lastModified: known?.lastModified, checksum: state.finished.checksum)
         }

@@ -180,7 +180,7 @@ extension DownloadDriver {
         var record = makeRecord(name: paths.name, part: part)
         state.withLock { state in
             record.claimed = state.machine.planner.claimed.pairs
-            record.weakestJoin = state.machine.joinOnResume
+            record.weakestJoin = state.machine.file.weakestJoin
         }
         let journal: Journal
         do throws(JournalError) {
@@ -244,8 +244,8 @@ extension DownloadDriver {
                 path: candidate.path.string, totalBytes: candidate.status.length, proof: proof,
                 wasAlreadyComplete: true,
                 finalURL: state.links.finalURL?.redacted ?? "", contentType: state.finished.contentType,
-                receivedBytes: state.machine.receivedBytes, etag: state.machine.identity.etag,
-                lastModified: state.machine.identity.lastModified)
+                receivedBytes: state.machine.arrivals.bytes, etag: state.machine.file.identity.etag,
+                lastModified: state.machine.file.identity.lastModified)
         }
     }
 

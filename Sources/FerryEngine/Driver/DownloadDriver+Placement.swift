@@ -279,7 +279,7 @@ extension DownloadDriver {
         state.withLock { state in
             var record = JournalRecord(
                 id: id.rawValue, urls: state.links.given.map(\.text), name: name,
-                totalBytes: state.machine.planner.total, identity: state.machine.identity,
+                totalBytes: state.machine.planner.total, identity: state.machine.file.identity,
                 checksum: state.digest.requested?.description, partDevice: part.device, partInode: part.inode,
                 createdAt: environment.clock.date().timeIntervalSince1970)
             record.partCreated = part.created?.pair

@@ -16,7 +16,7 @@ extension DownloadDriver {
     func finish(_ digest: DigestFollower) async throws(DownloadError) -> FinishedDownload? {
         let (total, proof, expected, pieces, isComplete) = state.withLock {
             (
-                $0.machine.planner.total ?? 0, $0.machine.proof, $0.digestToCheck,
+                $0.machine.planner.total ?? 0, $0.machine.file.proof, $0.digestToCheck,
                 request.pieces ?? $0.digest.describedPieces, $0.machine.planner.isComplete
             )
         }
@@ -105,9 +105,9 @@ extension DownloadDriver {
         state.withLock { state in
             FinishedDownload(
                 path: path, totalBytes: total, proof: proof, finalURL: state.links.finalURL?.redacted ?? "",
-                contentType: state.finished.contentType ?? state.machine.identity.contentType,
-                receivedBytes: state.machine.receivedBytes, etag: state.machine.identity.etag,
-                lastModified: state.machine.identity.lastModified, checksum: state.digest.recorded?.checksum)
+                contentType: state.finished.contentType ?? state.machine.file.identity.contentType,
+                receivedBytes: state.machine.arrivals.bytes, etag: state.machine.file.identity.etag,
+                lastModified: state.machine.file.identity.lastModified, checksum: state.digest.recorded?.checksum)
         }
     }
 
@@ -207,7 +207,7 @@ extension DownloadDriver {
 
     private func publishOrder(directory: FilePath, name: String, total: ByteCount) -> PublishOrder {
         state.withLock { state in
-            let identity = state.machine.identity
+            let identity = state.machine.file.identity
             let given = request.usesServerTime ? identity.lastModified : nil
             let time = given.flatMap { HTTPDate.parse($0) }.flatMap {
                 FileTime(secondsSince1970: $0.timeIntervalSince1970)

@@ -36,7 +36,7 @@ extension DownloadDriver {
         while !Task.isCancelled {
             let seen = contentChanges.count
             let found = state.withLock { state -> (Storage.Pair, ByteCount?, FileIdentity)? in
-                readablePair(state).map { ($0, state.machine.planner.total, state.machine.identity) }
+                readablePair(state).map { ($0, state.machine.planner.total, state.machine.file.identity) }
             }
             if let (pair, total, identity) = found {
                 if let file = try? await ContentFile.open(pair.paths.part, files), isOpen(file, pair) {
@@ -55,7 +55,7 @@ extension DownloadDriver {
     }
 
     private func readablePair(_ state: State) -> Storage.Pair? {
-        guard !state.isOver, !state.placement.isReplacing, state.machine.representation != nil else { return nil }
+        guard !state.isOver, !state.placement.isReplacing, state.machine.file.representation != nil else { return nil }
         return storage.pair
     }
 
@@ -65,7 +65,7 @@ extension DownloadDriver {
         while !Task.isCancelled {
             let seen = contentChanges.count
             let (id, isOver) = state.withLock { state in
-                (state.startedAt == nil || state.isOver ? nil : state.machine.addReader(of: range), state.isOver)
+                (state.startedAt == nil || state.isOver ? nil : state.machine.readers.add(range), state.isOver)
             }
             if id != nil || isOver { return id }
             await contentChanges.wait(after: seen)
@@ -73,7 +73,7 @@ extension DownloadDriver {
         return nil
     }
 
-    package func removeReader(_ id: ReaderID) { state.withLock { $0.machine.removeReader(id) } }
+    package func removeReader(_ id: ReaderID) { state.withLock { $0.machine.readers.remove(id) } }
 
     /// Throws `checksum` if bytes that the reader has received were found to be wrong, also after the end of the run.
     package func checkBytes(of id: ReaderID) throws(DownloadError) {
@@ -119,7 +119,7 @@ extension DownloadDriver {
             if reader.position >= end { return .ended(.end) }
             let most = min(Self.mostPiece, end - reader.position)
             if let range = state.machine.available(to: id, most: most) { return .found(range) }
-            return .missing(isNew: state.machine.waits(id, at: now))
+            return .missing(isNew: state.machine.readers.waits(id, at: now))
         }
     }
 
@@ -129,7 +129,7 @@ extension DownloadDriver {
             guard let pair = readablePair(state), isOpen(file, pair), state.machine.planner.written.holds(range),
                 state.machine.readers[id]?.isRefuted == false
             else { return false }
-            state.machine.received(to: range.upperBound, by: id)
+            state.machine.readers.received(to: range.upperBound, by: id)
             return true
         }
     }

@@ -41,7 +41,8 @@ extension DownloadDriver {
 
     /// Uses a half file after its samples have matched, and leaves a whole one with other samples.
     private func decide(on candidate: Candidate) async {
-        let (isExamining, isProven) = state.withLock { ($0.machine.isExamining, $0.machine.weakestJoin != nil) }
+        let file = state.withLock { $0.machine.file }
+        let (isExamining, isProven) = (file.isExamined, file.weakestJoin != nil)
         if !candidate.isHalf {
             if !isExamining { leaveExisting(candidate) }
             return

@@ -178,7 +178,7 @@ package final class DownloadDriver: Sendable {
         do throws(DownloadError) { result = .success(try await execute(digest)) } catch { result = .failure(error) }
         await drain()
         await digest.stop()
-        environment.metrics.received(state.withLock { $0.received })
+        environment.metrics.received(state.withLock { $0.reported.takeBytes() })
         return try result.get()
     }
 
@@ -294,15 +294,14 @@ package final class DownloadDriver: Sendable {
         let (events, received) = state.withLock { state in
             let events = state.machine.drainEvents()
             for event in events { state.placement.record?.append(event.kind, at: date) }
-            defer { state.received = 0 }
-            return (events, state.received)
+            return (events, state.reported.takeBytes())
         }
         // Here, once for many pieces.
         environment.metrics.received(received)
         for event in events {
             report(.event(event))
             guard case .retrying(_, let delay, _) = event.kind else { continue }
-            state.withLock { $0.isBackingOff = true }
+            state.withLock { $0.reported.isBackingOff = true }
             report(.state(.waiting(.retry(at: date.addingTimeInterval(delay.seconds)))))
             // After a broken connection a small file moves to disk, so that a kill cannot lose its bytes.
             await spillNow()
@@ -369,7 +368,7 @@ extension DownloadDriver {
     package var retries: RetryMemory {
         state.withLock { state in
             guard state.startedAt != nil else { return context.retries ?? RetryMemory() }
-            var memory = state.machine.memory
+            var memory = state.machine.retry.memory
             memory.missingNames = state.links.missingNames
             return memory
         }

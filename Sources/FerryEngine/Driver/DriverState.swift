@@ -6,13 +6,10 @@ extension DownloadDriver {
     struct State {
         var machine: TransferMachine
         var meter = SpeedMeter()
-        /// The bytes that have arrived since the metrics were last told.
-        var received: ByteCount = 0
         var interruption = Interruption()
         var tasks = Tasks()
         /// When the machine began; `nil` before existing files have been examined.
         var startedAt: Duration?
-        var isBackingOff = false
         /// The run has ended, and its storage is closed.
         var isOver = false
         var reads = Reading.idle
@@ -23,6 +20,23 @@ extension DownloadDriver {
         var finished = Finished()
         var faults = Faults()
         var space = Space()
+        var reported = Reported()
+    }
+
+    /// What the manager and the metrics were last told.
+    struct Reported {
+        /// That the download waits until its next attempt.
+        var isBackingOff = false
+        /// The bytes that have arrived since then.
+        private var newBytes: ByteCount = 0
+
+        mutating func arrived(_ count: ByteCount) { newBytes += count }
+
+        /// Returns the bytes that the metrics are told now.
+        mutating func takeBytes() -> ByteCount {
+            defer { newBytes = 0 }
+            return newBytes
+        }
     }
 
     /// The tasks of a run; they are awaited before it ends.

@@ -35,7 +35,7 @@ extension DownloadDriver {
             guard state.startedAt != nil else { return nil }
             let planner = state.machine.planner
             var picture = TransferPicture(
-                totalBytes: planner.total, written: planner.written, identity: state.machine.identity)
+                totalBytes: planner.total, written: planner.written, identity: state.machine.file.identity)
             for (id, segment) in planner.segments where segment.remaining > 0 {
                 picture.running.append((id.rawValue, segment.position..<segment.end))
             }

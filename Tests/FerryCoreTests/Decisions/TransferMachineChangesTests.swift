@@ -47,7 +47,7 @@ struct TransferMachineChangesTests {
         }
         #expect(error.code == .network)
         #expect(world.now < 4)
-        #expect(world.machine.memory.attempts == 11)
+        #expect(world.machine.retry.memory.attempts == 11)
     }
 
     @Test("TransferMachine: a lower connection limit applies at once, and a higher one when connections pay")

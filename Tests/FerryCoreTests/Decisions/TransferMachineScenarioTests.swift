@@ -12,7 +12,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
     @Test("TransferMachine: one uninterrupted response needs one request and is its own proof")
     func single() {
         let (world, outcome) = run(ModelOrigin()) { $0.maxConnections = 1 }
-        #expect(outcome == .finished && world.requests == 1 && world.machine.proof == .single)
+        #expect(outcome == .finished && world.requests == 1 && world.machine.file.proof == .single)
     }
 
     @Test("TransferMachine: a server that ignores Range on some connections is used without a restart")
@@ -62,7 +62,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         let (world, outcome) = run(
             origin { ($0.isChunked, $0.tellsTotal, $0.breaks, $0.ranges) = (true, false, 0.05, .capped(3 << 20)) })
         #expect(outcome == .finished && world.machine.planner.total == 40 << 20)
-        #expect(world.machine.proof == .none || world.restarts > 0)
+        #expect(world.machine.file.proof == .none || world.restarts > 0)
     }
 
     @Test("TransferMachine: bytes of a failed sync at the end of the file are fetched again")
@@ -116,8 +116,8 @@ struct TransferMachineScenarioTests: ScenarioSuite {
     @Test("TransferMachine: after broken connections the received bytes are kept, and none is fetched twice")
     func breaks() {
         let (world, outcome) = run(origin { ($0.size, $0.breaks) = (200 << 20, 0.1) })
-        #expect(outcome == .finished && world.restarts == 0 && world.machine.proof == .strong)
-        #expect(world.machine.receivedBytes < 201 << 20)
+        #expect(outcome == .finished && world.restarts == 0 && world.machine.file.proof == .strong)
+        #expect(world.machine.arrivals.bytes < 201 << 20)
     }
 
     @Test(
@@ -193,7 +193,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         world.syncFailures = 0.5
         #expect(world.run() == .finished)
         #expect(world.violations == [])
-        #expect(world.machine.receivedBytes > 40 << 20)
+        #expect(world.machine.arrivals.bytes > 40 << 20)
     }
 
     @Test("TransferMachine: three changes of the file are followed, and the fourth ends the download")
@@ -225,8 +225,8 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         let (held, file) = heldPart()
         let (world, outcome) = run(
             ModelOrigin(), settings: { $0.maxConnections = 1 }, held: held, total: 40 << 20, file: file)
-        #expect(outcome == .finished && world.requests == 1 && world.machine.proof == .strong)
-        #expect(world.machine.receivedBytes == (40 << 20) - 10_000_000)
+        #expect(outcome == .finished && world.requests == 1 && world.machine.file.proof == .strong)
+        #expect(world.machine.arrivals.bytes == (40 << 20) - 10_000_000)
     }
 
     @Test("TransferMachine: a server that rejects If-Range is asked without it, on every connection")
@@ -234,7 +234,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         let (held, file) = heldPart()
         let (world, outcome) = run(
             origin { ($0.ifRange, $0.connectionRate) = (.disliked, 2e6) }, held: held, total: 40 << 20, file: file)
-        #expect(outcome == .finished && world.restarts == 0 && world.machine.proof == .strong)
+        #expect(outcome == .finished && world.restarts == 0 && world.machine.file.proof == .strong)
         #expect(world.counts.max() ?? 0 > 4)
     }
 
@@ -247,7 +247,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
             origin { $0.validator = .weak }, settings: { $0.rules.trust.strict = strict }, held: held, total: 40 << 20,
             file: file)
         #expect(outcome == .finished && world.restarts == (strict ? 1 : 0))
-        #expect(world.machine.proof == (strict ? .single : .sampled))
+        #expect(world.machine.file.proof == (strict ? .single : .sampled))
     }
 
     @Test("TransferMachine: without a validator it restarts, unless samples may decide", arguments: [false, true])
@@ -257,7 +257,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
             origin { $0.validator = .none }, settings: { $0.rules.trust.resumesUnproven = resumesUnproven }, held: held,
             total: 40 << 20, file: file)
         #expect(outcome == .finished && world.restarts == (resumesUnproven ? 0 : 1))
-        #expect(world.machine.proof == (resumesUnproven ? .sampled : .single))
+        #expect(world.machine.file.proof == (resumesUnproven ? .sampled : .single))
     }
 
     @Test(
@@ -266,7 +266,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         let (world, outcome) = run(origin { ($0.validator, $0.connectionRate) = (.none, 2e6) }) {
             ($0.rules.trust.allowsUnprovenParts, $0.rules.trust.strict) = (true, strict)
         }
-        #expect(outcome == .finished && world.machine.proof == (strict ? .single : .none))
+        #expect(outcome == .finished && world.machine.file.proof == (strict ? .single : .none))
         #expect(world.peak > 4 || strict)
     }
 
@@ -276,7 +276,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         let held = PartialContent(identity: FileIdentity(totalBytes: 40 << 20), ranges: file[1] ?? RangeSet())
         var (world, outcome) = run(
             ModelOrigin(), settings: { $0.isNewSource = true }, held: held, total: 40 << 20, file: file)
-        #expect(outcome == .finished && world.machine.proof == .sampled && world.restarts == 0)
+        #expect(outcome == .finished && world.machine.file.proof == .sampled && world.restarts == 0)
         (world, outcome) = run(
             origin { $0.content = 9 }, settings: { $0.isNewSource = true }, held: held, total: 40 << 20, file: file)
         #expect(code(outcome) == .conflict && world.restarts == 0)
@@ -290,12 +290,12 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         let (held, file) = heldPart()
         var (world, outcome) = run(
             ModelOrigin(), settings: { $0.doubtsHeld = true }, held: held, total: 40 << 20, file: file)
-        #expect(outcome == .finished && world.machine.proof == .sampled && world.restarts == 0)
+        #expect(outcome == .finished && world.machine.file.proof == .sampled && world.restarts == 0)
         let whole = PartialContent(identity: held.identity, ranges: RangeSet(0..<(40 << 20)))
         (world, outcome) = run(
             origin { $0.content = 2 }, settings: { $0.doubtsHeld = true }, held: whole, total: 40 << 20,
             file: [1: whole.ranges])
-        #expect(outcome == .finished && world.restarts == 1 && world.machine.proof == .strong)
+        #expect(outcome == .finished && world.restarts == 1 && world.machine.file.proof == .strong)
     }
 
     @Test("TransferMachine: a complete part file needs no request")
@@ -369,7 +369,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
                 origin { ($0.size, $0.connectionRate, $0.spoils) = (100 << 20, 8e6, 1) },
                 settings: { $0.maxConnections = limit })
             #expect(code(outcome) == .checksum, "\(outcome)")
-            #expect(world.machine.receivedBytes < 500 << 20)
+            #expect(world.machine.arrivals.bytes < 500 << 20)
             guard case .failed(let error) = outcome else { continue }
             #expect(error.message.contains("expected a, got b"))
         }

@@ -16,7 +16,8 @@ struct TransferMachineWorldTests {
                 let isOfOnePiece = world.isOfOnePiece
                 #expect(
                     isOfOnePiece,
-                    "seed \(seed): proof \(world.machine.proof), \(world.origins.map(\.validator)), \(world.events)")
+                    "seed \(seed): proof \(world.machine.file.proof), \(world.origins.map(\.validator)), \(world.events)"
+                )
             }
             if case .failed(let error) = outcome {
                 failures[error.code.rawValue, default: 0] += 1

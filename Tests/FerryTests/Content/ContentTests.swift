@@ -222,7 +222,9 @@ struct ContentTests {
             #expect(first == bytes(resource, 0..<Int64(first.count)))
             let driver = try #require(download.live.driver)
             gate.open()
-            try await eventually { driver.state.withLock { $0.machine.readers.values.contains(where: \.isRefuted) } }
+            try await eventually {
+                driver.state.withLock { $0.machine.readers.all.values.contains(where: \.isRefuted) }
+            }
             if isComplete { _ = try await download.finished() }
             #expect(await shop.code { _ = try await iterator.next() } == .checksum)
             #expect(try await read(download.content.bytes()) == bytes(resource, 0..<3_000_000))
@@ -272,7 +274,7 @@ struct ContentTests {
                 Task { for try await _ in download.content.bytes(in: 1_500_000..<2_000_000) {} }
             }
             let driver = try #require(download.live.driver)
-            try await eventually { driver.state.withLock { $0.machine.readers.count } == 20 }
+            try await eventually { driver.state.withLock { $0.machine.readers.all.count } == 20 }
             for task in tasks { task.cancel() }
             for task in tasks { _ = await task.result }
             #expect(driver.state.withLock { $0.machine.readers.isEmpty })
