@@ -11,18 +11,23 @@ ARGS ?=
 # make release PRODUCT=ferry-origin builds another program in the same way; PORTABLE=yes for the systems of the packages.
 PRODUCT ?= ferry
 
-# The release binary is built for size, without debug information or a search path, and finds its types without a search. The
-# linker keeps one of equal functions, and puts first what a download calls, so that few pages are read at the start.
+# The release binary is built for size, without debug information, unwind tables or a search path, and finds its types without a
+# search. The linker keeps one of equal functions, and puts first what a download calls, so that few pages are read at the start.
 # docs/benchmarks.md has the figures.
 RELEASE := -c release --static-swift-stdlib --disable-local-rpath -debug-info-format none -Xswiftc -Osize \
 	-Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
 ifeq ($(shell uname -s),Linux)
 RELEASE += -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -use-ld=lld -Xlinker --icf=all \
 	-Xlinker '--symbol-ordering-file=$(CURDIR)/Release/function-order.txt' -Xlinker --no-warn-symbol-ordering \
+	-Xlinker '-T$(CURDIR)/Release/no-unwind-tables.ld' -Xlinker --no-eh-frame-hdr \
 	$(addprefix -Xcc ,-Os -ffunction-sections -fdata-sections -fno-unwind-tables -fno-asynchronous-unwind-tables)
 # The short form of relocations needs glibc 2.36. Packages are for older systems too.
 ifeq ($(PORTABLE)$(shell getconf GNU_LIBC_VERSION | awk '{ split($$2, part, "."); print (part[1] > 2 || part[2] >= 36) }'),1)
 RELEASE += $(addprefix -Xlinker ,--pack-dyn-relocs=relr -z pack-relative-relocs)
+endif
+# Loading libstdc++ takes a quarter of the time of `ferry --version`. The packages choose for themselves.
+ifneq ($(PORTABLE),yes)
+WITH_LIBRARIES := FERRY_STATIC_LIBRARIES="$${FERRY_STATIC_LIBRARIES-$$(Scripts/static-libraries --if-there libstdc++.a)}"
 endif
 endif
 
@@ -42,7 +47,7 @@ build: dependencies ## Build for debugging
 	$(SWIFT) build
 
 release: dependencies ## Build the binary that `install` installs
-	$(SWIFT) build $(RELEASE) --product $(PRODUCT)
+	$(WITH_LIBRARIES) $(SWIFT) build $(RELEASE) --product $(PRODUCT)
 
 test: dependencies ## Build and run every test (FILTER=name runs some)
 	$(SWIFT) build --build-tests
@@ -132,7 +137,7 @@ deb: ## Make the Debian package in .build/packages (FERRY_BINARY=file packs anot
 
 tarball: ## Make the package for other distributions in .build/packages (FERRY_STATIC_BINARY=file)
 	@Scripts/dependencies packages
-	@if [ -z '$(FERRY_STATIC_BINARY)' ]; then directory=$$(Scripts/static-libraries) && \
+	@if [ -z '$(FERRY_STATIC_BINARY)' ]; then directory=$$(Scripts/static-libraries libsqlite3.a libz.a libstdc++.a) && \
 		FERRY_STATIC_LIBRARIES=$$directory $(MAKE) --no-print-directory release PORTABLE=yes; fi
 	Scripts/package tarball '$(or $(FERRY_STATIC_BINARY),.build/release/ferry)'
 

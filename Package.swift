@@ -12,10 +12,11 @@ let strict: [SwiftSetting] = [
 let fuzzed: [SwiftSetting] =
     Context.environment["FERRY_FUZZ_COVERAGE"] == nil ? [] : [.unsafeFlags(["-sanitize=fuzzer"])]
 
-// `make tarball` links SQLite, zlib and libstdc++ statically: the linker finds their archives in this directory first.
+// `make release` links libstdc++ statically, `make tarball` SQLite and zlib too: the linker finds their archives in this directory
+// first.
 let staticLibraries: [LinkerSetting] =
     Context.environment["FERRY_STATIC_LIBRARIES"].map {
-        [.unsafeFlags(["-L", $0], .when(platforms: [.linux], configuration: .release))]
+        $0.isEmpty ? [] : [.unsafeFlags(["-L", $0], .when(platforms: [.linux], configuration: .release))]
     } ?? []
 
 let package = Package(
