@@ -38,7 +38,7 @@ extension RemoteSession {
         case .network(let status): set(network: status)
         case .settings, .set: break
         case .upToDate:
-            state.withLock { $0.stream.ended() }
+            state.withLock { $0.stream.backlogEnded() }
             updates.notify()
         case .reset(let snapshot):
             set(network: snapshot.network)
@@ -59,7 +59,7 @@ extension RemoteSession {
         case .downloading, .verifying: _ = live(for: said)
         case .waiting, .paused, .failed, .completed, .cancelled:
             if known(said.id) != nil { _ = live(for: said) }
-            state.withLock { $0.running.ended(said.id) }
+            state.withLock { $0.running.halted(said.id) }
         }
         list.tell { ListChange(changed: [said.id]) }
         updates.notify()
@@ -97,7 +97,7 @@ extension RemoteSession {
         let isTold: Bool = state.withLock { state in
             switch said.kind {
             case .started, .resumed: state.running.began(said.id)
-            case .paused, .completed, .failed, .cancelled: state.running.ended(said.id)
+            case .paused, .completed, .failed, .cancelled: state.running.halted(said.id)
             case .added, .retrying, .restarted, .waiting, .note: break
             }
             guard state.receipts.isNew(event) else { return false }

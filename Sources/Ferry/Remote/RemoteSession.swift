@@ -59,7 +59,7 @@ final class RemoteSession: Sendable {
         }
     }
 
-    /// What the event stream has delivered.
+    /// How far the event stream of which daemon was read.
     struct StreamPosition {
         /// The daemon instance to which revisions and event ids belong.
         private(set) var boot: String?
@@ -69,7 +69,7 @@ final class RemoteSession: Sendable {
 
         mutating func joined(_ boot: String) { self.boot = boot }
         mutating func received(_ event: String) { lastEvent = event }
-        mutating func ended() { isUpToDate = true }
+        mutating func backlogEnded() { isUpToDate = true }
 
         /// The next stream begins with a snapshot.
         mutating func forget() { lastEvent = nil }
@@ -85,6 +85,7 @@ final class RemoteSession: Sendable {
         /// Those that have reported their start.
         private(set) var begun: Set<DownloadID> = []
 
+        /// Adds a download that runs, and removes one that does not.
         mutating func follow(_ live: LiveDownload) {
             switch live.current {
             case .downloading, .verifying: all[live.id] = live
@@ -94,7 +95,7 @@ final class RemoteSession: Sendable {
 
         func contains(_ id: DownloadID) -> Bool { all[id] != nil }
         mutating func began(_ id: DownloadID) { begun.insert(id) }
-        mutating func ended(_ id: DownloadID) { begun.remove(id) }
+        mutating func halted(_ id: DownloadID) { begun.remove(id) }
 
         mutating func remove(_ id: DownloadID) {
             all[id] = nil

@@ -117,11 +117,11 @@ package struct BottleneckPolicy: Sendable {
     /// - Parameter isGrowing: Whether the goodput still grows, so that nothing limits it yet but time.
     package static func judge(_ facts: TransferFacts, isGrowing: Bool = false) -> Bottleneck? {
         guard facts.times.connected > 0, facts.seconds > 0 else { return nil }
-        if facts.times.limited >= facts.times.connected * much, let rate = facts.limits.rateLimit {
+        if facts.times.limited >= facts.times.connected * much, let rate = facts.surroundings.rateLimit {
             return Bottleneck(.rateLimit, bytesPerSecond: Double(rate))
         }
         let stores = facts.times.stored >= facts.times.connected * much
-        if let processor = facts.limits.processor, processor.isScarce,
+        if let processor = facts.surroundings.processor, processor.isScarce,
             stores || facts.sockets.lags || processor.busiest >= full
         {
             return Bottleneck(.processor, share: processor.cores)
@@ -133,7 +133,7 @@ package struct BottleneckPolicy: Sendable {
             return Bottleneck(.latency, seconds: facts.times.firstByte)
         }
         guard !isGrowing, facts.bytes > 0, let found = ofNetwork(facts) else { return nil }
-        if let ceiling = facts.limits.ceiling, found.isOfConnection {
+        if let ceiling = facts.surroundings.ceiling, found.isOfConnection {
             return Bottleneck(.refusals, bytesPerSecond: facts.speed, connections: ceiling)
         }
         return found
@@ -147,7 +147,7 @@ package struct BottleneckPolicy: Sendable {
         let disorder = facts.sockets.disorder
         let isOrderly = disorder < Self.disorder
         let whole = { Bottleneck($0, bytesPerSecond: facts.speed, connections: count) }
-        let isSaturated = facts.limits.gain.map { $0 < Self.gain } ?? false
+        let isSaturated = facts.surroundings.gain.map { $0 < Self.gain } ?? false
         let perConnection =
             isSaturated
             ? whole(.path) : Bottleneck(.perConnection, bytesPerSecond: facts.speedOfEach, connections: count)

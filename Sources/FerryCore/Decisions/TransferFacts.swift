@@ -8,7 +8,7 @@ package struct TransferFacts: Sendable, Hashable {
 
     package var times = Times()
     package var sockets = Sockets()
-    package var limits = Limits()
+    package var surroundings = Surroundings()
 
     package init() {}
 
@@ -21,10 +21,10 @@ package struct TransferFacts: Sendable, Hashable {
             later.carried.filter { carried[$0.key] != nil }, uniquingKeysWith: +)
         times.add(later.times)
         sockets.add(later.sockets)
-        limits.follow(later.limits)
+        surroundings.follow(later.surroundings)
     }
 
-    /// How the time of the connections was spent, in seconds: summed over all of them, unless said otherwise.
+    /// How the time of the connections was spent, in seconds; times are summed over all of them, unless said otherwise.
     package struct Times: Sendable, Hashable {
         /// With a request.
         package var connected = 0.0
@@ -104,17 +104,18 @@ package struct TransferFacts: Sendable, Hashable {
         var disorder: Double { segments > 0 ? Double(reordered) / Double(segments) : 0 }
     }
 
-    /// The limits around the transfer, as they were at the end.
-    package struct Limits: Sendable, Hashable {
+    /// What surrounds the transfer, as it was last.
+    package struct Surroundings: Sendable, Hashable {
         /// The user's limit in bytes per second.
         package var rateLimit: ByteCount?
+        /// The least that was seen of its load, and the mean of what Ferry used.
         package var processor: ProcessorFacts?
         /// The number of connections above which the server has refused some.
         package var ceiling: Int?
         /// The factor of the goodput when the number of connections was last increased.
         package var gain: Double?
 
-        mutating func follow(_ later: Limits) {
+        mutating func follow(_ later: Surroundings) {
             (rateLimit, ceiling, gain) = (later.rateLimit, later.ceiling, later.gain)
             guard let new = later.processor else { return }
             let old = processor ?? new

@@ -31,10 +31,10 @@ extension TransferMachine {
             if new > 0 { limits.present.carried[id] = new }
             connections[id]?.observedBytes = connection.bytes
         }
-        limits.present.limits.processor = processor
-        limits.present.limits.rateLimit = rateLimit
-        limits.present.limits.ceiling = policy.hasRefusals ? policy.ceiling : nil
-        limits.present.limits.gain = policy.lastGain
+        limits.present.surroundings.processor = processor
+        limits.present.surroundings.rateLimit = rateLimit
+        limits.present.surroundings.ceiling = policy.hasRefusals ? policy.ceiling : nil
+        limits.present.surroundings.gain = policy.lastGain
         watch(at: now)
         limits.observed(at: now)
     }

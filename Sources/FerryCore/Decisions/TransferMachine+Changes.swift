@@ -12,7 +12,7 @@ extension TransferMachine {
     /// Ends a back-off early.
     package mutating func retryNow(at now: Duration) {
         guard case .waiting = phase else { return }
-        phase = .waiting(until: now)
+        enter(.waiting(until: now))
     }
 
     /// Changes the user's connection limit. Connections above it are cancelled, newest first.
@@ -39,7 +39,7 @@ extension TransferMachine {
         planner = SegmentPlanner(total: total, claimed: RangeSet(0..<total))
         file.isExamined = true
         sources[sources.primary].trust = .unproven
-        phase = .opening
+        enter(.opening)
     }
 
     /// The existing file is another one: begins with nothing.
@@ -69,7 +69,7 @@ extension TransferMachine {
             giveUp(id, at: now)
             openings.delay(until: time)
         } else {
-            phase = .waiting(until: time)
+            enter(.waiting(until: time))
             report(
                 .retrying(attempt: max(1, retry.attempts), delay: max(.zero, time - now), reason: reason))
         }
@@ -123,11 +123,11 @@ extension TransferMachine {
         } else {
             return nil
         }
-        phase = .opening
+        enter(.opening)
         return doubtful
     }
 
-    /// Forgets damaged bytes, which are fetched again; `nil` after three times, if there is no other source.
+    /// Forgets damaged bytes, which are fetched again; `nil` once they are hopeless, if there is no other source.
     ///
     /// Mirrors that gave some of them are dropped. The primary source may be right the next time.
     private mutating func fetchAgain(_ damaged: RangeSet<ByteCount>) -> RangeSet<ByteCount>? {
@@ -147,7 +147,7 @@ extension TransferMachine {
         sources.forget(damaged)
         planner.forget(damaged)
         readers.refute(damaged)
-        phase = .opening
+        enter(.opening)
         return damaged
     }
 
@@ -182,7 +182,7 @@ extension TransferMachine {
     }
 
     /// Whether the file's own digest alone counts, because the server's Content-Digest was wrong too often.
-    package var distrustsMessageDigests: Bool { sources.spoiled.distrustsMessages }
+    package var distrustsMessageDigests: Bool { sources.spoiled.distrustsMessageDigests }
 
     /// Releases forgotten ranges for fetching: the journal claims none of them any more.
     package mutating func allow(_ ranges: RangeSet<ByteCount>) { planner.allow(ranges) }
@@ -196,7 +196,7 @@ extension TransferMachine {
         let phrase = ErrorPhrase(.wrongMessageDigest, expected, actual)
         let reason = Reason(.wrongMessageDigest, expected, actual)
         if sources.spoiled.isHopeless, rules.hasDigest {
-            if sources.spoiled.distrustMessages() { note(Reason(.contentDigestsLeft)) }
+            if sources.spoiled.distrustMessageDigests() { note(Reason(.contentDigestsLeft)) }
         } else if sources.spoiled.isHopeless {
             if failedForGood(id, reason) {
                 sources.spoiled.reset()

@@ -71,7 +71,7 @@ extension TransferMachine {
         guard !succeeded else { return planner.claim(snapshot) }
         planner.forgetUnclaimed()
         // The last bytes had completed the file before the sync failed: there are bytes to fetch again.
-        if phase == .finishing, !planner.isComplete { phase = .opening }
+        if phase == .finishing, !planner.isComplete { enter(file.representation == nil ? .opening : .running) }
     }
 
     /// Ends a checkpoint that had nothing to sync.

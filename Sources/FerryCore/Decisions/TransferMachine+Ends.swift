@@ -32,7 +32,7 @@ extension TransferMachine {
             connection.lastByte = now
             return connection.source
         }
-        if let source { sources[source].failures = 0 }
+        if let source { sources.delivers(source) }
         limits.arrived(count, after: wait.seconds, trip: trip, at: now)
         if hasBrought { arrivals.brought(at: now) }
         if isBeginning, policy.target > 1 { openings.areUrgent = true }
@@ -118,8 +118,8 @@ extension TransferMachine {
         }
         guard planner.isComplete, phase == .running || phase == .finishing, !isChecking else { return }
         // A stream that was cut exactly at its declared end is complete too.
-        if connection.body != nil { file.ended() }
-        phase = .finishing
+        if connection.body != nil { file.reachedEnd() }
+        enter(.finishing)
     }
 
     /// The body stalled. If no other connection received data in that interval either, the server itself is stalled:
@@ -172,7 +172,7 @@ extension TransferMachine {
         connections[id] = nil
         guard connections.isEmpty, phase == .running || phase == .finishing, !planner.isComplete else { return }
         // The next connection settles the identity again.
-        phase = .opening
+        enter(.opening)
     }
 
     /// The partial content was backed up: begins with none.
@@ -181,7 +181,7 @@ extension TransferMachine {
         file.forget()
         sources.restart()
         policy = ConnectionCountPolicy(limit: settings.maxConnections)
-        phase = .opening
+        enter(.opening)
     }
 
     mutating func replacePlanner(total: ByteCount?) {
@@ -220,7 +220,7 @@ extension TransferMachine {
             }
             guard mayRestart(reason, isChange: isChange) else { return }
             sources[source].trust = .proven
-            phase = .reopening(reason)
+            enter(.reopening(reason))
         }
     }
 
@@ -249,7 +249,7 @@ extension TransferMachine {
     /// Ends the download with an error; partial content is kept.
     package mutating func end(_ error: DownloadError) {
         guard !phase.isOver else { return }
-        phase = .failing(error)
+        enter(.failing(error))
         for id in connections.keys { cut(id) }
     }
 
@@ -268,7 +268,7 @@ extension TransferMachine {
     mutating func wait(_ reason: Reason, wish: Duration?, code: DownloadError.Code, at now: Duration, random: Double) {
         switch retry.failed(wish: wish, random: random) {
         case .retry(let delay, let attempt):
-            phase = .waiting(until: now + delay)
+            enter(.waiting(until: now + delay))
             report(.retrying(attempt: attempt, delay: delay, reason: reason))
         case .giveUp:
             end(

@@ -65,7 +65,7 @@ extension TransferMachine {
         mutating func join(_ proof: Proof) { weakestJoin = min(weakestJoin ?? .strong, proof) }
 
         /// A response has ended where the file does. It proves the file if all bytes are its own.
-        mutating func ended() { if weakestJoin == nil { sawWholeEnd = true } }
+        mutating func reachedEnd() { if weakestJoin == nil { sawWholeEnd = true } }
 
         /// Merges new validators into the identity; fields that the server omits keep their old values.
         mutating func adopt(_ new: FileIdentity) {

@@ -24,7 +24,7 @@ extension TransferMachine {
             $0.isNew = false
         }
         if case .notModified = verdict, fetch.unless != nil {
-            phase = .ended
+            enter(.ended)
             return .unchanged
         }
         return phase == .running
@@ -84,7 +84,7 @@ extension TransferMachine {
             planner.learn(total: total)
             file.identity.totalBytes = total
             file.join(fetch.source == sources.primary ? .strong : .sampled)
-            phase = .finishing
+            enter(.finishing)
             return .leave
         case .deadLink(let reason, let status): return deadLink(reason, status, fetch)
         case .busy(let status, let wish):
@@ -214,7 +214,7 @@ extension TransferMachine {
     private mutating func settle(on source: Int, _ representation: Representation) {
         sources.settle(on: source, representation.identity)
         file.asksWhole = false
-        phase = .running
+        enter(.running)
         if !joinsParts { policy.limitToSingleConnection() }
         if allowsParts { policy.began(roundTrip: latency.roundTrip, left: planner.remainingBytes ?? 0) }
     }
@@ -227,7 +227,7 @@ extension TransferMachine {
         }
         guard mayRestart(reason, isChange: isChange) else { return .leave }
         guard let representation else {
-            phase = .reopening(reason)
+            enter(.reopening(reason))
             return .leave
         }
         guard accepts(representation) else { return .leave }
@@ -272,7 +272,7 @@ extension TransferMachine {
 
     mutating func changed(_ reason: Reason) {
         guard mayRestart(reason, isChange: true) else { return }
-        phase = .reopening(reason)
+        enter(.reopening(reason))
         for id in connections.keys { cut(id) }
     }
 

@@ -15,7 +15,7 @@ extension TransferMachine {
 
     /// Returns the next order for a connection that ``tick(at:)`` opened or that has ended a request.
     package mutating func next(for id: ConnectionID, at now: Duration) -> Order {
-        guard connections[id]?.isCut == false, phase != .finishing else { return .leave }
+        guard connections[id]?.isCut == false else { return .leave }
         change(id) {
             $0.activity = .idle
             $0.yields = false
@@ -37,7 +37,7 @@ extension TransferMachine {
         }
         let isUnproven = mustProve(source)
         if planner.isComplete, !isUnproven || !settings.doubtsHeld && !file.isExamined {
-            phase = .finishing
+            enter(.finishing)
             return .leave
         }
         if isUnproven, !planner.written.isEmpty { return prove(source, on: id) }
@@ -222,7 +222,7 @@ extension TransferMachine {
         return segment.position + kept
     }
 
-    /// Whether the connection has received nothing for ``patience`` while it was reading.
+    /// Whether the connection has received nothing for the patience of ``latency`` while it was reading.
     func isQuiet(_ connection: Connection, at now: Duration) -> Bool {
         connection.isAsking && now - connection.lastByte >= latency.patience
     }

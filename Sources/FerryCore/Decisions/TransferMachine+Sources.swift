@@ -110,7 +110,10 @@ extension TransferMachine {
 
         // MARK: Bytes
 
-        /// Records written bytes, and by whom they were brought.
+        /// A source sends a body: earlier failures do not count any more.
+        mutating func delivers(_ source: Int) { all[source].failures = 0 }
+
+        /// Records written bytes, if they are of another source than the primary one.
         mutating func brought(_ range: Range<ByteCount>, by source: Int) {
             if source != primary { lent[source, default: RangeSet()].insert(contentsOf: range) }
         }
@@ -131,7 +134,7 @@ extension TransferMachine {
         /// The n-th set has the bytes that were received at least n times.
         private var sets = Array(repeating: RangeSet<ByteCount>(), count: most)
         /// Whether the file's own digest alone counts, because the server's Content-Digest was wrong too often.
-        private(set) var distrustsMessages = false
+        private(set) var distrustsMessageDigests = false
 
         /// Whether some bytes were received too often to be asked for again.
         var isHopeless: Bool { sets.last?.isEmpty == false }
@@ -148,10 +151,10 @@ extension TransferMachine {
         /// Counts from zero again: another source, or another file.
         mutating func reset() { sets = sets.map { _ in RangeSet() } }
 
-        /// Returns whether the digests of messages counted before.
-        mutating func distrustMessages() -> Bool {
-            defer { distrustsMessages = true }
-            return !distrustsMessages
+        /// From now on the file's own digest alone counts. Returns whether those of messages counted before.
+        mutating func distrustMessageDigests() -> Bool {
+            defer { distrustsMessageDigests = true }
+            return !distrustsMessageDigests
         }
     }
 }

@@ -21,12 +21,12 @@ extension TransferMachine {
         if let lost = lostConnection(at: now) { tell(lost, .superseded, &commands) }
         let isThere = phase == .running && planner.isComplete && !isChecking
         if phase == .finishing || isThere && connections.values.allSatisfy({ $0.body?.isProbe != true || $0.isCut }) {
-            phase = .finishing
+            enter(.finishing)
             guard connections.isEmpty else { return commands + cutAll() }
-            phase = .ended
+            enter(.ended)
             return commands + [.finish]
         }
-        commands += openings(at: now)
+        commands += connectionsToOpen(at: now)
         redirectToReaders(at: now)
         if isCheckpointDue(at: now) {
             checkpoints.order()
@@ -163,10 +163,10 @@ extension TransferMachine {
         return commands
     }
 
-    private mutating func openings(at now: Duration) -> [Command] {
+    private mutating func connectionsToOpen(at now: Duration) -> [Command] {
         if case .waiting(let until) = phase {
             guard connections.isEmpty, now >= until else { return [] }
-            phase = .opening
+            enter(.opening)
         }
         if case .reopening = phase { return connections.isEmpty ? [open(at: now)] : [] }
         if connections.isEmpty { return [open(at: now)] }

@@ -115,13 +115,14 @@ package struct TransferMachine: Sendable {
         case failing(DownloadError)
         case ended
 
-        /// Whether the identity is being determined or is settled, and bytes are missing.
+        /// Whether requests are sent.
         var isActive: Bool { self == .opening || self == .running }
 
+        /// Whether the transfer has ended, with or without the driver's knowledge.
         var isOver: Bool {
             switch self {
             case .failing, .ended: true
-            default: false
+            case .opening, .running, .reopening, .waiting, .finishing: false
             }
         }
     }
@@ -132,7 +133,7 @@ package struct TransferMachine: Sendable {
     package internal(set) var file: RemoteFile
     package internal(set) var arrivals = Arrivals()
     package var readers = Readers()
-    /// What the next run continues with as well.
+    /// The failed attempts, and what counts as progress.
     package internal(set) var retry: RetryPolicy
     var connections: [ConnectionID: Connection] = [:]
     var openings = Openings()
@@ -232,6 +233,12 @@ package struct TransferMachine: Sendable {
 
     /// The number of other connections that may still deliver.
     func others(than id: ConnectionID) -> Int { connections.count { $0.key != id && !$0.value.isCut } }
+
+    /// Enters a phase, unless the driver is to be told an error first.
+    mutating func enter(_ next: Phase) {
+        if case .failing = phase { return }
+        phase = next
+    }
 
     mutating func report(_ event: LocalizedEvent) { events.append(event) }
 

@@ -23,11 +23,11 @@ extension DownloadDriver {
         var reported = Reported()
     }
 
-    /// What the manager and the metrics were last told.
+    /// What the manager was told, and what the metrics are told next.
     struct Reported {
-        /// That the download waits until its next attempt.
+        /// Whether the manager was told that the download waits until its next attempt.
         var isBackingOff = false
-        /// The bytes that have arrived since then.
+        /// The bytes that have arrived since the metrics were last told.
         private var newBytes: ByteCount = 0
 
         mutating func arrived(_ count: ByteCount) { newBytes += count }

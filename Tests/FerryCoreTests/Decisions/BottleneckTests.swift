@@ -46,12 +46,12 @@ struct BottleneckTests {
     func causes() {
         let limited = facts {
             $0.times.limited = $0.times.connected * 0.9
-            $0.limits.rateLimit = 5_000_000
+            $0.surroundings.rateLimit = 5_000_000
         }
         #expect(BottleneckPolicy.judge(limited) == Bottleneck(.rateLimit, bytesPerSecond: 5e6))
         let stored = facts { $0.times.stored = $0.times.connected * 0.7 }
         #expect(BottleneckPolicy.judge(stored) == Bottleneck(.disk, bytesPerSecond: 4e6))
-        let busy = facts { $0.limits.processor = ProcessorFacts(busiest: 0.95, cores: 1.4) }
+        let busy = facts { $0.surroundings.processor = ProcessorFacts(busiest: 0.95, cores: 1.4) }
         #expect(BottleneckPolicy.judge(busy) == Bottleneck(.processor, share: 1.4))
         let late = facts {
             $0.times.awaited = $0.times.connected
@@ -62,12 +62,12 @@ struct BottleneckTests {
         #expect(BottleneckPolicy.judge(bursts) == Bottleneck(.perConnection, bytesPerSecond: 1e6, connections: 4))
         let refused = facts {
             silent(&$0, pauses: 12)
-            $0.limits.ceiling = 4
+            $0.surroundings.ceiling = 4
         }
         #expect(BottleneckPolicy.judge(refused) == Bottleneck(.refusals, bytesPerSecond: 4e6, connections: 4))
         let queued = facts { $0.sockets.trips = 0.09 * 3 }
         #expect(BottleneckPolicy.judge(queued) == Bottleneck(.line, bytesPerSecond: 4e6, connections: 4))
-        let saturated = facts { $0.limits.gain = 1.02 }
+        let saturated = facts { $0.surroundings.gain = 1.02 }
         #expect(BottleneckPolicy.judge(saturated) == Bottleneck(.path, bytesPerSecond: 4e6, connections: 4))
         #expect(cause(facts { $0.sockets.reordered = 2000 }) == .loss)
         let clocked = facts {
@@ -117,17 +117,17 @@ struct BottleneckTests {
     func order() {
         var all = facts {
             silent(&$0, pauses: 12)
-            $0.limits.ceiling = 4
+            $0.surroundings.ceiling = 4
             $0.times.stored = $0.times.connected
         }
         #expect(cause(all) == .disk)
-        all.limits.processor = ProcessorFacts(busiest: 0.5, cores: 0.2, missing: 0.9)
+        all.surroundings.processor = ProcessorFacts(busiest: 0.5, cores: 0.2, missing: 0.9)
         #expect(cause(all) == .processor)
-        (all.times.limited, all.limits.rateLimit) = (all.times.connected, 1000)
+        (all.times.limited, all.surroundings.rateLimit) = (all.times.connected, 1000)
         #expect(cause(all) == .rateLimit)
         let line = facts {
             $0.sockets.trips = 0.09 * 3
-            $0.limits.ceiling = 4
+            $0.surroundings.ceiling = 4
         }
         #expect(cause(line) == .line)
     }
@@ -136,7 +136,7 @@ struct BottleneckTests {
     func busyMachine() {
         var line = facts {
             $0.sockets.trips = 0.09 * 3
-            $0.limits.processor = ProcessorFacts(busiest: 0.5, cores: 0.2, missing: 0.9)
+            $0.surroundings.processor = ProcessorFacts(busiest: 0.5, cores: 0.2, missing: 0.9)
             $0.sockets.readings = 12
         }
         #expect(cause(line) == .line)
@@ -170,27 +170,27 @@ struct BottleneckTests {
                 facts.sockets.trips = chance() ? Double.random(in: 0...1, using: &random) : facts.sockets.trips
                 facts.sockets.shortestTrip = chance() ? Double.random(in: 0...0.3, using: &random) : nil
                 facts.sockets.windows = chance() ? Double.random(in: 0...1e7, using: &random) : 0
-                facts.limits.rateLimit = chance() ? 1000 : nil
-                facts.limits.ceiling = chance() ? 3 : nil
-                facts.limits.gain = chance() ? Double.random(in: 0...4, using: &random) : nil
+                facts.surroundings.rateLimit = chance() ? 1000 : nil
+                facts.surroundings.ceiling = chance() ? 3 : nil
+                facts.surroundings.gain = chance() ? Double.random(in: 0...4, using: &random) : nil
                 let busy = ProcessorFacts(
                     busiest: Double.random(in: 0...1, using: &random), cores: Double.random(in: 0...2, using: &random),
                     missing: Double.random(in: 0...2, using: &random))
-                facts.limits.processor = chance() ? busy : nil
+                facts.surroundings.processor = chance() ? busy : nil
             }
             guard let limit = BottleneckPolicy.judge(found) else { continue }
             let hasFact =
                 switch limit.cause {
-                case .rateLimit: found.limits.rateLimit != nil && found.times.limited > 0
+                case .rateLimit: found.surroundings.rateLimit != nil && found.times.limited > 0
                 // Of the driver, not of the policy.
                 case .otherDownloads, .repetition: false
                 case .disk: found.times.stored > 0
-                case .processor: found.limits.processor?.isScarce == true
+                case .processor: found.surroundings.processor?.isScarce == true
                 case .latency: found.times.awaited > 0 && found.times.firstByte >= 0.5
-                case .refusals: found.limits.ceiling != nil
+                case .refusals: found.surroundings.ceiling != nil
                 case .perConnection: found.times.silent > 0 || (found.spread ?? 1) < 0.1
                 case .line: found.sockets.queueing > 0
-                case .path: found.limits.gain != nil || found.sockets.shortestTrip != nil
+                case .path: found.surroundings.gain != nil || found.sockets.shortestTrip != nil
                 case .loss: found.sockets.reordered > 0
                 case .sendWindow: found.sockets.shortestTrip != nil && found.times.silent > 0
                 case .receiveWindow: found.sockets.window != nil
@@ -232,7 +232,7 @@ struct BottleneckTests {
         #expect(policy.bottleneck == nil)
         second { $0.times.stored = 1 }
         #expect(policy.bottleneck?.cause == .disk)
-        let limit: (inout TransferFacts) -> Void = { ($0.times.limited, $0.limits.rateLimit) = (9, 7) }
+        let limit: (inout TransferFacts) -> Void = { ($0.times.limited, $0.surroundings.rateLimit) = (9, 7) }
         second(limit)
         #expect(policy.bottleneck?.cause == .disk)
         second(limit)

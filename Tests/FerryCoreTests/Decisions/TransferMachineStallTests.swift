@@ -53,19 +53,21 @@ struct TransferMachineStallTests: ScenarioSuite {
         }
     }
 
-    /// A machine with one connection, which has received so many bytes of a file of 100 MB at time zero.
-    private func reading(_ bytes: ByteCount, maxConnections: Int) -> (machine: TransferMachine, id: ConnectionID) {
+    /// A machine with one connection, which has received so many bytes of a file at time zero.
+    private func reading(
+        _ bytes: ByteCount, of total: ByteCount = 100_000_000, maxConnections: Int, maxAttempts: Int? = 10
+    ) -> (machine: TransferMachine, id: ConnectionID) {
         var settings = TransferMachine.Settings()
-        (settings.maxConnections, settings.syncs) = (maxConnections, false)
+        (settings.maxConnections, settings.syncs, settings.maxAttempts) = (maxConnections, false, maxAttempts)
         var machine = TransferMachine(settings: settings)
         let id = ConnectionID(rawValue: 1)
         let first = machine.tick(at: .zero)
         #expect(first.contains(.open(id)))
         var head = ResponseHead(status: 200)
         head.headers[.eTag] = "\"1\""
-        head.headers[.contentLength] = "100000000"
+        head.headers[.contentLength] = "\(total)"
         _ = machine.next(for: id, at: .zero)
-        let whole = ResponseVerdict.whole(Representation(head, total: 100_000_000))
+        let whole = ResponseVerdict.whole(Representation(head, total: total))
         _ = machine.headReceived(whole, on: id, at: .zero, random: 0.5)
         machine.arrived(bytes, on: id, at: .zero)
         let placement = machine.place(bytes, on: id)
@@ -148,6 +150,41 @@ struct TransferMachineStallTests: ScenarioSuite {
         #expect(found.contains(.open(next)))
         let rest = range(&machine, of: next, at: 2.1)
         #expect(rest?.lowerBound == 1 << 20)
+    }
+
+    @Test(
+        "TransferMachine: a connection that fails once all bytes are there costs the file nothing",
+        arguments: [true, false])
+    func failsLate(isComplete: Bool) throws {
+        let (second, total) = (ConnectionID(rawValue: 2), ByteCount(3 << 19))
+        var (machine, first) = reading(1 << 20, of: total, maxConnections: 16, maxAttempts: 0)
+        let opened = commands(&machine, at: 2.1)
+        #expect(opened.contains(.open(second)))
+        let taken = range(&machine, of: second, at: 2.1)
+        #expect(taken == 1 << 20..<total)
+        // The second one is not answered, and the first one takes its bytes.
+        machine.arrived(1, on: first, at: .milliseconds(4300))
+        machine.ended(first, .stopped, at: .milliseconds(4300), random: 0.5)
+        let rest = try #require(range(&machine, of: first, at: 4.3))
+        #expect(rest == 1 << 20..<total)
+        var head = ResponseHead(status: 206)
+        head.headers[.eTag] = "\"1\""
+        let part = ResponseVerdict.part(rest, Representation(head, total: total))
+        let action = machine.headReceived(part, on: first, at: .milliseconds(4400), random: 0.5)
+        #expect(action == .read)
+        let count = total - rest.lowerBound - (isComplete ? 0 : 1000)
+        machine.arrived(count, on: first, at: .milliseconds(4500))
+        let placement = machine.place(count, on: first)
+        #expect(placement == .write(rest.lowerBound..<rest.lowerBound + count))
+        machine.wrote(on: first)
+        machine.ended(first, isComplete ? .complete : .broken(Reason(.stalled)), at: .milliseconds(4500), random: 0.5)
+        machine.left(first, at: .milliseconds(4500))
+        machine.ended(
+            second, .failedBeforeHead(Reason(.stalled), isTransient: true), at: .milliseconds(4510), random: 0.5)
+        machine.left(second, at: .milliseconds(4510))
+        let last = commands(&machine, at: 4.6)
+        #expect(last.contains(.finish) == isComplete)
+        #expect(last.contains { if case .fail = $0 { true } else { false } } == !isComplete)
     }
 
     @Test("ResponseLatency: waits for a connection to close do not count as the usual time, slow responses do")
