@@ -115,7 +115,7 @@ extension TransferMachine {
         if !lenders.isEmpty, sources.hasPrimary {
             for ranges in sources.lent.values { doubtful.formUnion(ranges) }
             for source in lenders where sources[source].trust != .dropped { drop(source, Reason(.digestRefuted)) }
-            sources.forgetAll()
+            sources.forgetLent()
             planner.forget(doubtful)
             readers.refute(doubtful)
         } else if sources.untried != nil {
@@ -144,7 +144,7 @@ extension TransferMachine {
             }
         }
         for source in suspects { drop(source, Reason(.digestRefuted)) }
-        sources.forget(damaged)
+        sources.forgetLent(damaged)
         planner.forget(damaged)
         readers.refute(damaged)
         enter(.opening)

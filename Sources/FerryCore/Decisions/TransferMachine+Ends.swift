@@ -42,8 +42,9 @@ extension TransferMachine {
     /// waits for one of its bytes.
     @discardableResult
     package mutating func wrote(on id: ConnectionID) -> Bool {
-        let range = planner.segments[id]?.writing
-        if let range, let source = connections[id]?.source { sources.brought(range, by: source) }
+        // For each piece, and mostly there are neither mirrors nor readers.
+        let range = sources.count > 1 || !readers.isEmpty ? planner.segments[id]?.writing : nil
+        if sources.count > 1, let range, let source = connections[id]?.source { sources.brought(range, by: source) }
         planner.wrote(id)
         // Fewer bytes would count as a stall, so they are no progress: a server that drips would be retried forever.
         retry.progressed(to: planner.writtenBytes, worth: settings.stallBytes)
@@ -186,7 +187,7 @@ extension TransferMachine {
 
     mutating func replacePlanner(total: ByteCount?) {
         planner = SegmentPlanner(total: total)
-        sources.forgetAll()
+        sources.forgetLent()
         checkpoints.replaceFile()
     }
 

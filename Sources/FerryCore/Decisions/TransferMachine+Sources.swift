@@ -39,6 +39,8 @@ extension TransferMachine {
             set { all[index] = newValue }
         }
 
+        var count: Int { all.count }
+
         /// Whether the primary source is not dropped.
         var hasPrimary: Bool { all[primary].trust != .dropped }
 
@@ -119,11 +121,11 @@ extension TransferMachine {
         }
 
         /// Forgets which of these bytes others than the primary source have brought.
-        mutating func forget(_ ranges: RangeSet<ByteCount>) {
+        mutating func forgetLent(_ ranges: RangeSet<ByteCount>) {
             for source in lent.keys { lent[source]?.subtract(ranges) }
         }
 
-        mutating func forgetAll() { lent = [:] }
+        mutating func forgetLent() { lent = [:] }
     }
 
     /// Bytes that were received with a wrong digest, and how often.
