@@ -181,7 +181,8 @@ extension Scheduler {
     private func input(_ id: DownloadID, _ run: Run) async throws(DownloadError) -> RunInput? {
         let edits = run.edits
         guard let row = try await store?.row(id) else { return nil }
-        return RunInput(row, row.hasSecrets ? try await vault.secrets(of: id) : nil, edits: edits)
+        let secrets = row.hasSecrets ? try await vault.secrets(of: id) : nil
+        return RunInput(row, secrets, edits: edits)
     }
 
     /// The object, updated to the input; `nil` if the download was changed since the input was read.

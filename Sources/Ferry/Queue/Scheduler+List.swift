@@ -154,7 +154,8 @@ extension Scheduler {
     ) async throws(DownloadError) -> (rows: [CatalogueRow], total: Int) {
         let store = try await opened()
         let rows = try await store.page(filter, order: order, offset: offset, limit: limit)
-        return (rows, try await store.count(filter))
+        let total = try await store.count(filter)
+        return (rows, total)
     }
 
     func identifiers(_ filter: RowFilter, order: RowOrder) async throws(DownloadError) -> [DownloadID] {

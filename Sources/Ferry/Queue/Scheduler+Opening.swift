@@ -50,7 +50,8 @@ extension Scheduler {
                 let network = monitor.current
                 state.withLock { $0.see(network) }
             }
-            let (ledger, entries, crashed) = await openLedger(at: place, try await store.load(), in: store)
+            let stored = try await store.load()
+            let (ledger, entries, crashed) = await openLedger(at: place, stored, in: store)
             paused = crashed
             // If secrets are not to be kept any more, those of earlier runs are deleted.
             let unfinished = entries.filter { !$0.kind.isFinal || $0.kind == .failed }.map(\.id)

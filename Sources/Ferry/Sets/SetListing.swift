@@ -238,7 +238,8 @@ struct SetReader: Sendable {
                 next += 1
                 group.addTask {
                     do throws(DownloadError) {
-                        return (index, .success(try await page(urls[index], most: Self.mostPageBytes)))
+                        let page = try await page(urls[index], most: Self.mostPageBytes)
+                        return (index, .success(page))
                     } catch { return (index, .failure(error)) }
                 }
             }

@@ -72,7 +72,7 @@ package struct DaemonClient: Sendable {
         var fields = HTTPHeaders([("Accept", "text/event-stream")])
         if let id { fields.add(name: "Last-Event-ID", value: id) }
         let response = try await head(DaemonCall(.events, query: named.map { [("session", $0)] } ?? []), fields)
-        guard response.status == .ok else { throw Self.failure(response, try await body(of: response)) }
+        guard response.status == .ok else { throw try await failure(response) }
         return EventReader(response.body)
     }
 
@@ -90,7 +90,7 @@ package struct DaemonClient: Sendable {
         let response = try await head(DaemonCall(.content, id: id.rawValue), fields)
         if response.status == .rangeNotSatisfiable { return ContentResponse(response) }
         guard response.status == .ok || response.status == .partialContent else {
-            throw Self.failure(response, try await body(of: response))
+            throw try await failure(response)
         }
         return ContentResponse(response)
     }
@@ -132,6 +132,12 @@ package struct DaemonClient: Sendable {
         do {
             return Data(try await response.body.collect(upTo: Self.mostBytes).readableBytesView)
         } catch { throw .unreachable(by: error) }
+    }
+
+    /// Reads the body of a response that is no success, and returns what the daemon says in it.
+    private func failure(_ response: HTTPClientResponse) async throws(DaemonFailure) -> DaemonFailure {
+        let body = try await body(of: response)
+        return Self.failure(response, body)
     }
 
     private static func failure(_ response: HTTPClientResponse, _ body: Data) -> DaemonFailure {

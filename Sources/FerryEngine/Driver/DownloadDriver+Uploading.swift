@@ -113,9 +113,8 @@ extension DownloadDriver {
             case .rename: continue
             case .skip:
                 report(.event(.note(Reason(.skipped, object.text))))
-                return Made(
-                    object: object, isSkipped: true,
-                    bytes: try await store.status(of: object)?.bytes ?? plan.totalBytes)
+                let bytes = try await store.status(of: object)?.bytes ?? plan.totalBytes
+                return Made(object: object, isSkipped: true, bytes: bytes)
             case .fail, .overwrite:
                 throw DownloadError(.conflict, ErrorPhrase(.thereAlready, object.text), recovery: .needsUser)
             }
@@ -164,12 +163,14 @@ extension DownloadDriver {
                 for part in parts { there[part.number] = part }
                 report(.event(.note(Reason(.uploadResumed, object.text, "\(there.count)", "\(plan.count)"))))
             } else {
-                if try await isThere(object, try await parts(of: source, plan)) { return .stored }
+                let sent = try await parts(of: source, plan)
+                if try await isThere(object, sent) { return .stored }
                 id = nil
             }
         }
         if id == nil, request.onConflict != .overwrite, try await store.status(of: object) != nil {
-            return try await isThere(object, try await parts(of: source, plan)) ? .stored : .exists
+            let sent = try await parts(of: source, plan)
+            return try await isThere(object, sent) ? .stored : .exists
         }
         let upload: String
         if let id { upload = id } else { upload = try await store.begin(object) }

@@ -47,7 +47,8 @@ struct APIRequest: Sendable {
     /// Decodes the body. `budget` covers its bytes until then.
     func body<Body: Decodable>(_ type: Body.Type, _ budget: BodyBudget) async throws -> Body {
         var share = budget.share()
-        return try Self.decode(type, from: try await bytes(&share))
+        let bytes = try await bytes(&share)
+        return try Self.decode(type, from: bytes)
     }
 
     /// Decodes the body; `nil` for an empty one.
