@@ -3,33 +3,26 @@
 SWIFT ?= swift
 PREFIX ?= /usr/local
 DESTDIR ?=
-# make test FILTER=Range runs the tests whose names match.
+# make test FILTER=Range runs the tests whose names match, TARGETS='FerryCoreTests FerryTests' those of some targets.
 FILTER ?=
+TARGETS ?=
 # Arguments for the benchmarks and the fuzzer: make bench ARGS='--rows plain,tls --runs 3'
 ARGS ?=
 
-# make release PRODUCT=ferry-origin builds another program in the same way; PORTABLE=yes for the systems of the packages.
+# make release PRODUCT=ferry-origin builds another program in the same way.
 PRODUCT ?= ferry
 
-# The release binary is built for size, without debug information, unwind tables or a search path, and finds its types without a
-# search. The linker keeps one of equal functions, and puts first what a download calls, so that few pages are read at the start.
-# docs/benchmarks.md has the figures.
-RELEASE := -c release --static-swift-stdlib --disable-local-rpath -debug-info-format none -Xswiftc -Osize \
-	-Xswiftc -Xfrontend -Xswiftc -disable-concrete-type-metadata-mangled-name-accessors
+# The release binary is optimized for size, and its symbols name the functions in a backtrace; debug information is left out.
+# Of the linkers, lld alone removes the imports of unused code too, among them symbols that older systems lack.
+OPTIMIZATION := -Osize
+OPTIMIZED := -c release -debug-info-format none -Xswiftc $(OPTIMIZATION)
 ifeq ($(shell uname -s),Linux)
-RELEASE += -Xswiftc -Xfrontend -Xswiftc -function-sections -Xswiftc -use-ld=lld -Xlinker --icf=all \
-	-Xlinker '--symbol-ordering-file=$(CURDIR)/Release/function-order.txt' -Xlinker --no-warn-symbol-ordering \
-	-Xlinker '-T$(CURDIR)/Release/no-unwind-tables.ld' -Xlinker --no-eh-frame-hdr \
-	$(addprefix -Xcc ,-Os -ffunction-sections -fdata-sections -fno-unwind-tables -fno-asynchronous-unwind-tables)
-# The short form of relocations needs glibc 2.36. Packages are for older systems too.
-ifeq ($(PORTABLE)$(shell getconf GNU_LIBC_VERSION | awk '{ split($$2, part, "."); print (part[1] > 2 || part[2] >= 36) }'),1)
-RELEASE += $(addprefix -Xlinker ,--pack-dyn-relocs=relr -z pack-relative-relocs)
+OPTIMIZED += -Xswiftc -use-ld=lld
 endif
-# Loading libstdc++ takes a quarter of the time of `ferry --version`. The packages choose for themselves.
-ifneq ($(PORTABLE),yes)
-WITH_LIBRARIES := FERRY_STATIC_LIBRARIES="$${FERRY_STATIC_LIBRARIES-$$(Scripts/static-libraries --if-there libstdc++.a)}"
-endif
-endif
+RELEASE := $(OPTIMIZED) --static-swift-stdlib --disable-local-rpath
+
+# The tests as the optimizer translates them, in a build of their own. Swift Testing is a dynamic library, so Swift's are too.
+TESTED_RELEASE := $(OPTIMIZED) -Xswiftc -enable-testing --scratch-path .build-release
 
 THREAD_SANITIZER := --sanitize=thread --scratch-path .build-tsan -Xlinker $(CURDIR)/.build-tsan/mutex.o
 SOURCES := Package.swift Sources TestSupport Tests Examples Bench/Package.swift Bench/Sources Fuzz/Package.swift Fuzz/Sources
@@ -47,11 +40,23 @@ build: dependencies ## Build for debugging
 	$(SWIFT) build
 
 release: dependencies ## Build the binary that `install` installs
-	$(WITH_LIBRARIES) $(SWIFT) build $(RELEASE) --product $(PRODUCT)
+	$(SWIFT) build $(RELEASE) --product $(PRODUCT)
 
 test: dependencies ## Build and run every test (FILTER=name runs some)
 	$(SWIFT) build --build-tests
-	SWIFT='$(SWIFT)' FILTER='$(FILTER)' Scripts/run-tests
+	SWIFT='$(SWIFT)' FILTER='$(FILTER)' TARGETS='$(TARGETS)' Scripts/run-tests
+
+.PHONY: test-release programs-release
+programs-release: dependencies
+	$(MAKE) --no-print-directory release
+	$(MAKE) --no-print-directory release PRODUCT=ferry-origin
+
+# The suites that start programs start those of `make release`.
+test-release: programs-release ## Build and run every test as the release is built, against its binary (FILTER=name runs some)
+	Scripts/check-compiler -O $(OPTIMIZATION)
+	$(SWIFT) build --build-tests $(TESTED_RELEASE)
+	SWIFT='$(SWIFT)' FILTER='$(FILTER)' TARGETS='$(TARGETS)' FERRY='$(CURDIR)/.build/release/ferry' FERRY_ORIGIN='$(CURDIR)/.build/release/ferry-origin' \
+		Scripts/run-tests $(TESTED_RELEASE)
 
 test-crash: dependencies ## Kill `ferry get` 1,000 times (FERRY_CRASH_KILLS=n, FERRY_CRASH_SEED=n, FERRY_CRASH_REPORT=file)
 	$(SWIFT) build --build-tests
@@ -72,6 +77,15 @@ test-gateway: ## Let pip, huggingface_hub, skopeo, apt fetch through the gateway
 test-metrics: ## Let Prometheus scrape a daemon and answer the dashboard's queries (ARGS='-k promtool')
 	Scripts/test-metrics $(ARGS)
 
+.PHONY: compare-builds
+compare-builds: programs-release ## Compare what the debug and the release binary do with some hundred command lines (ARGS='sync -v')
+	$(SWIFT) build --product ferry
+	FERRY_ORIGIN='$(CURDIR)/.build/release/ferry-origin' Scripts/compare-builds $(ARGS)
+
+.PHONY: test-sets
+test-sets: ## Sync a tree from nginx, Apache, lighttpd, Caddy and http.server, beside wget (SYNC_ROUNDS=n, ARGS='-k caddy')
+	Scripts/test-sets $(ARGS)
+
 .PHONY: test-fleet
 test-fleet: ## Let workers, a database and a network of a fleet be lost at random, as root (FLEET_FILES=n FLEET_SECONDS=n)
 	Scripts/test-fleet $(ARGS)
@@ -85,7 +99,7 @@ test-tsan: dependencies ## Run every test under the thread sanitizer, in a build
 	$(SWIFT) build --build-tests $(THREAD_SANITIZER)
 	# One test at a time: more take so long that limits of time run out.
 	TSAN_OPTIONS='suppressions=$(CURDIR)/Tests/ThreadSanitizer/suppressions.txt' SWT_EXPERIMENTAL_MAXIMUM_PARALLELIZATION_WIDTH=1 \
-	SWIFT='$(SWIFT)' FILTER='$(FILTER)' FERRY_MODEL_SEEDS=10 Scripts/run-tests $(THREAD_SANITIZER)
+	SWIFT='$(SWIFT)' FILTER='$(FILTER)' TARGETS='$(TARGETS)' FERRY_MODEL_SEEDS=10 Scripts/run-tests $(THREAD_SANITIZER)
 
 fuzz: ## Give every parser a million inputs that a fuzzer makes up (ARGS='--runs 5000000 url journal')
 	@Scripts/dependencies build
@@ -114,12 +128,6 @@ docs: dependencies ## Compile the samples of the documents and make the API's pa
 	@Scripts/dependencies lint
 	Scripts/docs
 
-.PHONY: function-order
-function-order: ## Find out which functions a download calls, so that they lie first in the release binary (valgrind)
-	$(MAKE) --no-print-directory release
-	$(SWIFT) build --product ferry-origin
-	Scripts/function-order
-
 demo: ## Download 1 GiB, kill it in the middle, go on, check the digest
 	@Scripts/demo
 
@@ -132,13 +140,13 @@ install: ## Install the release binary, its manual pages and completions (PREFIX
 .PHONY: deb tarball test-packages
 deb: ## Make the Debian package in .build/packages (FERRY_BINARY=file packs another release binary)
 	@Scripts/dependencies packages
-	@if [ -z '$(FERRY_BINARY)' ]; then $(MAKE) --no-print-directory release PORTABLE=yes; fi
+	@if [ -z '$(FERRY_BINARY)' ]; then $(MAKE) --no-print-directory release; fi
 	Scripts/package deb '$(or $(FERRY_BINARY),.build/release/ferry)'
 
 tarball: ## Make the package for other distributions in .build/packages (FERRY_STATIC_BINARY=file)
 	@Scripts/dependencies packages
 	@if [ -z '$(FERRY_STATIC_BINARY)' ]; then directory=$$(Scripts/static-libraries libsqlite3.a libz.a libstdc++.a) && \
-		FERRY_STATIC_LIBRARIES=$$directory $(MAKE) --no-print-directory release PORTABLE=yes; fi
+		FERRY_STATIC_LIBRARIES=$$directory $(MAKE) --no-print-directory release; fi
 	Scripts/package tarball '$(or $(FERRY_STATIC_BINARY),.build/release/ferry)'
 
 test-packages: ## Try both packages in fresh chroots, as root (FERRY_BINARY, FERRY_STATIC_BINARY; ARGS='bookworm trixie')
@@ -156,4 +164,4 @@ test-extension: ## Try the extension in headless Chromium and Firefox (ARGS='tes
 	@Scripts/test-extension $(ARGS)
 
 clean: ## Remove what was built and the benchmarks' data
-	rm -rf .build .build-tsan Bench/.build .build-bench Fuzz/.build
+	rm -rf .build .build-tsan .build-release Bench/.build .build-bench Fuzz/.build

@@ -12,8 +12,7 @@ let strict: [SwiftSetting] = [
 let fuzzed: [SwiftSetting] =
     Context.environment["FERRY_FUZZ_COVERAGE"] == nil ? [] : [.unsafeFlags(["-sanitize=fuzzer"])]
 
-// `make release` links libstdc++ statically, `make tarball` SQLite and zlib too: the linker finds their archives in this directory
-// first.
+// `make tarball` links libstdc++, SQLite and zlib statically: the linker finds their archives in this directory first.
 let staticLibraries: [LinkerSetting] =
     Context.environment["FERRY_STATIC_LIBRARIES"].map {
         $0.isEmpty ? [] : [.unsafeFlags(["-L", $0], .when(platforms: [.linux], configuration: .release))]
@@ -56,6 +55,8 @@ let package = Package(
             swiftSettings: strict + fuzzed),
         // C declarations that Glibc's module hides on Linux. No logic.
         .target(name: "CFerry"),
+        // What a program that traps writes about itself.
+        .target(name: "CBacktrace"),
         // The system's SQLite.
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
         // Files that are part of the binary: those of the page, the OpenAPI document. No logic.
@@ -152,7 +153,7 @@ let package = Package(
         .executableTarget(
             name: "FerryCLI",
             dependencies: [
-                "FerryTerminal", "FerryFleet", "FerryServer", "FerryAPI", "FerryCore",
+                "FerryTerminal", "FerryFleet", "FerryServer", "FerryAPI", "FerryCore", "CBacktrace",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -208,7 +209,8 @@ let package = Package(
         .executableTarget(
             name: "ferry-app",
             dependencies: [
-                "Ferry", "FerryEngine", "FerryTesting", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "Ferry", "FerryEngine", "FerryTesting", "CBacktrace",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "TestSupport/ferry-app",
             swiftSettings: strict),
@@ -291,8 +293,8 @@ let package = Package(
         .testTarget(
             name: "FerryCLITests",
             dependencies: [
-                "FerryCLI", "FerryTerminal", "FerryServer", "FerryTesting", "ferry-origin", "FerryAPI", "FerryCore",
-                "FerryEngine",
+                "FerryCLI", "FerryTerminal", "FerryServer", "FerryTesting", "ferry-origin", "ferry-app", "FerryAPI",
+                "FerryCore", "FerryEngine", "CFerry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -207,8 +207,9 @@ class Small(Row):
         mine = wall(by_name, "ferry")
         return [
             Gate("wall / aria2c", ratio(mine, wall(by_name, "aria2c")), 1.0),
-            Gate("wall / curl", ratio(mine, wall(by_name, "curl")), 1.5, 1.0),
-            Gate("highest peak", by_name["ferry"].memory() / 1e6 if by_name["ferry"].costs else None, 20, unit="MB"),
+            Gate("wall / curl", ratio(mine, wall(by_name, "curl")), 3.0, 1.0),
+            Gate("wall", mine * 1000 if mine else None, 25, unit="ms"),
+            Gate("highest peak", by_name["ferry"].memory() / 1e6 if by_name["ferry"].costs else None, 32, unit="MB"),
         ]
 
 
@@ -245,7 +246,7 @@ class Adding(Row):
             shutil.rmtree(self.daemon, ignore_errors=True)
 
     def gates(self, by_name):
-        return [Gate("wall / ferry --version", ratio(wall(by_name, "ferry add"), wall(by_name, "ferry --version")), 1.5)]
+        return [Gate("wall / ferry --version", ratio(wall(by_name, "ferry add"), wall(by_name, "ferry --version")), 4.0)]
 
 
 class Memory(Row):

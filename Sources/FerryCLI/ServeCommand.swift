@@ -1,4 +1,5 @@
 import ArgumentParser
+import CBacktrace
 import FerryAPI
 import FerryCore
 import FerryServer
@@ -186,6 +187,7 @@ struct ServeCommand: ParsableCommand {
             if let file { LogFile.Handler(file, label: label) } else { StreamLogHandler.standardError(label: label) }
         }
         logger.logLevel = verbose ? .debug : .info
+        ferry_backtrace_on_traps(file == nil ? nil : place.log)
         do throws(DownloadError) {
             let ready = try readyFd.map { number throws(DownloadError) in try ReadyDescriptor(number) }
             try prepare(place, &options, ready, logger)

@@ -11,6 +11,7 @@ import Foundation
         if CommandLine.arguments.dropFirst().first == "fall" {
             await AppFall.run(Array(CommandLine.arguments.dropFirst(2)))
         }
+        if CommandLine.arguments.dropFirst() == ["trap"] { AppTrap.run() }
         guard CommandLine.arguments.count == 2,
             let settings = try? JSONDecoder().decode(AppSettings.self, from: Data(CommandLine.arguments[1].utf8))
         else {

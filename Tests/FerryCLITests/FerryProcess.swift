@@ -61,7 +61,7 @@ final class FerryProcess: Sendable {
         try FileManager.default.createDirectory(at: files, withIntermediateDirectories: true)
         var pty: PseudoTerminal?
         if case .terminal(let columns, let lines) = error { pty = try PseudoTerminal(columns: columns, lines: lines) }
-        var words = [try Self.binary().path] + arguments
+        var words = [try BuiltProgram.url("ferry").path] + arguments
         if let shell { words = ["/bin/sh", "-c", shell, "sh"] + words }
         var all = ["PATH": "/usr/bin:/bin", "HOME": place.url.path, "TERM": "xterm", "LC_ALL": "C.UTF-8"]
         all.merge(environment) { $1 }
@@ -180,27 +180,5 @@ final class FerryProcess: Sendable {
         let url = files.appending(path: "input")
         try Data(input.utf8).write(to: url)
         return try FileHandle(forReadingFrom: url)
-    }
-
-    /// `FERRY_BINARY`, else `ferry` beside the tests.
-    private static func binary() throws -> URL {
-        if let path = ProcessInfo.processInfo.environment["FERRY_BINARY"] { return URL(filePath: path) }
-        return try program("ferry")
-    }
-
-    /// A program that was built with the tests, beside them.
-    static func program(_ name: String) throws -> URL {
-        var directory = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-        if let bundle = Bundle.main.executableURL { directory = bundle.deletingLastPathComponent() }
-        for _ in 0..<5 {
-            let candidate = directory.appending(path: name)
-            var isDirectory: ObjCBool = false
-            if FileManager.default.fileExists(atPath: candidate.path, isDirectory: &isDirectory), !isDirectory.boolValue
-            {
-                return candidate
-            }
-            directory.deleteLastPathComponent()
-        }
-        throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: "\(name), beside the tests"])
     }
 }

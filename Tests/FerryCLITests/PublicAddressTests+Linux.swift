@@ -41,7 +41,7 @@
             let output = Pipe()
             let program = try RunningProgram(
                 [
-                    "/usr/sbin/ip", "netns", "exec", namespace, try FerryProcess.program("ferry-origin").path, "serve",
+                    "/usr/sbin/ip", "netns", "exec", namespace, try BuiltProgram.url("ferry-origin").path, "serve",
                     "--port", "8080", "--address", "93.184.215.1", "--address", "192.0.2.1",
                 ], output: output.fileHandleForWriting)
             try output.fileHandleForWriting.close()

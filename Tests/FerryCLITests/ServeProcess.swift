@@ -17,15 +17,16 @@ struct ServeProcess: Sendable {
 
     /// Starts the daemon on the state in `place`, and waits for its line.
     static func start(
-        _ arguments: [String] = [], in place: Workplace, environment: [String: String] = [:], limit: Double = 500
+        _ arguments: [String] = [], in place: Workplace, environment: [String: String] = [:],
+        error: FerryProcess.Stream = .captured, limit: Double = 500
     ) async throws -> ServeProcess {
         let pipe = place.path("ready-\(UUID().uuidString.prefix(8))")
         #expect(mkfifo(pipe, 0o600) == 0)
         defer { unlink(pipe) }
         let process = try FerryProcess(
             ["serve", "--port", "0", "--ready-fd", "7", "-d", place.path("downloads")] + arguments, in: place,
-            environment: self.environment(place).merging(environment) { $1 }, shell: "exec \"$@\" 7>'\(pipe)'",
-            limit: limit)
+            environment: self.environment(place).merging(environment) { $1 }, error: error,
+            shell: "exec \"$@\" 7>'\(pipe)'", limit: limit)
         let data = try await withCheckedThrowingContinuation { (continuation: CheckedContinuation<Data, any Error>) in
             DispatchQueue.global().async {
                 // To the end of the pipe: no other process holds the writing side.

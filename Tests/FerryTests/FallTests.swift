@@ -14,7 +14,7 @@ struct FallTests {
 
     private static func run(_ n: Int, _ url: String, _ directory: String, syncs: Bool) async throws -> End {
         let words = [
-            try AppProcess.program("ferry-app").path, "fall", "\(n)", url, directory, syncs ? "sync" : "nosync",
+            try BuiltProgram.url("ferry-app").path, "fall", "\(n)", url, directory, syncs ? "sync" : "nosync",
         ]
         let program = try RunningProgram(words, error: .standardError)
         switch await program.end() {

@@ -43,6 +43,11 @@ static inline int ferry_renameat2(
     return (int)syscall(SYS_renameat2, fromDirectory, from, toDirectory, to, flags);
 }
 
+/// tgkill(2), which glibc has since 2.30 and musl has not.
+static inline int ferry_tgkill(int process, int thread, int signal) {
+    return (int)syscall(SYS_tgkill, process, thread, signal);
+}
+
 /// openat2(2) of a directory below another, as a place alone, with RESOLVE_BENEATH and RESOLVE_NO_SYMLINKS; -1 and errno,
 /// ENOSYS before Linux 5.6. The number is the same on all machines that Swift runs on.
 static inline int ferry_open_beneath(int root, const char *path) {

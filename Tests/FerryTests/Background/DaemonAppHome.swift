@@ -60,7 +60,7 @@ struct DaemonAppHome: Sendable {
         var settings = settings(events: "print", delegate: "print")
         settings["report"] = report
         let text = try String(decoding: JSONSerialization.data(withJSONObject: settings), as: UTF8.self)
-        return [try AppProcess.program("ferry-app").path, text]
+        return [try BuiltProgram.url("ferry-app").path, text]
     }
 
     /// Adds a download whose response the server holds after `bytes` until the gate is opened.

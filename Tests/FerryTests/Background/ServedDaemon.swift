@@ -23,7 +23,7 @@ final class ServedDaemon: Sendable {
 
     private init(_ environment: [String: String]) throws {
         program = try RunningProgram(
-            [try AppProcess.program("ferry").path, "serve", "--ready-fd", "1"],
+            [try BuiltProgram.url("ferry").path, "serve", "--ready-fd", "1"],
             environment: ProcessInfo.processInfo.environment.merging(environment) { $1 },
             output: output.fileHandleForWriting)
         try output.fileHandleForWriting.close()

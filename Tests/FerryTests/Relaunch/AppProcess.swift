@@ -67,7 +67,7 @@ final class AppProcess: Sendable {
         settings: [String: any Sendable], environment: [String: String] = [:], shell: String? = nil
     ) throws {
         let text = try String(decoding: JSONSerialization.data(withJSONObject: settings), as: UTF8.self)
-        let binary = try Self.program("ferry-app")
+        let binary = try BuiltProgram.url("ferry-app")
         // The app crashes on purpose in some tests, and each backtrace takes seconds.
         let inherited = ProcessInfo.processInfo.environment.merging(["SWIFT_BACKTRACE": "enable=no"]) { $1 }
         program = try RunningProgram(
@@ -207,17 +207,5 @@ final class AppProcess: Sendable {
             return ready
         }
         for waiter in ready { waiter.continuation.resume() }
-    }
-
-    /// A program that was built beside the tests.
-    static func program(_ name: String) throws -> URL {
-        var directory = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-        if let bundle = Bundle.main.executableURL { directory = bundle.deletingLastPathComponent() }
-        for _ in 0..<5 {
-            let candidate = directory.appending(path: name)
-            if FileManager.default.isExecutableFile(atPath: candidate.path) { return candidate }
-            directory.deleteLastPathComponent()
-        }
-        throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: "\(name), beside the tests"])
     }
 }
