@@ -18,7 +18,7 @@
         private let hub: SnapshotHub
         private let tools: NetworkManagerTools
         private let sockets: NetlinkSockets?
-        private let updates: Int32
+        private let updates: WakePipe?
         private let clock = ContinuousClock()
         private let began: ContinuousClock.Instant
 
@@ -35,7 +35,8 @@
         private static let maximumText = 65_536
 
         init(
-            watch: NetworkWatch, hub: SnapshotHub, tools: NetworkManagerTools, sockets: NetlinkSockets?, updates: Int32
+            watch: NetworkWatch, hub: SnapshotHub, tools: NetworkManagerTools, sockets: NetlinkSockets?,
+            updates: WakePipe?
         ) {
             (self.watch, self.hub, self.tools, self.sockets, self.updates) = (watch, hub, tools, sockets, updates)
             began = clock.now
@@ -80,7 +81,8 @@
         private mutating func sleep() {
             let none: Int32 = -1
             var entries = [
-                updates, sockets?.events ?? none, question?.child.output ?? none, listener?.child.output ?? none,
+                updates?.reading ?? none, sockets?.events ?? none, question?.child.output ?? none,
+                listener?.child.output ?? none,
             ]
             .map { pollfd(fd: $0, events: Int16(POLLIN), revents: 0) }
             let times = [machine.wake, question?.deadline, heldUntil].compactMap { $0 }
@@ -105,8 +107,7 @@
         }
 
         private mutating func drainWakeUps() {
-            var bytes = [UInt8](repeating: 0, count: 64)
-            while read(updates, &bytes, bytes.count) > 0 {}
+            updates?.drain()
             isNew = true
         }
 

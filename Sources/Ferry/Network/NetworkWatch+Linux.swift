@@ -1,12 +1,5 @@
 #if os(Linux)
-    import CFerry
     import Synchronization
-
-    #if canImport(Glibc)
-        import Glibc
-    #elseif canImport(Musl)
-        import Musl
-    #endif
 
     /// Watches the kernel's network and NetworkManager on a thread of its own, which sleeps between events.
     final class NetworkWatch: Sendable {
@@ -18,54 +11,33 @@
         private struct State {
             var settings: NetworkSettings
             var isEnding = false
-            /// The write end of the wake-up pipe; -1 once the thread has ended.
-            var updates: Int32
         }
         private let state: Mutex<State>
+        /// `nil` if the process has no more descriptors.
+        private let updates = try? WakePipe()
 
         /// Begins watching at once; without sockets the network counts as online.
         init(hub: SnapshotHub, settings: NetworkSettings, tools: NetworkManagerTools, sockets: NetlinkSockets?) {
-            var updates: [Int32] = [-1, -1]
-            _ = ferry_pipe2(&updates, O_CLOEXEC | O_NONBLOCK)
-            state = Mutex(State(settings: settings, updates: updates[1]))
-            let reads = updates[0]
+            state = Mutex(State(settings: settings))
             onOwnThread("ferry-network", stackSize: 512 << 10) { [self] in
-                var loop = NetworkLoop(watch: self, hub: hub, tools: tools, sockets: sockets, updates: reads)
+                var loop = NetworkLoop(watch: self, hub: hub, tools: tools, sockets: sockets, updates: updates)
                 loop.run()
-                hangUp(reads)
                 ended.open()
             }
         }
 
         /// Requests the end of the thread; ``ended`` opens when it is reached.
         func end() {
-            state.withLock {
-                $0.isEnding = true
-                ring($0)
-            }
+            state.withLock { $0.isEnding = true }
+            updates?.wake()
         }
 
         func set(_ settings: NetworkSettings) {
-            state.withLock {
-                $0.settings = settings
-                ring($0)
-            }
+            state.withLock { $0.settings = settings }
+            updates?.wake()
         }
 
         var settings: NetworkSettings { state.withLock { $0.settings } }
         var isEnding: Bool { state.withLock { $0.isEnding } }
-
-        private func ring(_ state: State) {
-            // A full pipe wakes the thread already.
-            if state.updates >= 0 { _ = write(state.updates, "!", 1) }
-        }
-
-        private func hangUp(_ reads: Int32) {
-            if reads >= 0 { close(reads) }
-            state.withLock {
-                if $0.updates >= 0 { close($0.updates) }
-                $0.updates = -1
-            }
-        }
     }
 #endif

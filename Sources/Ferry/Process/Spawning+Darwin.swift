@@ -48,9 +48,17 @@
         #endif
 
         /// Makes a pipe; programs are started without it, as without all descriptors that they are not given.
-        package static func pipe() throws(Failure) -> (reading: Int32, writing: Int32) {
+        ///
+        /// - Parameter blocks: Whether a call waits for bytes, or for space.
+        package static func pipe(blocks: Bool = true) throws(Failure) -> (reading: Int32, writing: Int32) {
             var ends: [Int32] = [-1, -1]
+            // allow(pipe): the pipes of all others.
             guard Darwin.pipe(&ends) == 0 else { throw Failure(code: errno) }
+            for end in ends {
+                // Without pipe2(2): another part of the app may start a program in between.
+                _ = fcntl(end, F_SETFD, FD_CLOEXEC)
+                if !blocks { _ = fcntl(end, F_SETFL, O_NONBLOCK) }
+            }
             return (ends[0], ends[1])
         }
     }

@@ -51,9 +51,14 @@
         }
 
         /// Makes a pipe that no other program inherits.
-        package static func pipe() throws(Failure) -> (reading: Int32, writing: Int32) {
+        ///
+        /// - Parameter blocks: Whether a call waits for bytes, or for space.
+        package static func pipe(blocks: Bool = true) throws(Failure) -> (reading: Int32, writing: Int32) {
             var ends: [Int32] = [-1, -1]
-            guard ferry_pipe2(&ends, O_CLOEXEC) == 0 else { throw Failure(code: errno) }
+            // allow(pipe): the pipes of all others.
+            guard ferry_pipe2(&ends, blocks ? O_CLOEXEC : O_CLOEXEC | O_NONBLOCK) == 0 else {
+                throw Failure(code: errno)
+            }
             return (ends[0], ends[1])
         }
     }

@@ -1,3 +1,4 @@
+import DequeModule
 import Ferry
 import FerryCore
 import Synchronization
@@ -28,7 +29,7 @@ package final class PostgresLink: Sendable {
     }
 
     private struct State {
-        var jobs: [Job] = []
+        var jobs: Deque<Job> = []
         var isClosed = false
     }
 
@@ -38,9 +39,7 @@ package final class PostgresLink: Sendable {
     private let onNotify: @Sendable () -> Void
     private let meter: FleetMeter
     private let state = Mutex(State())
-    /// A pipe: a byte for each job.
-    private let wakeReading: Int32
-    private let wakeWriting: Int32
+    private let wake: WakePipe
 
     /// - Parameters:
     ///   - name: Shown in `pg_stat_activity`.
@@ -51,13 +50,7 @@ package final class PostgresLink: Sendable {
         meter: FleetMeter = FleetMeter(), onNotify: @escaping @Sendable () -> Void = {}
     ) throws(DatabaseError) {
         _ = try LibPQ.shared.get()
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { throw DatabaseError(.words(String(cString: strerror(errno)))) }
-        for end in ends {
-            _ = fcntl(end, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(end, F_SETFL, O_NONBLOCK)
-        }
-        (wakeReading, wakeWriting) = (ends[0], ends[1])
+        do throws(Spawning.Failure) { wake = try WakePipe() } catch { throw DatabaseError(.words(error.reason)) }
         (self.address, self.name, self.channel, self.onNotify) = (address, name, channel, onNotify)
         self.meter = meter
         onOwnThread("ferry.postgres", stackSize: 512 << 10) { [self] in work() }
@@ -83,7 +76,7 @@ package final class PostgresLink: Sendable {
                 if !state.isClosed { state.jobs.append(job) }
                 return !state.isClosed
             }
-            if isTaken { wake() } else { job(.failure(Self.closed)) }
+            if isTaken { wake.wake() } else { job(.failure(Self.closed)) }
         }
         return try result.get()
     }
@@ -98,19 +91,10 @@ package final class PostgresLink: Sendable {
     /// Ends the thread after the jobs so far.
     package func close() {
         state.withLock { $0.isClosed = true }
-        wake()
+        wake.wake()
     }
 
     private static let closed = DatabaseError("the connection to the database is closed")
-
-    private func wake() {
-        var byte: UInt8 = 0
-        _ = write(wakeWriting, &byte, 1)
-    }
-
-    private static func close(_ descriptors: [Int32]) {
-        for descriptor in descriptors { _ = systemClose(descriptor) }
-    }
 
     // MARK: The thread
 
@@ -128,23 +112,20 @@ package final class PostgresLink: Sendable {
             } catch { job(.failure(error)) }
             if connection?.isBroken == true { connection = nil }
         }
-        connection = nil
-        Self.close([wakeReading, wakeWriting])
     }
 
     /// Returns the next job; `nil` once the link is closed and no job is left.
     private func next(_ connection: inout PostgresConnection?) -> Job? {
         while true {
             let (job, isClosed) = state.withLock { state in
-                (state.jobs.isEmpty ? nil : state.jobs.removeFirst(), state.isClosed)
+                (state.jobs.popFirst(), state.isClosed)
             }
             if let job { return job }
             if isClosed { return nil }
-            var waits = [pollfd(fd: wakeReading, events: Int16(POLLIN), revents: 0)]
+            var waits = [pollfd(fd: wake.reading, events: Int16(POLLIN), revents: 0)]
             if let socket = connection?.socket { waits.append(pollfd(fd: socket, events: Int16(POLLIN), revents: 0)) }
             _ = poll(&waits, nfds_t(waits.count), -1)
-            var bytes = [UInt8](repeating: 0, count: 256)
-            while read(wakeReading, &bytes, bytes.count) == bytes.count {}
+            wake.drain()
             if waits.count > 1, waits[1].revents != 0 {
                 if connection?.takeNotifications() == true { onNotify() }
                 // Its listeners have missed what the server said meanwhile.
@@ -156,6 +137,3 @@ package final class PostgresLink: Sendable {
         }
     }
 }
-
-/// `close(2)`, whose name the type above has for itself.
-private func systemClose(_ descriptor: Int32) -> Int32 { close(descriptor) }

@@ -1,4 +1,5 @@
 import Dispatch
+import Ferry
 
 #if canImport(Darwin)
     import Darwin
@@ -22,14 +23,10 @@ package final class SignalWatch: Sendable {
     ///
     /// Only one instance per process, as signal handlers are global. `nil` if no pipe can be created.
     package init?() {
-        var ends: [Int32] = [-1, -1]
-        guard pipe(&ends) == 0 else { return nil }
-        for descriptor in ends {
-            _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)
-            _ = fcntl(descriptor, F_SETFL, O_NONBLOCK)
-        }
-        let reading = ends[0]
-        signalPipe = ends[1]
+        // Never closed: a handler may still run when the last signal has been delivered.
+        guard let ends = try? Spawning.pipe(blocks: false) else { return nil }
+        let reading = ends.reading
+        signalPipe = ends.writing
         let (signals, continuation) = AsyncStream.makeStream(of: Int32.self)
         self.signals = signals
         let source = DispatchSource.makeReadSource(fileDescriptor: reading)

@@ -1,0 +1,36 @@
+#if canImport(Darwin)
+    import Darwin
+#elseif canImport(Glibc)
+    import Glibc
+#elseif canImport(Musl)
+    import Musl
+#endif
+
+/// Wakes a thread that waits in poll(2), from any thread.
+///
+/// Both descriptors stay open as long as the object lives, so a wake-up that comes after the thread has ended cannot reach
+/// a file that was given the number of a closed descriptor.
+package final class WakePipe: Sendable {
+    /// Readable after ``wake()``, until ``drain()``; for poll(2).
+    package let reading: Int32
+    private let writing: Int32
+
+    package init() throws(Spawning.Failure) { (reading, writing) = try Spawning.pipe(blocks: false) }
+
+    deinit {
+        close(reading)
+        close(writing)
+    }
+
+    package func wake() {
+        // A full pipe wakes the thread already.
+        var byte: UInt8 = 0
+        _ = write(writing, &byte, 1)
+    }
+
+    /// Takes all wake-ups so far; called by the thread that waits.
+    package func drain() {
+        var bytes = [UInt8](repeating: 0, count: 256)
+        while read(reading, &bytes, bytes.count) > 0 {}
+    }
+}
