@@ -1,3 +1,4 @@
+import DequeModule
 import Synchronization
 
 #if canImport(Darwin)
@@ -30,7 +31,7 @@ final class LocalNames: Sendable {
         var questions: [Int: Question] = [:]
         var last = 0
         /// The questions that no thread has begun to resolve, and the number of threads that resolve others.
-        var queued: [(question: Question, snapshot: NetworkSnapshot)] = []
+        var queued: Deque<(question: Question, snapshot: NetworkSnapshot)> = []
         var threads = 0
     }
     /// A resolver without reachable servers takes many seconds for each name.
@@ -92,11 +93,9 @@ final class LocalNames: Sendable {
     private func resolve() {
         while true {
             let next = state.withLock { state in
-                if state.queued.isEmpty {
-                    state.threads -= 1
-                    return nil as (question: Question, snapshot: NetworkSnapshot)?
-                }
-                return state.queued.removeFirst()
+                let next = state.queued.popFirst()
+                if next == nil { state.threads -= 1 }
+                return next
             }
             guard let next else { return }
             ask(next.question, in: next.snapshot)

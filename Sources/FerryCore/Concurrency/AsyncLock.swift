@@ -1,3 +1,4 @@
+import DequeModule
 import Synchronization
 
 /// A lock that may be held across suspension points; waiting tasks acquire it in FIFO order.
@@ -6,7 +7,7 @@ import Synchronization
 package final class AsyncLock: Sendable {
     private struct State {
         var isHeld = false
-        var waiting: [CheckedContinuation<Void, Never>] = []
+        var waiting: Deque<CheckedContinuation<Void, Never>> = []
     }
     private let state = Mutex(State())
 
@@ -37,11 +38,9 @@ package final class AsyncLock: Sendable {
 
     package func release() {
         let next = state.withLock { state in
-            if state.waiting.isEmpty {
-                state.isHeld = false
-                return nil as CheckedContinuation<Void, Never>?
-            }
-            return state.waiting.removeFirst()
+            let next = state.waiting.popFirst()
+            if next == nil { state.isHeld = false }
+            return next
         }
         next?.resume()
     }

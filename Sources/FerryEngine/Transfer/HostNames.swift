@@ -1,3 +1,4 @@
+import DequeModule
 import Dispatch
 package import FerryCore
 import Synchronization
@@ -13,16 +14,27 @@ package final class HostNames: Sendable {
 
     static let mostThreads = 16
 
+    private struct Caller {
+        let continuation: CheckedContinuation<NameMemory.Answer?, Never>
+        /// In nanoseconds of `DispatchTime`.
+        let deadline: UInt64
+    }
+
     private struct State {
         var memory: NameMemory
-        var waiting: [String: [UInt64: CheckedContinuation<NameMemory.Answer?, Never>]] = [:]
-        var queued: [(name: String, generation: UInt64)] = []
+        var waiting: [String: [UInt64: Caller]] = [:]
+        var queued: Deque<(name: String, generation: UInt64)> = []
+        /// When the timer fires next, in nanoseconds of `DispatchTime`; the maximum without a caller.
+        var firesAt = UInt64.max
         var threads = 0
         var lastNumber: UInt64 = 0
     }
     private let state: Mutex<State>
     private let resolve: @Sendable (String) -> NameMemory.Answer
     private let now: @Sendable () -> Duration
+    // SAFETY: set once in init; dispatch sources are thread-safe.
+    /// One for all callers: a timer of each look-up would stay until its deadline, long after the answer.
+    nonisolated(unsafe) private let timer: any DispatchSourceTimer
 
     private static let start = ContinuousClock.now
 
@@ -36,7 +48,12 @@ package final class HostNames: Sendable {
         state = Mutex(State(memory: NameMemory(capacity: capacity)))
         self.resolve = resolve
         self.now = now ?? { ContinuousClock.now - Self.start }
+        timer = DispatchSource.makeTimerSource()
+        timer.setEventHandler { [weak self] in self?.leaveLate() }
+        timer.activate()
     }
+
+    deinit { timer.cancel() }
 
     /// Returns the resolver's answer; `nil` if there is none within `limit`, or when the task is cancelled.
     package func answer(for name: String, within limit: Duration = .seconds(60)) async -> NameMemory.Answer? {
@@ -44,6 +61,7 @@ package final class HostNames: Sendable {
             state.lastNumber += 1
             return state.lastNumber
         }
+        let deadline = DispatchTime.now() + min(limit, .seconds(3600)).seconds
         return await withTaskCancellationHandler {
             await withCheckedContinuation { continuation in
                 let (known, starts): (NameMemory.Answer?, Int) = state.withLock { state in
@@ -53,15 +71,15 @@ package final class HostNames: Sendable {
                     case .resolve(let generation): state.queued.append((name, generation))
                     case .wait: break
                     }
-                    state.waiting[name, default: [:]][number] = continuation
+                    state.waiting[name, default: [:]][number] = Caller(
+                        continuation: continuation, deadline: deadline.uptimeNanoseconds)
+                    fire(at: deadline.uptimeNanoseconds, &state)
                     guard state.threads < Self.mostThreads, !state.queued.isEmpty else { return (nil, 1) }
                     state.threads += 1
                     return (nil, 2)
                 }
                 if known != nil || starts < 0 { return continuation.resume(returning: known) }
                 if starts == 2 { SystemThread.detach("ferry-lookup", stackSize: 512 << 10) { self.work() } }
-                let deadline = DispatchTime.now() + min(limit, .seconds(3600)).seconds
-                DispatchQueue.global().asyncAfter(deadline: deadline) { self.leave(name, number) }
             }
         } onCancel: {
             leave(name, number)
@@ -76,12 +94,43 @@ package final class HostNames: Sendable {
     /// Forgets all names: the network has changed.
     package func networkChanged() { state.withLock { $0.memory.networkChanged() } }
 
+    /// Has the timer fire at this time, unless it fires before.
+    private func fire(at time: UInt64, _ state: inout State) {
+        guard time < state.firesAt else { return }
+        state.firesAt = time
+        timer.schedule(deadline: DispatchTime(uptimeNanoseconds: time))
+    }
+
+    /// Sends away the callers whose time is over.
+    private func leaveLate() {
+        let late = state.withLock { state in
+            let time = DispatchTime.now().uptimeNanoseconds
+            var late: [Caller] = []
+            var earliest = UInt64.max
+            for (name, callers) in state.waiting {
+                for (number, caller) in callers {
+                    if caller.deadline <= time {
+                        late.append(caller)
+                        state.waiting[name]?[number] = nil
+                    } else {
+                        earliest = min(earliest, caller.deadline)
+                    }
+                }
+                if state.waiting[name]?.isEmpty == true { state.waiting[name] = nil }
+            }
+            state.firesAt = .max
+            fire(at: earliest, &state)
+            return late
+        }
+        for caller in late { caller.continuation.resume(returning: nil) }
+    }
+
     private func leave(_ name: String, _ number: UInt64) {
-        let continuation = state.withLock { state in
+        let caller = state.withLock { state in
             defer { if state.waiting[name]?.isEmpty == true { state.waiting[name] = nil } }
             return state.waiting[name]?.removeValue(forKey: number)
         }
-        continuation?.resume(returning: nil)
+        caller?.continuation.resume(returning: nil)
     }
 
     /// Resolves queued names until there are none.
@@ -92,17 +141,15 @@ package final class HostNames: Sendable {
                 state.memory.resolved(next.name, answer, in: next.generation, at: now())
                 return state.waiting.removeValue(forKey: next.name) ?? [:]
             }
-            for continuation in callers.values { continuation.resume(returning: answer) }
+            for caller in callers.values { caller.continuation.resume(returning: answer) }
         }
     }
 
     private func take() -> (name: String, generation: UInt64)? {
         state.withLock { state in
-            if state.queued.isEmpty {
-                state.threads -= 1
-                return nil
-            }
-            return state.queued.removeFirst()
+            let next = state.queued.popFirst()
+            if next == nil { state.threads -= 1 }
+            return next
         }
     }
 }

@@ -57,6 +57,28 @@ struct HostNamesTests {
         #expect(resolver.asked.withLock { $0 } == ["slow"])
     }
 
+    @Test("HostNames: a caller leaves when its time is over, and the others wait on")
+    func late() async {
+        let resolver = Resolver()
+        let names = HostNames(now: { .zero }) { resolver.resolve($0) }
+        async let patient = names.answer(for: "slow")
+        while resolver.asked.withLock({ $0.isEmpty }) { await Task.yield() }
+        for _ in 0..<3 { #expect(await names.answer(for: "slow", within: .milliseconds(1)) == nil) }
+        resolver.open()
+        #expect(await patient != nil)
+    }
+
+    @Test("HostNames: look-ups that have been answered leave nothing behind until the time that they could have taken")
+    func released() async throws {
+        weak var released: HostNames?
+        do {
+            let names = HostNames(now: { .zero }) { _ in .addresses([]) }
+            released = names
+            for number in 0..<100 { _ = await names.answer(for: "name\(number)", within: .seconds(3600)) }
+        }
+        try await eventually { released == nil }
+    }
+
     @Test("HostNames: the system's resolver knows localhost")
     func localhost() async {
         let addresses = await HostNames().addresses(of: "localhost")
