@@ -54,7 +54,8 @@ extension DownloadManager {
         handle(try await local.add(resumingWith: data, session: session))
     }
 
-    /// A page of the list, and the total number of rows that match the filter.
+    /// A page of the list, and the total number of rows that match the filter; to be shown. All rows of a changing
+    /// list are read by ``forEachBatch(of:size:_:)``.
     package func page(
         _ filter: RowFilter, order: RowOrder = .queue, offset: Int = 0, limit: Int
     ) async throws(DownloadError) -> (rows: [CatalogueRow], total: Int) {
@@ -69,6 +70,19 @@ extension DownloadManager {
     /// The stored rows of these downloads; identifiers that are not listed are omitted.
     package func rows(_ ids: [DownloadID]) async throws(DownloadError) -> [CatalogueRow] {
         try await local.rows(ids)
+    }
+
+    /// Calls `body` with all rows that match the filter now, in list order, `size` at a time. Those that are removed
+    /// meanwhile are omitted.
+    ///
+    /// Unlike pages by offset, which move when the list changes between them: a row could be on none of them.
+    package func forEachBatch(
+        of filter: RowFilter, size: Int = 1000, _ body: ([CatalogueRow]) async throws(DownloadError) -> Void
+    ) async throws(DownloadError) {
+        let ids = try await identifiers(filter, order: .queue)
+        for start in stride(from: 0, to: ids.count, by: size) {
+            try await body(try await rows(Array(ids[start..<min(ids.count, start + size)])))
+        }
     }
 
     /// The current status of a row's download.

@@ -163,14 +163,10 @@ final class GatewayCache: Sendable {
     func sweep() async throws(DownloadError) {
         await sweeping.acquire()
         defer { sweeping.release() }
+        let now = Date().timeIntervalSince1970
         let strays = await onFileThread { [directory] in Self.names(in: directory) }
         var rows: [CatalogueRow] = []
-        while true {
-            let page = try await manager.page(RowFilter(session: Self.session), offset: rows.count, limit: 1000)
-            rows += page.rows
-            if page.rows.isEmpty || rows.count >= page.total { break }
-        }
-        let now = Date().timeIntervalSince1970
+        try await manager.forEachBatch(of: RowFilter(session: Self.session)) { rows += $0 }
         let (held, uses) = state.withLock { ($0.held, $0.uses) }
         func use(of row: CatalogueRow) -> Double {
             uses[row.id.rawValue] ?? (row.endedAt ?? row.createdAt).timeIntervalSince1970
@@ -187,11 +183,17 @@ final class GatewayCache: Sendable {
             left = max(0, left - row.completedBytes)
         }
         let written = state.withLock { state in
-            state.uses = state.uses.filter { kept.contains($0.key) || state.held[DownloadID(rawValue: $0.key)] != nil }
+            state.uses = state.uses.filter { id, use in
+                use >= now || kept.contains(id) || state.held[DownloadID(rawValue: id)] != nil
+            }
             return state.uses
         }
-        await onFileThread { [kept, directory, usesPath, logger] in
-            for stray in strays where !kept.contains(stray.id) && written[stray.id] == nil {
+        // A download that was added since the list was read is in it now, or has been asked for.
+        let unlisted = strays.filter { !kept.contains($0.id) }
+        let listed = Set(try await manager.rows(Set(unlisted.map(\.id)).map { DownloadID(rawValue: $0) }).map(\.id))
+        await onFileThread { [self, usesPath, logger] in
+            for stray in unlisted where !listed.contains(DownloadID(rawValue: stray.id)) {
+                guard state.withLock({ $0.uses[stray.id] == nil }) else { continue }
                 unlink("\(directory)/\(stray.path)")
             }
             guard let data = try? APICoding.encode(written) else { return }

@@ -168,18 +168,12 @@ final class SetKeeper: Sendable {
     private func removeDownloads(
         of set: FileSet, where fits: (_ sources: [DownloadURL], _ path: String) -> Bool = { _, _ in true }
     ) async {
-        var offset = 0
-        while let page = try? await manager.page(RowFilter(session: Self.session), offset: offset, limit: 1000),
-            !page.rows.isEmpty
-        {
-            for row in page.rows {
+        try? await manager.forEachBatch(of: RowFilter(session: Self.session)) { rows in
+            for row in rows {
                 guard let path = row.path ?? row.request.destination.filePath,
-                    Paths.isPlace(path, in: set.set.directory), fits(row.request.sources, path),
-                    let download = try? await manager.download(id: row.id), (try? await download.remove()) != nil
-                else {
-                    offset += 1
-                    continue
-                }
+                    Paths.isPlace(path, in: set.set.directory), fits(row.request.sources, path)
+                else { continue }
+                try? await manager.download(id: row.id)?.remove()
             }
         }
     }

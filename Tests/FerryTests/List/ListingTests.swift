@@ -54,6 +54,24 @@ struct ListingTests {
         }
     }
 
+    @Test("List: read in batches, a row that is removed or moved between two of them hides no other")
+    func batches() async throws {
+        try await Workshop.run { shop in
+            let manager = shop.kept()
+            let requests = try (0..<6).map { number in try shop.single("/\(number)") { $0.startsPaused = true } }
+            let all = try await manager.download(requests)
+            var seen: [DownloadID] = []
+            try await manager.forEachBatch(of: .all, size: 2) { rows throws(DownloadError) in
+                seen += rows.map(\.id)
+                guard seen.count == 2 else { return }
+                try await all[0].remove()
+                try await all[3].move(to: .first)
+            }
+            #expect(seen == all.map(\.id))
+            await manager.shutdown()
+        }
+    }
+
     @Test("List: the history has the reasons of retries and restarts, after a relaunch too")
     func history() async throws {
         try await Workshop.run { shop in
