@@ -20,7 +20,7 @@ let staticLibraries: [LinkerSetting] =
 
 let package = Package(
     name: "ferry",
-    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .watchOS(.v11), .visionOS(.v2)],
+    platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
     products: [
         .library(name: "Ferry", targets: ["Ferry"]),
         .library(name: "FerryUI", targets: ["FerryUI"]),
@@ -54,7 +54,7 @@ let package = Package(
                 .product(name: "RawStructuredFieldValues", package: "swift-http-structured-headers"),
             ],
             swiftSettings: strict + fuzzed),
-        // C declarations that Glibc's module hides on Linux. No logic.
+        // C declarations that Glibc's module hides on Linux, or types in another way. No logic.
         .target(name: "CFerry"),
         // What a program that traps writes about itself.
         .target(name: "CBacktrace"),
@@ -173,7 +173,7 @@ let package = Package(
         .target(
             name: "FerryTesting",
             dependencies: [
-                "FerryCore", "FerryEngine", "Ferry",
+                "FerryCore", "FerryEngine", "Ferry", "CFerry",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "NIOCore", package: "swift-nio"),

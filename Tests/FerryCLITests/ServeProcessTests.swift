@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import CFerry
 import FerryAPI
 import FerryCore
 import FerryTesting
@@ -10,7 +11,7 @@ import Testing
 @Suite("The binary: serve", .timeLimit(.minutes(30))) struct ServeProcessTests {
     /// A connection over loopback that does not wait for a peer that has stopped reading.
     private static func connection(_ port: Int) throws -> Int32 {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, ferry_SOCK_STREAM, 0)
         var address = sockaddr_in()
         address.sin_family = sa_family_t(AF_INET)
         address.sin_port = in_port_t(UInt16(port).bigEndian)

@@ -1,4 +1,5 @@
 import AsyncHTTPClient
+import CFerry
 import FerryAPI
 import FerryTesting
 import Foundation
@@ -11,8 +12,6 @@ import Testing
 
     /// The daemon as systemd starts it: with sockets that are listening already, and a socket to report to.
     @Suite("The binary: sockets of a service", .timeLimit(.minutes(30))) struct ServiceSocketTests {
-        private static let stream = Int32(SOCK_STREAM.rawValue)
-
         /// Makes a listening Unix socket.
         private static func unix(_ path: String) throws -> Int32 {
             try FileManager.default.createDirectory(
@@ -21,7 +20,7 @@ import Testing
             var name = sockaddr_un()
             name.sun_family = sa_family_t(AF_UNIX)
             withUnsafeMutableBytes(of: &name.sun_path) { $0.copyBytes(from: Array(path.utf8)) }
-            let descriptor = socket(AF_UNIX, stream, 0)
+            let descriptor = socket(AF_UNIX, ferry_SOCK_STREAM, 0)
             let status = withUnsafePointer(to: &name) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) {
                     bind(descriptor, $0, socklen_t(MemoryLayout<sockaddr_un>.size))
@@ -36,7 +35,7 @@ import Testing
             var name = sockaddr_in()
             name.sin_family = sa_family_t(AF_INET)
             name.sin_addr.s_addr = inet_addr(address)
-            let descriptor = socket(AF_INET, stream, 0)
+            let descriptor = socket(AF_INET, ferry_SOCK_STREAM, 0)
             var length = socklen_t(MemoryLayout<sockaddr_in>.size)
             let status = withUnsafeMutablePointer(to: &name) { pointer in
                 pointer.withMemoryRebound(to: sockaddr.self, capacity: 1) { address in

@@ -1,3 +1,4 @@
+import CFerry
 import FerryAPI
 import FerryTesting
 import Foundation
@@ -32,12 +33,12 @@ import Testing
             -> Result
         {
             let family = ipv6 ? AF_INET6 : AF_INET
-            let listener = socket(family, Int32(SOCK_STREAM.rawValue), 0)
+            let listener = socket(family, ferry_SOCK_STREAM, 0)
             defer { close(listener) }
             try #require(bind(listener, loopback(ipv6: ipv6, port: 0)) == 0)
             try #require(listen(listener, 1) == 0)
             let port = try port(listener, own: true)
-            let client = socket(ipv6 || mapped ? AF_INET6 : AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            let client = socket(ipv6 || mapped ? AF_INET6 : AF_INET, ferry_SOCK_STREAM, 0)
             let address: [UInt8] = ipv6 ? [UInt8](repeating: 0, count: 15) + [1] : [127, 0, 0, 1]
             var accepted: Int32 = -1
             var pair: Pair?
@@ -131,7 +132,7 @@ import Testing
         @Test("LoopbackPeers: a listener on the client's port is not the client", arguments: [true, false])
         func listener(usesDiagnosis: Bool) throws {
             let peers = LoopbackPeers(usesDiagnosis: usesDiagnosis)
-            let listener = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            let listener = socket(AF_INET, ferry_SOCK_STREAM, 0)
             defer { close(listener) }
             try #require(bind(listener, loopback(ipv6: false, port: 0)) == 0)
             try #require(listen(listener, 1) == 0)

@@ -1,3 +1,4 @@
+import CFerry
 import Foundation
 
 #if canImport(Darwin)
@@ -52,7 +53,7 @@ enum RawConnection {
     }
 
     private static func open(_ port: Int) -> Int32? {
-        let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_INET, ferry_SOCK_STREAM, 0)
         // A guard against a hang, below the tests' own limit, which cannot end a system call.
         var limit = timeval(tv_sec: 1200, tv_usec: 0)
         setsockopt(descriptor, SOL_SOCKET, SO_RCVTIMEO, &limit, socklen_t(MemoryLayout<timeval>.size))

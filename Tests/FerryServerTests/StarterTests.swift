@@ -1,3 +1,4 @@
+import CFerry
 import Foundation
 import Logging
 import Synchronization
@@ -12,12 +13,7 @@ struct StarterTests {
     /// Two ends of a socket.
     private static func pair() -> (Int32, Int32) {
         var ends: [Int32] = [-1, -1]
-        #if os(Linux)
-            let kind = Int32(SOCK_STREAM.rawValue)
-        #else
-            let kind = SOCK_STREAM
-        #endif
-        #expect(socketpair(AF_UNIX, kind, 0, &ends) == 0)
+        #expect(socketpair(AF_UNIX, ferry_SOCK_STREAM, 0, &ends) == 0)
         return (ends[0], ends[1])
     }
 

@@ -1,5 +1,19 @@
-/// System calls and constants that Glibc's Swift module hides. Declarations and one-line wrappers only: no logic.
+/// System calls and constants that Glibc's Swift module hides, or types in another way than Darwin's. Declarations and one-line
+/// wrappers only: no logic.
 #pragma once
+
+#include <sys/socket.h>
+
+// Kinds of sockets: an enumeration in Glibc's Swift module, integers in those of Darwin and musl.
+static const int ferry_SOCK_STREAM = SOCK_STREAM;
+static const int ferry_SOCK_DGRAM = SOCK_DGRAM;
+static const int ferry_SOCK_RAW = SOCK_RAW;
+/// Combined with a kind; 0 where sockets cannot be made close-on-exec by the call that creates them.
+#ifdef SOCK_CLOEXEC
+static const int ferry_SOCK_CLOEXEC = SOCK_CLOEXEC;
+#else
+static const int ferry_SOCK_CLOEXEC = 0;
+#endif
 
 #if defined(__linux__)
 

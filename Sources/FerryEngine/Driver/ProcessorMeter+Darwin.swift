@@ -6,10 +6,11 @@
         static func all() -> [Int: Self] {
             var usage = rusage()
             guard getrusage(RUSAGE_SELF, &usage) == 0 else { return [:] }
-            let ran = [usage.ru_utime, usage.ru_stime].reduce(0) { sum, time in
-                sum + UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_usec) * 1000
-            }
-            return [0: Self(ran: ran, waited: 0)]
+            return [0: Self(ran: nanoseconds(usage.ru_utime) + nanoseconds(usage.ru_stime), waited: 0)]
+        }
+
+        private static func nanoseconds(_ time: timeval) -> UInt64 {
+            UInt64(time.tv_sec) * 1_000_000_000 + UInt64(time.tv_usec) * 1000
         }
     }
 #endif

@@ -72,10 +72,10 @@
         }
 
         static func systemBootID() -> String? {
-            var bytes = [CChar](repeating: 0, count: 64)
+            var bytes = [UInt8](repeating: 0, count: 64)
             var size = bytes.count
             guard sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 else { return nil }
-            return String(validatingCString: bytes)
+            return String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
         }
 
         static func systemCreationMask() -> UInt16 {

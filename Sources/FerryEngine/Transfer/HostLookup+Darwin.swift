@@ -4,6 +4,5 @@
     extension HostLookup {
         /// Codes beside EAI_NONAME for which a retry has the same result.
         static let hiddenLastingCodes: [CInt] = [EAI_NODATA]
-        static let streamType = SOCK_STREAM
     }
 #endif

@@ -4,6 +4,5 @@
     extension HostLookup {
         /// EAI_NODATA and EAI_ADDRFAMILY, which glibc declares for `_GNU_SOURCE` only.
         static let hiddenLastingCodes: [CInt] = [-5, -9]
-        static let streamType = CInt(SOCK_STREAM.rawValue)
     }
 #endif

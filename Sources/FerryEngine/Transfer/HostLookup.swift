@@ -1,3 +1,4 @@
+import CFerry
 package import FerryCore
 
 #if canImport(Darwin)
@@ -12,7 +13,7 @@ package enum HostLookup {
     package static func lookUp(_ host: String) -> NameMemory.Answer {
         var hints = addrinfo()
         // One entry for each address.
-        hints.ai_socktype = streamType
+        hints.ai_socktype = ferry_SOCK_STREAM
         var result: UnsafeMutablePointer<addrinfo>?
         let code = getaddrinfo(host, nil, &hints, &result)
         guard code == 0 else { return isLasting(code) ? .missing : .failed }

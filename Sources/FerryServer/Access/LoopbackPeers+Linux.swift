@@ -1,4 +1,6 @@
 #if os(Linux)
+    import CFerry
+
     #if canImport(Glibc)
         import Glibc
     #elseif canImport(Musl)
@@ -48,7 +50,7 @@
         /// that none exists.
         private static func diagnosis() -> Source? {
             let protocolNumber: Int32 = 4  // NETLINK_SOCK_DIAG
-            let descriptor = socket(AF_NETLINK, Int32(SOCK_RAW.rawValue) | Int32(SOCK_CLOEXEC.rawValue), protocolNumber)
+            let descriptor = socket(AF_NETLINK, ferry_SOCK_RAW | ferry_SOCK_CLOEXEC, protocolNumber)
             guard descriptor >= 0 else { return nil }
             let nobody = TCPConnection.End(address: [127, 0, 0, 1], port: 0)
             guard ask(descriptor, TCPConnection(client: nobody, daemon: nobody), 1) == .nobody else {

@@ -1,3 +1,4 @@
+import CFerry
 import Ferry
 import FerryCore
 import HummingbirdCore
@@ -41,7 +42,7 @@ extension Daemon {
         guard port != 0 else { return }
         let address = try SocketAddress(ipAddress: "127.0.0.1", port: port)
         let number = await onFileThread { () -> Int32 in
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue), 0)
+            let descriptor = socket(AF_INET, ferry_SOCK_STREAM, 0)
             guard descriptor >= 0 else { return errno }
             defer { close(descriptor) }
             var isReused: Int32 = 1
@@ -60,7 +61,7 @@ extension Daemon {
     /// Whether a process accepts connections at the socket.
     private static func isServed(_ path: String) -> Bool {
         guard let address = try? SocketAddress(unixDomainSocketPath: path) else { return false }
-        let descriptor = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+        let descriptor = socket(AF_UNIX, ferry_SOCK_STREAM, 0)
         guard descriptor >= 0 else { return false }
         defer { close(descriptor) }
         return address.withSockAddr { connect(descriptor, $0, socklen_t($1)) } == 0

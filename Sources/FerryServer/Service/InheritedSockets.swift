@@ -1,3 +1,4 @@
+import CFerry
 package import FerryCore
 
 #if canImport(Darwin)
@@ -63,7 +64,7 @@ package struct InheritedSockets: Sendable, Hashable {
         guard flags >= 0, fcntl(descriptor, F_SETFD, flags | FD_CLOEXEC) >= 0 else {
             throw Self.refusal(ErrorPhrase(.closedDescriptor, "\(descriptor)"))
         }
-        guard Self.option(SO_TYPE, of: descriptor) == Int32(SOCK_STREAM.rawValue),
+        guard Self.option(SO_TYPE, of: descriptor) == ferry_SOCK_STREAM,
             Self.option(SO_ACCEPTCONN, of: descriptor) == 1
         else {
             throw Self.refusal(ErrorPhrase(.foreignSocket, "\(descriptor)"))

@@ -1,3 +1,4 @@
+import CFerry
 import Ferry
 import FerryCore
 import ServiceLifecycle
@@ -62,7 +63,7 @@ package struct ServiceNotifier: Sendable, Hashable {
     }
 
     private func send(_ bytes: [UInt8]) {
-        let descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue), 0)
+        let descriptor = socket(AF_UNIX, ferry_SOCK_DGRAM, 0)
         guard descriptor >= 0 else { return }
         defer { close(descriptor) }
         _ = fcntl(descriptor, F_SETFD, FD_CLOEXEC)

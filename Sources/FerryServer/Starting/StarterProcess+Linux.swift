@@ -1,4 +1,5 @@
 #if os(Linux)
+    import CFerry
     import Ferry
     import FerryCore
     import FoundationEssentials
@@ -13,7 +14,7 @@
         /// Starts the process. Returns the daemon's end of the socket, which is close-on-exec.
         static func start(_ program: String) throws(DownloadError) -> (socket: Int32, process: Int32) {
             var ends: [Int32] = [-1, -1]
-            guard socketpair(AF_UNIX, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0, &ends) == 0 else {
+            guard socketpair(AF_UNIX, ferry_SOCK_STREAM | ferry_SOCK_CLOEXEC, 0, &ends) == 0 else {
                 throw failure(errno)
             }
             // Moved away from the descriptor number that the child uses.

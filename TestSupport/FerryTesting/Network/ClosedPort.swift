@@ -1,3 +1,5 @@
+import CFerry
+
 #if canImport(Glibc)
     import Glibc
 #elseif canImport(Darwin)
@@ -20,12 +22,7 @@ public final class ClosedPort: Sendable {
     /// Reserves a port of 127.0.0.1; 0, the default, selects a free one. A port that was just listened on can be
     /// reserved.
     public init(_ wanted: Int = 0) throws(Failure) {
-        // allow(platform): one call, whose constant is an enumeration in Glibc's module
-        #if canImport(Glibc)
-            let descriptor = socket(AF_INET, Int32(SOCK_STREAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
-        #else
-            let descriptor = socket(AF_INET, SOCK_STREAM, 0)
-        #endif
+        let descriptor = socket(AF_INET, ferry_SOCK_STREAM | ferry_SOCK_CLOEXEC, 0)
         guard descriptor >= 0 else { throw Failure(code: errno) }
         // Connections of the previous server may still be closing.
         var yes: Int32 = 1

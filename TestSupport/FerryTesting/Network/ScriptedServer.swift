@@ -1,3 +1,4 @@
+import CFerry
 package import Foundation
 import Synchronization
 
@@ -39,12 +40,7 @@ package final class ScriptedServer: Sendable {
     /// Listens until its release.
     package init(socket path: String, script: @escaping Script) throws {
         self.script = script
-        // allow(platform): one call, whose constant is an enumeration in Glibc's module
-        #if canImport(Glibc)
-            listening = socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
-        #else
-            listening = socket(AF_UNIX, SOCK_STREAM, 0)
-        #endif
+        listening = socket(AF_UNIX, ferry_SOCK_STREAM, 0)
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
         withUnsafeMutableBytes(of: &address.sun_path) { $0.copyBytes(from: path.utf8.prefix($0.count - 1)) }

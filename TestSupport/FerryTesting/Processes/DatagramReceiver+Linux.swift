@@ -1,4 +1,5 @@
 #if canImport(Glibc)
+    import CFerry
     import Glibc
 
     /// A socket that receives the messages of a daemon, as systemd does.
@@ -8,7 +9,7 @@
 
         /// Binds a socket at a path, or at an abstract name after `@`. Throws the number of the error.
         public init(at address: String) throws {
-            descriptor = socket(AF_UNIX, Int32(SOCK_DGRAM.rawValue) | Int32(SOCK_CLOEXEC.rawValue), 0)
+            descriptor = socket(AF_UNIX, ferry_SOCK_DGRAM | ferry_SOCK_CLOEXEC, 0)
             path = address.hasPrefix("@") ? nil : address
             var name = sockaddr_un()
             name.sun_family = sa_family_t(AF_UNIX)
