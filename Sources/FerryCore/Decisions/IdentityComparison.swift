@@ -30,7 +30,7 @@ package enum IdentityComparison: Hashable, Sendable {
             return .plausible(Reason(.weakTag, newField))
         }
         let change = Reason(.tagChanged, oldField, newField)
-        guard dates.isEqual, known.totalBytes != nil, known.totalBytes == offered.totalBytes else {
+        guard !dates.isContradiction, known.totalBytes != nil, known.totalBytes == offered.totalBytes else {
             return .different(change)
         }
         // Nodes of a CDN may use different tags for one file. A changed strong tag is doubted only if both dates are
@@ -48,10 +48,11 @@ package enum IdentityComparison: Hashable, Sendable {
         return known.isDateStrong ? .same : .plausible(Reason(.youngDate))
     }
 
-    private var isEqual: Bool {
+    /// Whether nothing tells that both are the same.
+    var isContradiction: Bool {
         switch self {
-        case .same, .plausible: true
-        case .unknown, .different: false
+        case .same, .plausible: false
+        case .unknown, .different: true
         }
     }
 

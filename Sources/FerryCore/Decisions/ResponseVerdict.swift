@@ -35,7 +35,7 @@ package enum RangeAsk: Hashable, Sendable {
 
 /// The meaning of a response by itself, before it is compared with the partial content.
 package enum ResponseVerdict: Hashable, Sendable {
-    /// 200: the body is the representation from byte 0.
+    /// 200, or 203 of a proxy: the body is the representation from byte 0.
     case whole(Representation)
     /// 206 that begins at the requested offset: the body is these bytes of the representation.
     case part(Range<ByteCount>, Representation)
@@ -45,14 +45,22 @@ package enum ResponseVerdict: Hashable, Sendable {
     case unsatisfied(Representation)
     /// 401, 403, 404, 410: the link is dead or requires credentials.
     case deadLink(status: Int)
-    /// 408, 425, 429, 5xx except 501 and 505: retry later.
+    /// 408, 425, 429, 5xx except 501 and 505, and 202 with Retry-After: retry later.
     case busy(status: Int, retryAfter: Duration?)
     /// A 206 that cannot be used: it is discarded and its connection closed.
     case unusable(Reason)
     /// A response that cannot be a file.
     case refused(Reason)
 
-    /// Judges a response head; `now` resolves a Retry-After date.
+    /// The representation that the response is of, as far as it tells.
+    package var representation: Representation? {
+        switch self {
+        case .whole(let representation), .part(_, let representation), .unsatisfied(let representation): representation
+        case .notModified, .deadLink, .busy, .unusable, .refused: nil
+        }
+    }
+
+    /// Judges a response head; `now` resolves a Retry-After date of a response without Date.
     ///
     /// Source: RFC 9110 §14.4, §15.3.7, §15.5.17. A body is read after `whole` and `part` only.
     package static func judge(_ head: ResponseHead, asked: RangeAsk, now: Date) -> ResponseVerdict {
@@ -60,7 +68,7 @@ package enum ResponseVerdict: Hashable, Sendable {
             return .refused(Reason(.impossibleLength))
         }
         switch head.status {
-        case 200:
+        case 200, 203:
             let representation = Representation(head, total: nil)
             return .whole(representation.with(total: representation.bodyBytes))
         case 206: return judgePart(head, asked: asked)
@@ -75,7 +83,10 @@ package enum ResponseVerdict: Hashable, Sendable {
         case 401, 403, 404, 410: return .deadLink(status: head.status)
         case 501, 505: return .refused(Reason(.serverAnswered, "\(head.status)"))
         case 408, 425, 429, 500...599:
-            let wish = head.single(.retryAfter).flatMap { RetryAfter.delay($0, now: now) }
+            return .busy(status: head.status, retryAfter: RetryAfter.delay(in: head, now: now))
+        case 202:
+            // The file is being made.
+            guard let wish = RetryAfter.delay(in: head, now: now) else { fallthrough }
             return .busy(status: head.status, retryAfter: wish)
         default: return .refused(Reason(.answeredNoFile, "\(head.status)"))
         }

@@ -76,6 +76,14 @@ package enum SampleAssessment: Hashable, Sendable {
     /// No file: the same request would get the same response.
     case refused(Reason)
     case busy(status: Int)
+
+    /// Whether the link has no file.
+    package var isDeadEnd: Bool {
+        switch self {
+        case .deadLink, .refused: true
+        case .compare, .different, .inconclusive, .busy: false
+        }
+    }
 }
 
 /// The resume rules: how to request the missing bytes, and whether a response may be joined to the partial content.
@@ -123,8 +131,11 @@ package enum ResumePolicy {
         switch verdict {
         case .whole(let representation) where isPage(representation, insteadOf: held, rules):
             return .deadLink(Reason(.pageInstead), status: 200)
-        case .part(_, let representation) where isPage(representation, insteadOf: held, rules):
-            return .deadLink(Reason(.pageInstead), status: 206)
+        case .whole(let representation) where compare(representation, held, rules).isContradiction:
+            if let reason = ReplacementPolicy.refusal(of: representation, insteadOf: held.identity, rules) {
+                return .deadLink(reason, status: 200)
+            }
+            return .inconclusive(Reason(.noRanges))
         case .part(let range, let representation):
             if let total = held.identity.totalBytes, let other = representation.identity.totalBytes, total != other {
                 return .different(representation.identity)
@@ -144,7 +155,8 @@ package enum ResumePolicy {
     private static func assessWhole(
         _ representation: Representation, held: PartialContent, rules: ResumeRules, ifRange: Bool
     ) -> Assessment {
-        switch compare(representation, held, rules) {
+        let comparison = compare(representation, held, rules)
+        switch comparison {
         case .same:
             if ifRange { return .askPlainly }
             // The length of encoded content is not that of the partial content, even under an equal tag.
@@ -154,8 +166,12 @@ package enum ResumePolicy {
             return .rewind(representation, join: .strong)
         case .plausible(let reason):
             return ifRange ? .askPlainly : .restart(Reason(.noRangesAnd, reason), representation)
-        case .unknown: return .restart(Reason(.noRangesNoValidator), representation)
-        case .different(let reason): return .changed(reason, representation)
+        case .unknown, .different:
+            if let reason = ReplacementPolicy.refusal(of: representation, insteadOf: held.identity, rules) {
+                return .deadLink(reason, status: 200)
+            }
+            if case .different(let reason) = comparison { return .changed(reason, representation) }
+            return .restart(Reason(.noRangesNoValidator), representation)
         }
     }
 
@@ -164,15 +180,11 @@ package enum ResumePolicy {
         ifRange: Bool
     ) -> Assessment {
         if let known = held.identity.totalBytes, range.upperBound > known {
-            return .changed(Reason(.grew, "\(known)", "\(range.upperBound)"), nil)
-        }
-        let comparison = compare(representation, held, rules)
-        if comparison != .same, isPage(representation, insteadOf: held, rules) {
-            return .deadLink(Reason(.pageInstead), status: 206)
+            return contradiction(Reason(.grew, "\(known)", "\(range.upperBound)"), representation, held)
         }
         // Without a known total length, a join under equal validators proves nothing.
         let strong: Proof = held.identity.totalBytes ?? representation.identity.totalBytes == nil ? .none : .strong
-        switch comparison {
+        switch compare(representation, held, rules) {
         case .same: return .goOn(range, representation, join: strong)
         case .plausible where ifRange && (representation.identity.etag == nil || held.identity.etag == nil),
             .unknown where ifRange:
@@ -186,17 +198,30 @@ package enum ResumePolicy {
             if rules.hasDigest { return .goOn(range, representation, join: .none) }
             if rules.trust.strict { return .restart(Reason(.validatorGone), nil) }
             if isSampled(representation, held) { return .goOn(range, representation, join: .sampled) }
-            guard rules.trust.resumesUnproven else { return .restart(Reason(.validatorGone), nil) }
+            // Bytes under a strong validator are not given up for a response without one, before they are compared.
+            guard rules.trust.resumesUnproven || held.identity.strongValidator != nil else {
+                return .restart(Reason(.validatorGone), nil)
+            }
             return .sample(Reason(.noValidator))
-        case .different(let reason): return .changed(reason, nil)
+        case .different(let reason): return contradiction(reason, representation, held)
         }
+    }
+
+    /// Assesses a response to a request for a range that cannot be of the held representation. Without evidence of its own
+    /// it proves nothing, and the response to a request for the whole decides.
+    private static func contradiction(
+        _ reason: Reason, _ representation: Representation, _ held: PartialContent
+    ) -> Assessment {
+        ReplacementPolicy.hasEvidence(representation, against: held.identity) ? .changed(reason, nil) : .askWhole
     }
 
     private static func assessUnsatisfied(
         _ representation: Representation, held: PartialContent, rules: ResumeRules, ifRange: Bool
     ) -> Assessment {
         guard let total = representation.identity.totalBytes else { return .askWhole }
-        if case .different(let reason) = compare(representation, held, rules) { return .changed(reason, nil) }
+        if case .different(let reason) = compare(representation, held, rules) {
+            return contradiction(reason, representation, held)
+        }
         if held.ranges.holds(0..<total), held.ranges.byteCount == total {
             // Without If-Range, only an equal strong tag proves that the file is the same.
             let isProven =
@@ -204,7 +229,7 @@ package enum ResumePolicy {
             return isProven || rules.hasDigest ? .complete(total: total) : .askWhole
         }
         if held.ranges.ranges.contains(where: { $0.upperBound > total }) {
-            return .changed(Reason(.shrank, "\(total)"), nil)
+            return contradiction(Reason(.shrank, "\(total)"), representation, held)
         }
         return .unusable(Reason(.refusesRange))
     }
@@ -221,15 +246,18 @@ package enum ResumePolicy {
         return .compare(known: held.identity, offered: representation.identity, strict: rules.trust.strict)
     }
 
-    /// Whether samples were compared under exactly these validators.
+    /// Whether samples were compared under these validators.
     private static func isSampled(_ representation: Representation, _ held: PartialContent) -> Bool {
         guard let sampled = held.sampledAs else { return false }
-        return sampled.hasSameTag(as: representation.identity)
-            && sampled.lastModified == representation.identity.lastModified
+        guard sampled.lastModified == representation.identity.lastModified else { return false }
+        // Without a tag the date decides: the server had another tag for each sample (``SamplePlan/common(_:_:)``).
+        return sampled.hasSameTag(as: representation.identity) || sampled.etag == nil && sampled.lastModified != nil
     }
 
     /// Whether the response is a web page (sign-in form, captive portal) where a name or the partial content indicates
     /// another type. Partial content without a recorded type was sniffed and is not a page.
+    ///
+    /// Only whole responses are judged: a 206 with the requested range is of the file, whatever its type.
     private static func isPage(_ representation: Representation, insteadOf held: PartialContent, _ rules: ResumeRules)
         -> Bool
     {

@@ -61,6 +61,19 @@ package enum SamplePlan {
         return nil
     }
 
+    /// Returns the validators that the responses to two samples share; `nil` if they are of different representations.
+    ///
+    /// Some servers make a new tag for each response. Where date and length are equal, such a tag says nothing.
+    package static func common(_ first: FileIdentity, _ next: FileIdentity) -> FileIdentity? {
+        if first.hasSameTag(as: next) { return next }
+        guard first.lastModified != nil, first.lastModified == next.lastModified, first.totalBytes != nil,
+            first.totalBytes == next.totalBytes
+        else { return nil }
+        var common = next
+        common.etag = nil
+        return common
+    }
+
     /// The result of a comparison.
     package enum Outcome: Hashable, Sendable {
         case equal, different

@@ -46,6 +46,7 @@ extension TransferMachine {
     package mutating func leaveExamined() {
         file.isExamined = false
         restarted()
+        file.disown()
     }
 
     /// Whether other connections may still deliver.
@@ -156,6 +157,7 @@ extension TransferMachine {
         let refuted = sources.primary
         if sources.turnToRival() {
             drop(refuted, Reason(.digestRefuted))
+            file.disown()
             return .restart(Reason(.digestRefuted))
         }
         if let source = sources.untried { return prove(source, on: id) }

@@ -12,6 +12,11 @@ extension TransferMachine {
         package internal(set) var isExamined = false
         /// The next request asks for the whole file, because the responses to ranges were unusable.
         var asksWhole = false
+        /// The identity of the content that was backed up; a response that is not a new version of it does not replace it.
+        private(set) var former: FileIdentity?
+        /// What a response named that is of another representation, while other connections delivered this one. The next
+        /// response that names it proves the change; one of this representation disproves it.
+        var claim: String?
         private var sawWholeEnd: Bool
 
         init(identity: FileIdentity, weakestJoin: Proof?, finished: FileIdentity?, isComplete: Bool) {
@@ -44,6 +49,7 @@ extension TransferMachine {
             self.representation = representation
             identity = representation.identity
             weakestJoin = nil
+            former = nil
         }
 
         /// Continues with this representation; digests that it omits stay known.
@@ -55,11 +61,19 @@ extension TransferMachine {
 
         /// Forgets what is known: the partial content was backed up.
         mutating func forget() {
+            former = identity
+            claim = nil
             identity = FileIdentity()
             representation = nil
             weakestJoin = nil
             sawWholeEnd = false
             asksWhole = false
+        }
+
+        /// The content is wrong, or of another program: it tells nothing about what replaces it.
+        mutating func disown() {
+            identity = FileIdentity()
+            former = nil
         }
 
         mutating func join(_ proof: Proof) { weakestJoin = min(weakestJoin ?? .strong, proof) }

@@ -44,6 +44,11 @@ extension TransferMachine {
             if let error = otherSize(representation.identity.totalBytes) {
                 return dropOrEnd(fetch, error.reason, error)
             }
+            if let former = file.former,
+                let reason = ReplacementPolicy.refusal(of: representation, insteadOf: former, rules)
+            {
+                return deadLink(reason, 200, fetch)
+            }
             guard accepts(representation) else { return .leave }
             take(representation, from: fetch.source)
             stream(representation, on: id, isPlaced: false)
@@ -93,7 +98,8 @@ extension TransferMachine {
                 Reason(.serverAnswered, "\(status)"), wish: wish, code: .refused, at: now, random: random)
             return .leave
         case .unusable(let reason): return unusable(reason, fetch, id)
-        case .refused(let reason): return dropOrEnd(fetch, reason, DownloadError(.refused, reason))
+        case .refused(let reason):
+            return retreat(fetch, reason) ?? dropOrEnd(fetch, reason, DownloadError(.refused, reason))
         }
     }
 
@@ -107,8 +113,11 @@ extension TransferMachine {
         case .goOn(let range, let representation, let proof):
             if sources[fetch.source].identity == nil { sources[fetch.source].identity = representation.identity }
             sources[fetch.source].fromOriginal = sources[fetch.source].alwaysOriginal
+            file.claim = nil
             return read(range, fetch, id, join: proof)
-        case .begin, .rewind, .askPlainly, .askWhole:
+        case .askWhole:
+            return dismiss(Reason(.otherOnOneConnection), fetch, id, at: now, random: random)
+        case .begin, .rewind, .askPlainly:
             // The server ignores Range on this connection; the others continue.
             if fetch.ifRange != nil && sources[fetch.source].sendsIfRange {
                 sources[fetch.source].sendsIfRange = false
@@ -122,15 +131,29 @@ extension TransferMachine {
             }
             return stepBack(fetch, reason)
         case .changed(let reason, _):
-            if fetch.source != sources.primary { return stepBack(fetch, reason) }
-            changed(reason)
-            return .leave
+            let claim = verdict.representation.flatMap { ReplacementPolicy.claim($0, against: known) }
+            guard fetch.source == sources.primary, others(than: id) > 0, let claim else {
+                return dismiss(reason, fetch, id, at: now, random: random)
+            }
+            if file.claim == claim {
+                changed(reason)
+                return .leave
+            }
+            file.claim = claim
+            connections[id]?.misfits += 1
+            let isHopeless = connections[id]?.misfits ?? 0 > 2
+            return isHopeless ? dismiss(reason, fetch, id, at: now, random: random) : .drop
         case .busy(let status, let wish):
             objected(Reason(.serverAnswered, "\(status)"), id, wish: wish, at: now, random: random)
             return .leave
         case .deadLink(let reason, let status):
-            return retreat(fetch) ?? (others(than: id) > 0 ? stepBack(fetch, reason) : deadLink(reason, status, fetch))
+            if let action = retreat(fetch, reason) { return action }
+            guard others(than: id) > 0 else { return deadLink(reason, status, fetch) }
+            // A document in place of the file is how some servers refuse one of several connections.
+            return status < 300
+                ? dismiss(reason, fetch, id, at: now, random: random) : stepBack(fetch, reason)
         case .unusable(let reason), .refused(let reason):
+            if case .refused = verdict, let action = retreat(fetch, reason) { return action }
             connections[id]?.misfits += 1
             return connections[id]?.misfits ?? 0 < 2 ? .drop : stepBack(fetch, reason)
         case .complete: return .leave
@@ -236,109 +259,6 @@ extension TransferMachine {
         return .restartWith(reason, representation)
     }
 
-    /// Whether to restart at zero. Counts changes of the file; ends the download if changes are not permitted or too
-    /// many.
-    mutating func mayRestart(_ reason: Reason, isChange: Bool) -> Bool {
-        if settings.isNewSource, !planner.written.isEmpty {
-            end(
-                DownloadError(
-                    .conflict, ErrorPhrase(.otherFile, reason), suggestion: ErrorPhrase(.leftAsItIs),
-                    recovery: .needsUser))
-            return false
-        }
-        if settings.isStream, !planner.written.isEmpty {
-            let (code, key): (DownloadError.Code, ErrorPhrase.Key) =
-                isChange ? (.remoteChanged, .changedInStream) : (.notResumable, .streamBroke)
-            end(DownloadError(code, ErrorPhrase(key, reason)))
-            return false
-        }
-        if settings.rules.trust.failsOnChange {
-            end(
-                DownloadError(
-                    isChange ? .remoteChanged : .unproven, ErrorPhrase(isChange ? .changed : .cannotGoOn, reason),
-                    suggestion: ErrorPhrase(.orRestart)))
-            return false
-        }
-        // An unproven restart is limited by the retry count instead, because refetched bytes are no progress.
-        guard isChange else { return true }
-        sources.spoiled.reset()
-        retry.fileChanged()
-        if retry.memory.changes > 3 {
-            end(DownloadError(.remoteChanged, ErrorPhrase(.keepsChanging, reason), recovery: .needsUser))
-            return false
-        }
-        return true
-    }
-
-    mutating func changed(_ reason: Reason) {
-        guard mayRestart(reason, isChange: true) else { return }
-        enter(.reopening(reason))
-        for id in connections.keys { cut(id) }
-    }
-
-    private mutating func deadLink(_ reason: Reason, _ status: Int, _ fetch: Fetch) -> HeadAction {
-        if let action = retreat(fetch) {
-            note(Reason(.originalLink, reason))
-            return action
-        }
-        return dropOrEnd(
-            fetch, reason, .deadLink(reason, status: status, holdsBytes: !planner.written.isEmpty))
-    }
-
-    /// The redirect target is dead: returns to the original URL, once per source.
-    private mutating func retreat(_ fetch: Fetch) -> HeadAction? {
-        guard !fetch.fromOriginal else { return nil }
-        sources[fetch.source].fromOriginal = true
-        sources[fetch.source].alwaysOriginal = true
-        return .drop
-    }
-
-    /// Drops a useless source, or ends the download if it was the last.
-    private mutating func dropOrEnd(_ fetch: Fetch, _ reason: Reason, _ error: DownloadError) -> HeadAction {
-        guard sources.hasOther(than: fetch.source) else {
-            end(sources.deadEnd ?? error)
-            return .leave
-        }
-        if fetch.source == sources.primary { sources.deadEnd = error }
-        drop(fetch.source, reason)
-        return .drop
-    }
-
-    mutating func drop(_ source: Int, _ reason: Reason) {
-        sources[source].trust = .dropped
-        let name =
-            settings.sourceNames.indices.contains(source) ? "\(source) (\(settings.sourceNames[source]))" : "\(source)"
-        note(source == 0 ? Reason(.onWithMirror, reason) : Reason(.mirrorDropped, name, reason))
-    }
-
-    /// An unusable response while running: drops the mirror, or continues with one connection.
-    private mutating func stepBack(_ fetch: Fetch, _ reason: Reason) -> HeadAction {
-        if fetch.source != sources.primary {
-            drop(fetch.source, reason)
-            return .drop
-        }
-        if !policy.isSingle { note(Reason(.onWithOne, reason)) }
-        policy.limitToSingleConnection()
-        return .leave
-    }
-
-    private mutating func unusable(_ reason: Reason, _ fetch: Fetch, _ id: ConnectionID) -> HeadAction {
-        connections[id]?.misfits += 1
-        note(Reason(.askingAgain, reason))
-        switch connections[id]?.misfits ?? 0 {
-        case 1: return .drop
-        case 2:
-            file.asksWhole = true
-            policy.limitToSingleConnection()
-            return .drop
-        default:
-            connections[id]?.misfits = 0
-            file.asksWhole = false
-            return dropOrEnd(
-                fetch, reason, DownloadError(.refused, ErrorPhrase(.unusableAnswers, reason)))
-        }
-    }
-
     private func reason(_ proof: Proof) -> Reason {
         switch proof {
         case .strong:
@@ -349,28 +269,5 @@ extension TransferMachine {
         case .weak: Reason(.weakMatched)
         case .none: Reason(.noneMatched)
         }
-    }
-}
-
-extension DownloadError {
-    /// The error for a dead link: 401 requires credentials; otherwise a download with partial content needs a fresh
-    /// link.
-    package static func deadLink(_ reason: Reason, status: Int, holdsBytes: Bool) -> DownloadError {
-        if status == 401 {
-            return DownloadError(
-                .credentials, ErrorPhrase(.asksForCredentials, reason), suggestion: ErrorPhrase(.giveCredentials),
-                recovery: .needsUser)
-        }
-        if status < 300 {
-            // A web page in place of the file.
-            return DownloadError(
-                .freshLink, ErrorPhrase(.pageInstead), suggestion: ErrorPhrase(.signInAgain), recovery: .needsUser)
-        }
-        if holdsBytes {
-            return DownloadError(
-                .freshLink, ErrorPhrase(.deadLink, reason), suggestion: ErrorPhrase(.giveFreshLink),
-                recovery: .needsUser)
-        }
-        return DownloadError(.refused, reason)
     }
 }

@@ -1,3 +1,5 @@
+import HTTPTypes
+
 #if canImport(FoundationEssentials)
     package import struct FoundationEssentials.Date
 #else
@@ -8,6 +10,14 @@
 package enum RetryAfter {
     /// The maximum delay that a server can request: 6 hours.
     package static let longest: Duration = .seconds(6 * 3600)
+
+    /// Returns the delay that a response asks for; `nil` if it asks for none.
+    ///
+    /// A date is one of the server's clock, so it counts from the Date of the same response, else from `now`.
+    package static func delay(in head: ResponseHead, now: Date) -> Duration? {
+        guard let field = head.single(.retryAfter) else { return nil }
+        return delay(field, now: head.single(.date).flatMap { HTTPDate.parse($0, now: now) } ?? now)
+    }
 
     /// Parses seconds or a date into a delay of 0…6 h; `nil` when it is neither. A past date is a delay of zero.
     package static func delay(_ field: String, now: Date) -> Duration? {

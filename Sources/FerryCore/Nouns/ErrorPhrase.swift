@@ -61,6 +61,7 @@ extension ErrorPhrase {
         // Responses
         case impossibleLength, unasked416, answeredNoFile, severalRanges, noContentRange, impossibleRange, encodedRange
         case lengthsDisagree, unaskedPart, otherStart, unasked304, pageInstead, encodesFile, refusesRange
+        case documentInstead, unprovenInstead, otherOnOneConnection
         // File identity
         case noStrongValidator, nothingProves, noRanges, noRangesAnd, noRangesNoValidator, validatorGone, noValidator
         case grew, shrank, sizeChanged, digestChanged, weakTag, tagChanged, dateChanged, oneTag, youngDate

@@ -96,6 +96,17 @@ extension SentenceTable {
             "the server sent a web page instead of the file (--accept-html takes the page)",
             "服务器返回的是网页而不是文件（用 --accept-html 可接收网页）"
         ),
+        .documentInstead: (
+            "the server sent a document of the type {0} instead of the file (--accept-html takes it)",
+            "服务器返回的是类型为 {0} 的文档而不是文件（用 --accept-html 可接收）"
+        ),
+        .unprovenInstead: (
+            "the server sent something else, without a validator, instead of the file (--accept-html takes it)",
+            "服务器返回的是没有校验标识的其他内容而不是文件（用 --accept-html 可接收）"
+        ),
+        .otherOnOneConnection: (
+            "the server's answer on another connection was not of this file", "服务器在另一个连接上的响应不属于此文件"
+        ),
         .encodesFile: ("the server encodes the file", "服务器对文件进行了编码"),
         .refusesRange: ("the server refuses a range that it has", "服务器拒绝了它拥有的范围"),
     ]

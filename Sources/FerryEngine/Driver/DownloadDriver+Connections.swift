@@ -90,8 +90,11 @@ extension DownloadDriver {
                 followDescription(in: response, &state)
             default: break
             }
-            if case .drop = action {
-            } else {
+            switch action {
+            case .drop: break
+            // Further requests do not follow a response that was not used.
+            case .leave where state.machine.phase != .finishing: state.links.refused(response)
+            case .leave, .begin, .restartWith, .read, .unchanged:
                 state.links.answered(fetch.source, response)
                 state.links.finalURL = response.url
             }

@@ -62,19 +62,13 @@ extension DownloadDriver {
         var compared: [(isEqual: Bool, isConstant: Bool)] = []
         var offered: FileIdentity?
         for block in blocks {
-            let ask = RangeAsk.range(block)
-            let fromOriginal = state.withLock { $0.links.resolved[source] == nil }
-            let request = transferRequest(source: source, fields: [.range: ask.field ?? ""], fromOriginal: fromOriginal)
             do throws(TransferFailure) {
-                var response = try await environment.transport.fetch(request)
-                state.withLock { $0.links.answered(source, response) }
-                let verdict = try await judge(&response, asked: ask, source: source)
-                switch ResumePolicy.assessSample(verdict, of: block, held: held, rules: rules) {
+                let (assessment, response) = try await sample(block, held, rules, source: source)
+                switch assessment {
                 case .compare(let representation):
-                    if let offered, !offered.hasSameTag(as: representation.identity) {
-                        return .outcome(.inconclusive(Reason(.tooLittle)), nil)
-                    }
-                    offered = representation.identity
+                    guard let common = SamplePlan.common(offered ?? representation.identity, representation.identity)
+                    else { return .outcome(.inconclusive(Reason(.tooLittle)), nil) }
+                    offered = common
                     guard let mine = await files.run({ [self] in readHeld(block, $0) })
                     else { return .outcome(.inconclusive(Reason(.tooLittle)), nil) }
                     let theirs = try await collect(response.body, most: mine.count)
@@ -94,6 +88,26 @@ extension DownloadDriver {
         }
         let comparedAll = held.ranges.byteCount < SamplePlan.allBelow
         return .outcome(SamplePlan.judge(compared, comparedAll: comparedAll), offered)
+    }
+
+    /// Requests one sample: from the target of the source's redirects, and if that has no file, through its original URL.
+    private func sample(
+        _ block: Range<ByteCount>, _ held: PartialContent, _ rules: ResumeRules, source: Int
+    ) async throws(TransferFailure) -> (SampleAssessment, TransferResponse) {
+        let ask = RangeAsk.range(block)
+        while true {
+            let isOriginal = state.withLock { $0.links.resolved[source] == nil }
+            let request = transferRequest(source: source, fields: [.range: ask.field ?? ""], fromOriginal: isOriginal)
+            var response = try await environment.transport.fetch(request)
+            let verdict = try await judge(&response, asked: ask, source: source)
+            let assessment = ResumePolicy.assessSample(verdict, of: block, held: held, rules: rules)
+            if !isOriginal, assessment.isDeadEnd {
+                state.withLock { $0.links.resolved[source] = nil }
+                continue
+            }
+            state.withLock { $0.links.answered(source, response) }
+            return (assessment, response)
+        }
     }
 
     /// Returns the bytes of a short body, at most `most`.

@@ -89,8 +89,12 @@ extension DownloadDriver {
         var refusedBy: String?
 
         mutating func answered(_ source: Int, _ response: TransferResponse) {
-            refusedBy = response.head.status == 401 && response.wasAuthorized ? response.url.host : nil
+            refused(response)
             resolved[source] = response.redirects.isEmpty ? nil : response.url
+        }
+
+        mutating func refused(_ response: TransferResponse) {
+            refusedBy = response.head.status == 401 && response.wasAuthorized ? response.url.host : nil
         }
     }
 

@@ -150,7 +150,7 @@ extension HostBook: HostAdmission {
     package func answered(_ origin: Origin, _ head: ResponseHead) {
         var hold: Duration?
         if [429, 503].contains(head.status) {
-            hold = head.single(.retryAfter).flatMap { RetryAfter.delay($0, now: clock.date()) }
+            hold = RetryAfter.delay(in: head, now: clock.date())
         }
         if state.withLock({ $0.machine.answered(origin, hold: hold, at: clock.now()) }) { changed() }
     }

@@ -159,7 +159,7 @@ struct ObjectStore: Sendable {
                 let head = response.head
                 let body = try await Self.collect(response.body)
                 if (200...299).contains(head.status) || head.status == 412 { return (head, body) }
-                wish = head.single(.retryAfter).flatMap { RetryAfter.delay($0, now: environment.clock.date()) }
+                wish = RetryAfter.delay(in: head, now: environment.clock.date())
                 reason = .phrase(ErrorPhrase(.storeAnswered, url.redacted, "\(head.status)"))
             } catch {
                 guard error.isTransient else { throw DownloadError(error) }

@@ -65,6 +65,18 @@ public struct Answer: Sendable {
             status, fields: fields + [Field("Content-Type", contentType), length], body: [.literal(Array(text.utf8))])
     }
 
+    /// Becomes the answer to a request beyond a limit.
+    mutating func replace(with excess: ConnectionLimit.Excess) {
+        switch excess {
+        case .status(let status, let retryAfter):
+            self = .page(status, "<html>too many</html>")
+            if let retryAfter { fields.append(Field("Retry-After", retryAfter)) }
+        case .document(let type, let text): self = .page(200, text, contentType: type)
+        case .unsatisfied: self = .page(416, fields: [Field("Content-Range", "bytes */0")])
+        case .wait, .hang, .close, .reset, .refuse: break
+        }
+    }
+
     /// Returns a redirect with an empty body.
     public static func redirect(to location: String, status: Int = 302, fields: [Field] = []) -> Answer {
         Answer(status, fields: fields + [Field("Location", location), Field("Content-Length", "0")])

@@ -21,6 +21,35 @@ extension Behaviour {
         Behaviour { answer, _, _ in answer = .page(200, text, contentType: "text/html; charset=utf-8") }
     }
 
+    /// Sends a 200 with a document of this type and nothing else, as services report errors.
+    public static func document(_ text: String, type: String?) -> Behaviour {
+        Behaviour { answer, _, _ in
+            answer = .page(200, text)
+            answer.fields["Content-Type"] = type
+        }
+    }
+
+    /// Sends 503 with Retry-After as a date `seconds` after the Date of a clock that is `ahead` seconds fast.
+    public static func busy(until seconds: Double, ahead: Double) -> Behaviour {
+        Behaviour { answer, _, _ in
+            let now = Date().addingTimeInterval(ahead)
+            answer = .page(503, "<html>later</html>")
+            answer.fields["Date"] = OriginDate.format(now)
+            answer.fields["Retry-After"] = OriginDate.format(now.addingTimeInterval(seconds))
+        }
+    }
+
+    /// Sends the right response under another status: 203.
+    public static func status(as status: Int) -> Behaviour { Behaviour { answer, _, _ in answer.status = status } }
+
+    /// Sends another strong ETag with each response, so that no If-Range ever matches.
+    public static let ownTag = Behaviour { answer, _, _ in answer.fields["ETag"] = "\"\(UUID().uuidString)\"" }
+
+    /// Sends a 206 with another media type than the 200 of the same file, as BusyBox does.
+    public static func partType(_ type: String) -> Behaviour {
+        Behaviour { answer, _, _ in if answer.status == 206 { answer.fields["Content-Type"] = type } }
+    }
+
     /// Sends a status without a body: 204, 101, or an unrequested 304 (A32).
     public static func bodiless(_ status: Int, fields: [Field] = []) -> Behaviour {
         Behaviour { answer, _, _ in answer = Answer(status, fields: fields) }

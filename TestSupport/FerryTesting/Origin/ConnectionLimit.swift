@@ -14,9 +14,21 @@ public struct ConnectionLimit: Sendable, Hashable {
         case refuse
         /// Accepted, but requests beyond the limit of active requests get this status.
         case status(Int, retryAfter: String?)
+        /// Requests beyond the limit of active requests get a 200 with this body of this type, without a validator.
+        case document(type: String, text: String)
+        /// Requests beyond the limit of active requests get a 416 with the length 0.
+        case unsatisfied
+
+        /// Whether active requests are counted, not connections.
+        var countsRequests: Bool {
+            switch self {
+            case .status, .document, .unsatisfied: true
+            case .wait, .hang, .close, .reset, .refuse: false
+            }
+        }
     }
 
-    /// The limit: active requests for `.status`, otherwise connections.
+    /// The limit: active requests if these get an answer, otherwise connections.
     public var count: Int
     /// The reaction to further connections or requests.
     public var excess: Excess

@@ -33,6 +33,15 @@ extension FileParameters {
             let pair = value.split(separator: ",", maxSplits: 1).map(String.init)
             guard let status = pair.first.flatMap({ Int($0) }) else { return nil }
             return .status(status, retryAfter: pair.count == 2 ? pair[1] : nil)
+        case "document":
+            let pair = value.split(separator: ",", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
+            return pair.count == 2 ? .document(pair[1], type: pair[0]) : nil
+        case "as": return Int(value).map { .status(as: $0) }
+        case "busy":
+            let numbers = value.split(separator: ",").compactMap { Double($0) }
+            return numbers.count == 2 ? .busy(until: numbers[0], ahead: numbers[1]) : nil
+        case "owntag": return .ownTag
+        case "parttype": return .partType(value)
         case "gzip": return .contentEncoding()
         case "html": return .htmlPage()
         case "baddigest": return .wrongContentDigest

@@ -5,7 +5,7 @@ import Synchronization
 final class FileRoutes: Sendable {
     /// The number of requests for each URL with `times` or `every`.
     private let hits: Mutex<[String: Int]> = Mutex([:])
-    private let tokens: Mutex<[Int: TokenBook]> = Mutex([:])
+    private let tokens: Mutex<[String: TokenBook]> = Mutex([:])
     /// The targets of the paths below `/scene/`.
     private let scenes: Mutex<[String: String]> = Mutex([:])
 
@@ -26,6 +26,11 @@ final class FileRoutes: Sendable {
           cut=N, reset=N, stall=N    after N bytes: close, RST, nothing more
           corrupt=N              64 wrong bytes at offset N
           status=CODE[,RETRY]    that status, with Retry-After: RETRY
+          document=TYPE,TEXT     a 200 with this text instead, without a validator
+          as=CODE                right, but for the status
+          busy=N,AHEAD           503, Retry-After: a date N seconds later, on a clock that is AHEAD seconds fast
+          owntag                 another strong ETag with each response
+          parttype=TYPE          another Content-Type with a 206
           gzip                   says Content-Encoding: gzip, and is not
           html                   an HTML page instead
           digest                 Content-Digest; baddigest: a wrong one
@@ -47,7 +52,7 @@ final class FileRoutes: Sendable {
           every=N                misbehaves for each Nth request of this URL alone
           ranged                 misbehaves for requests with Range alone
         /redirect/CODE/COUNT/REST  COUNT redirects, then /REST
-        /expiring/HITS/REST        a redirect to a link to /REST that is good for HITS requests, then 403
+        /expiring/HITS[-CODE]/REST a redirect to a link to /REST that is good for HITS requests, then CODE (403)
         /scene/NAME                answers as the target that was set last with /set/NAME?TARGET (/file/… and so on)
         /stats                     what was served, as JSON
         /requests                  every request so far, but for those of /set, /stats and this, as JSON
@@ -126,24 +131,25 @@ final class FileRoutes: Sendable {
         return answer(inner)
     }
 
-    /// `/expiring/HITS/REST` creates a token; `/expiring/HITS/token-N/REST` uses it.
+    /// `/expiring/HITS[-CODE]/REST` creates a token; `/expiring/HITS[-CODE]/token-N/REST` uses it.
     private func expiring(_ request: RequestHead, _ parts: [String]) -> Answer? {
-        guard parts.count >= 2, let count = Int(parts[0]) else { return nil }
+        let numbers = parts.first?.split(separator: "-").compactMap { Int($0) } ?? []
+        guard parts.count >= 2, let count = numbers.first else { return nil }
         let book = tokens.withLock { tokens in
-            let book = tokens[count] ?? TokenBook(hits: count)
-            tokens[count] = book
+            let book = tokens[parts[0]] ?? TokenBook(hits: count)
+            tokens[parts[0]] = book
             return book
         }
         if parts[1].hasPrefix("token-") {
             guard book.use(Int(parts[1].dropFirst(6))) else {
-                return .page(403, "<html>this link has expired</html>")
+                return .page(numbers.dropFirst().first ?? 403, "<html>this link has expired</html>")
             }
             var inner = request
             inner.target = "/" + parts.dropFirst(2).joined(separator: "/") + query(request)
             return answer(inner)
         }
         let rest = parts.dropFirst().joined(separator: "/")
-        return .redirect(to: "/expiring/\(count)/token-\(book.issue())/\(rest)\(query(request))")
+        return .redirect(to: "/expiring/\(parts[0])/token-\(book.issue())/\(rest)\(query(request))")
     }
 
     private func query(_ request: RequestHead) -> String { String(request.target.dropFirst(request.path.count)) }

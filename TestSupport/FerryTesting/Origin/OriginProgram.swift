@@ -63,11 +63,15 @@ public enum OriginProgram {
             case "close": return .close
             case "reset": return .reset
             case "refuse": return .refuse
+            case "json": return .document(type: "application/json", text: #"{"error":"busy"}"#)
+            case "empty": return .document(type: "application/octet-stream", text: "")
+            case "unsatisfied": return .unsatisfied
             default:
-                guard let status = Int(text), (400...599).contains(status) else {
+                let parts = text.split(separator: ",", maxSplits: 1).map(String.init)
+                guard let status = parts.first.flatMap({ Int($0) }), (400...599).contains(status) else {
                     throw UsageError(message: "not an excess: \(text)")
                 }
-                return .status(status, retryAfter: nil)
+                return .status(status, retryAfter: parts.count == 2 ? parts[1] : nil)
             }
         }
     }

@@ -78,7 +78,7 @@ final class OriginState: Sendable {
             guard let limit = inner.limit else { return (connection, .serve) }
             let isFull = inner.served.count >= limit.count
             switch limit.excess {
-            case .status, .wait: return (connection, .serve)
+            case .status, .document, .unsatisfied, .wait: return (connection, .serve)
             case .hang where isFull: return (connection, .silence)
             case .close where isFull: return (connection, .close)
             case .reset where isFull, .refuse where isFull: return (connection, .reset)
@@ -142,11 +142,8 @@ final class OriginState: Sendable {
         if let routed = plan.route?(request) { answer = routed }
         plan.behaviour?.change(&answer, request, plan.resource ?? Resource(size: 0))
         let (number, latency, keepsAlive) = change { inner -> (Int, Duration?, Bool) in
-            if let limit = inner.limit, case .status(let status, let retryAfter) = limit.excess,
-                inner.traffic.activeRequests >= limit.count
-            {
-                answer = .page(status, "<html>too many</html>")
-                if let retryAfter { answer.fields.append(Field("Retry-After", retryAfter)) }
+            if let limit = inner.limit, limit.excess.countsRequests, inner.traffic.activeRequests >= limit.count {
+                answer.replace(with: limit.excess)
             }
             let number = inner.traffic.requestCount
             inner.traffic.requestCount += 1

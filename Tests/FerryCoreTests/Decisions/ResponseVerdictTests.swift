@@ -77,9 +77,9 @@ struct ResponseVerdictTests {
     }
 
     @Test(
-        "ResponseVerdict: of all statuses only 200 and 206 lead to a body",
+        "ResponseVerdict: of all statuses only 200, 203 and 206 lead to a body",
         arguments: [
-            (200, "whole -1"), (201, "refused"), (203, "refused"), (204, "refused"), (101, "refused"), (300, "refused"),
+            (200, "whole -1"), (201, "refused"), (202, "refused"), (203, "whole -1"), (204, "refused"), (101, "refused"), (300, "refused"),
             (304, "notModified"), (400, "refused"), (401, "dead 401"), (403, "dead 403"), (404, "dead 404"),
             (410, "dead 410"), (407, "refused"), (408, "busy 408 -"), (425, "busy 425 -"), (429, "busy 429 -"),
             (500, "busy 500 -"), (501, "refused"), (502, "busy 502 -"), (503, "busy 503 -"), (504, "busy 504 -"),
@@ -96,6 +96,18 @@ struct ResponseVerdictTests {
     func retryAfter(field: String, expected: String) {
         #expect(judge(head(503, (.retryAfter, field))) == "busy 503 \(expected)")
     }
+
+    @Test(
+        "ResponseVerdict: a Retry-After date counts from the Date of its response, whatever the own clock says",
+        arguments: [("Tue, 14 Nov 2023 23:13:20 GMT", "3"), ("Tue, 14 Nov 2003 23:13:20 GMT", "3"), ("today", "7260")])
+    func retryAfterDate(date: String, expected: String) throws {
+        let server = try #require(HTTPDate.parse(date) ?? HTTPDate.parse("Tue, 14 Nov 2023 23:13:20 GMT"))
+        let field = HTTPDate.format(server.addingTimeInterval(expected == "3" ? 3 : 3660))
+        #expect(judge(head(503, (.retryAfter, field), (.date, date))) == "busy 503 \(expected)")
+    }
+
+    @Test("ResponseVerdict: a 202 with Retry-After is of a file that is being made, and is requested again")
+    func accepted() { #expect(judge(head(202, (.retryAfter, "5"))) == "busy 202 5") }
 
     @Test(
         "ResponseVerdict: a Content-Length that is signed, malformed or too large is refused",

@@ -27,6 +27,10 @@ struct ModelOrigin {
         case hang
         /// Never answered.
         case mute
+        /// 200 with a body of so many bytes that is not the file, without a validator.
+        case document(ByteCount)
+        /// 416 with the length 0.
+        case vanished
     }
 
     var size: ByteCount = 40 << 20
@@ -39,6 +43,12 @@ struct ModelOrigin {
     var validator = Validator.strong
     var ranges = Ranges.honoured
     var ifRange = IfRange.honoured
+    /// Another strong tag with each response, and an old date.
+    var hasOwnTags = false
+    /// Every response is a document of so many bytes instead of the file.
+    var document: ByteCount?
+    /// The status of a dead link.
+    var deadStatus = 403
     /// Strong tags of two nodes that have the same file.
     var hasTwoNodes = false
     var tellsTotal = true
@@ -116,12 +126,18 @@ struct ModelOrigin {
                 if let retryAfter { head.headers[.retryAfter] = "\(retryAfter)" }
                 return .answer(head, nil)
             case .hang, .mute: return .silence
+            case .document(let size): return document(size, head)
+            case .vanished:
+                head.status = 416
+                head.headers[.contentRange] = "bytes */0"
+                return .answer(head, nil)
             }
         }
         if isDead || linkAge.map({ $0 > linkLife ?? .infinity }) == true {
-            head.status = 403
+            head.status = deadStatus
             return .answer(head, nil)
         }
+        if let size = self.document { return document(size, head) }
         let node = hasTwoNodes && chance(0.5) ? "b" : "a"
         switch validator {
         case .strong: head.headers[.eTag] = "\"\(node)\(content)\""
@@ -130,7 +146,8 @@ struct ModelOrigin {
         case .youngDate: head.headers[.lastModified] = HTTPDate.format(Self.epoch.addingTimeInterval(changedAt))
         case .none: break
         }
-        if validator == .oldDate || hasTwoNodes {
+        if hasOwnTags { head.headers[.eTag] = "\"\(UInt64.random(in: 0...(.max), using: &random))\"" }
+        if validator == .oldDate || hasTwoNodes || hasOwnTags {
             head.headers[.lastModified] = HTTPDate.format(Self.epoch.addingTimeInterval(-86_400 + Double(content)))
         }
         var body = Body(content: content, position: 0, end: size, started: now)
@@ -177,6 +194,13 @@ struct ModelOrigin {
         }
         if case .reset = excess, open > maxOpen { body.breakAt = 1 }
         return .answer(head, body)
+    }
+
+    /// The content 0 is never that of a file.
+    private func document(_ size: ByteCount, _ head: ResponseHead) -> Reply {
+        var head = head
+        head.headers[.contentLength] = "\(size)"
+        return .answer(head, Body(content: 0, position: 0, end: size, started: 0))
     }
 
     private func fault(_ perMegabyte: Double, _ random: inout SeededBytes) -> ByteCount? {

@@ -358,11 +358,15 @@ struct World {
         } else if case .answer(let head, _?) = origin.reply(to: ask, at: now, random: &random) {
             switch ResponseVerdict.judge(head, asked: ask, now: ModelOrigin.epoch.addingTimeInterval(now)) {
             case .part(_, let representation):
+                var offered = representation.identity
+                if origin.hasOwnTags { offered.etag = nil }
                 let isSame = file.allSatisfy { $0.value.isEmpty || $0.key == origin.content }
                 let fits =
                     machine.planner.total == nil
                     || representation.identity.totalBytes.map { $0 == machine.planner.total } ?? true
-                machine.sampled(isSame && fits ? .equal : .different, source: source, offered: representation.identity)
+                machine.sampled(isSame && fits ? .equal : .different, source: source, offered: offered)
+            case .whole where origin.document != nil:
+                machine.samplingRefused(Reason(.unprovenInstead), status: 200, source: source)
             default: machine.sampled(.inconclusive(Reason(.tooLittle)), source: source, offered: nil)
             }
         } else {

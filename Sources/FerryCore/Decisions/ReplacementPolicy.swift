@@ -1,0 +1,60 @@
+/// Decides whether a response can be of a new version of the file of which bytes are held.
+///
+/// Gateways, stores and expired links report their errors with status 200 and a short or empty body of JSON, XML or text,
+/// and a node without the file answers 416 with the length 0. Such a response contradicts the held bytes, and is no file.
+///
+/// Invariant: bytes that were received under a validator are given up only for a response with evidence of its own. That
+/// is another strong validator, or a digest of the whole; for bytes under a weak validator, any validator. A whole body
+/// without it is taken if nothing but its validator tells it from the file: it has the length of the file, or a weak
+/// validator and the file's media type.
+///
+/// While other connections deliver, that is not enough: a second request has to bring the same ``claim(_:against:)``.
+package enum ReplacementPolicy {
+    /// Returns why a whole response is not a new version of the file with this identity; `nil` if it may be one.
+    package static func refusal(
+        of new: Representation, insteadOf known: FileIdentity, _ rules: ResumeRules
+    ) -> Reason? {
+        if rules.trust.acceptsHTML { return nil }
+        if let type = new.identity.mediaType, type.isDocument, known.mediaType?.isDocument == false {
+            return Reason(.documentInstead, "\(type)")
+        }
+        if hasEvidence(new, against: known) { return nil }
+        let isAlike =
+            new.identity.hasValidator
+            ? new.identity.mediaType == known.mediaType
+            : known.totalBytes != nil && known.totalBytes == new.identity.totalBytes
+        return isAlike ? nil : Reason(.unprovenInstead)
+    }
+
+    /// Whether a response has evidence of its own that it is of the representation that it declares.
+    package static func hasEvidence(_ new: Representation, against known: FileIdentity) -> Bool {
+        if !known.hasValidator || !new.digests.isEmpty || new.identity.strongValidator != nil { return true }
+        return known.strongValidator == nil && new.identity.hasValidator
+    }
+
+    /// Returns what names the other representation that a response is of; `nil` if nothing does.
+    package static func claim(_ new: Representation, against held: PartialContent) -> String? {
+        let known = held.identity
+        if let tag = new.identity.strongValidator, tag != known.strongValidator { return tag }
+        let digest = new.digests.first { new in
+            held.digests.contains { $0.algorithm == new.algorithm && $0 != new }
+        }
+        if let digest { return "\(digest)" }
+        guard known.strongValidator == nil else { return nil }
+        if let tag = new.identity.etag { return tag == known.etag ? nil : tag }
+        return new.identity.lastModified == known.lastModified ? nil : new.identity.lastModified
+    }
+}
+
+extension FileIdentity {
+    package var mediaType: MediaType? { contentType.flatMap { MediaType($0) } }
+}
+
+extension MediaType {
+    /// Whether programs report errors in this type: a web page, JSON or XML.
+    package var isDocument: Bool {
+        if isHTML { return true }
+        let isText = ["application", "text"].contains(type)
+        return isText && ["json", "xml"].contains { subtype == $0 || subtype.utf8.hasSuffix("+\($0)") }
+    }
+}

@@ -1,0 +1,152 @@
+import Ferry
+import FerryTesting
+import Foundation
+import Testing
+
+/// Error documents of services, with status 200 and without a validator, replaced held bytes and became the file.
+@Suite("A document in place of a file", .timeLimit(.minutes(30)))
+struct DocumentTests {
+    static let json = #"{"error":"busy"}"#
+
+    @Test(
+        "Document: a resume that gets one without a validator is a dead link, and held bytes are resumed by a good link",
+        arguments: [
+            ("application/json", json), ("application/json", "[" + String(repeating: " ", count: 2_000_000) + "]"),
+            ("text/plain", "too many requests"), ("application/xml", "<?xml version=\"1.0\"?><Error/>"),
+            ("application/octet-stream", ""), (nil, "no"),
+        ] as [(String?, String)])
+    func resumed(type: String?, text: String) async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 20_000_000)
+            shop.server.serve("/file", resource)
+            try await shop.interrupt("/file", after: 8_000_000)
+            shop.server.always("/file", .document(text, type: type))
+            let outcome = try await shop.get("/file")
+            #expect(outcome.error?.code == .freshLink, "\(outcome.result)")
+            #expect(outcome.error?.message.contains("instead of the file") == true)
+            #expect(shop.names == ["file.part", "file.part.ferry"])
+            shop.server.always("/file", .honest)
+            let good = try await shop.get("/file")
+            try shop.expect(good.file.path, is: resource)
+            #expect(good.resumedAt == 8_000_000)
+        }
+    }
+
+    @Test("Document: --accept-html takes one in place of held bytes")
+    func accepted() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/file", Resource(size: 20_000_000))
+            try await shop.interrupt("/file", after: 8_000_000)
+            shop.server.always("/file", .document(Self.json, type: "application/json"))
+            let file = try await shop.get("/file", { _ in }, { $0.trust.acceptsHTML = true }).file
+            #expect(FileManager.default.contents(atPath: file.path) == Data(Self.json.utf8))
+        }
+    }
+
+    @Test("Document: a resume that gets 416 with the length 0 asks for the whole, and goes on under an equal ETag")
+    func vanished() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 20_000_000)
+            shop.server.serve("/file", resource)
+            try await shop.interrupt("/file", after: 8_000_000)
+            shop.server.script("/file", [.unsatisfiable(length: 0).and(.etag(nil))], then: .honest)
+            let outcome = try await shop.get("/file")
+            try shop.expect(outcome.file.path, is: resource)
+            #expect(outcome.restartReason == nil)
+        }
+    }
+
+    @Test(
+        "Document: as answer to further connections it ends these, and the others complete the file",
+        arguments: [
+            ConnectionLimit.Excess.document(type: "application/json", text: json), .document(type: "text/plain", text: ""),
+            .unsatisfied,
+        ])
+    func furtherConnections(excess: ConnectionLimit.Excess) async throws {
+        var configuration = Workshop.counting
+        configuration.connectionRate = 8_000_000
+        configuration.limit = ConnectionLimit(2, excess)
+        try await Workshop.run(configuration) { shop in
+            let resource = Resource(size: 40_000_000)
+            shop.server.serve("/a", resource)
+            let outcome = try await shop.get("/a", engine: shop.engine())
+            try shop.expect(outcome.file.path, is: resource)
+            #expect(outcome.restartReason == nil)
+            #expect(shop.server.bodyBytes("/a") < resource.size + resource.size / 2)
+            #expect(shop.names == ["a"])
+        }
+    }
+
+    @Test("Resume: a changed file whose ranges are sent as text/html is fetched anew")
+    func partsAsHTML() async throws {
+        try await Workshop.run { shop in
+            shop.server.serve("/a.bin", Resource(size: 20_000_000))
+            try await shop.interrupt("/a.bin", after: 8_000_000)
+            let changed = Resource(size: 21_000_000, seed: 2, lastModified: Date(timeIntervalSince1970: 1_710_000_000))
+            shop.server.serve("/a.bin", changed)
+            shop.server.always("/a.bin", .partType("text/html").and(.ignoreIfRange))
+            let outcome = try await shop.get("/a.bin")
+            try shop.expect(outcome.file.path, is: changed)
+            #expect(outcome.restartReason != nil)
+        }
+    }
+
+    @Test("Resume: with another ETag for each response, equal samples of equal date and length prove the file")
+    func ownTags() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 20_000_000)
+            shop.server.serve("/a", resource)
+            shop.server.always("/a", .ownTag.and(.cut(after: 5_000_000)))
+            let outcome = try await shop.get("/a", engine: shop.engine())
+            try shop.expect(outcome.file.path, is: resource)
+            #expect(outcome.restartReason == nil)
+            #expect(try outcome.file.proof == .sampled)
+        }
+    }
+
+    @Test("Expired link: a redirect's target that answers 400 is left for the original URL", arguments: [false, true])
+    func expired(hasTags: Bool) async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 20_000_000)
+            shop.server.serve("/signed", resource)
+            shop.server.serve("/fresh", resource)
+            shop.server.script("/link", [.redirect(to: "/signed")], then: .redirect(to: "/fresh"))
+            shop.server.serve("/link", resource)
+            if !hasTags { for path in ["/signed", "/fresh"] { shop.server.serve(path, resource.weaklyTagged) } }
+            shop.server.script("/signed", [.cut(after: 6_000_000)], then: .status(400))
+            let outcome = try await shop.get("/link", engine: shop.engine(), { _ in }, { $0.maxConnections = 1 })
+            try shop.expect(outcome.file.path, is: resource)
+            #expect(outcome.restartReason == nil)
+        }
+    }
+
+    @Test("Status: a 203 with the whole file is taken")
+    func nonAuthoritative() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 3_000_000)
+            shop.server.serve("/a", resource)
+            shop.server.always("/a", .status(as: 203))
+            try shop.expect(try await shop.get("/a").file.path, is: resource)
+        }
+    }
+
+    @Test("Status: a 202 with Retry-After is retried until the file is there")
+    func accepted202() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 3_000_000)
+            shop.server.serve("/a", resource)
+            shop.server.script("/a", [.status(202, retryAfter: "0")], then: .honest)
+            let outcome = try await shop.get("/a", engine: shop.engine())
+            try shop.expect(outcome.file.path, is: resource)
+            #expect(outcome.retries == 1)
+        }
+    }
+}
+
+extension Resource {
+    fileprivate var weaklyTagged: Resource {
+        var copy = self
+        copy.etag = etag.map { "W/" + $0 }
+        return copy
+    }
+}
