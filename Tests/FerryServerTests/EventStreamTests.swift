@@ -3,6 +3,7 @@ import FerryAPI
 import FerryCore
 import FerryTesting
 import Foundation
+import Logging
 import Testing
 
 @testable import FerryServer
@@ -128,6 +129,63 @@ struct EventStreamTests {
                     }
                 }
             }
+        }
+    }
+
+    @Test("Event stream: a session hears of its own removals and of changes of its own order alone")
+    func own() async throws {
+        try await DaemonRig.run { rig in
+            var others: [DownloadID] = []
+            var mine: [DownloadID] = []
+            for number in 1...3 {
+                let request = new(rig, "/file/\(number)k") { $0.startsPaused = true }
+                others.append(try await rig.add(request, session: "b").id)
+                mine.append(try await rig.add(request, session: "a").id)
+            }
+            try await rig.follow(session: "a") { events in
+                _ = try await events.catchUp()
+                _ = try await rig.ask(.move, id: others[2].rawValue, session: "b", body: ListPlacement.index(0))
+                _ = try await rig.ask(.remove, id: others[0].rawValue, session: "b")
+                _ = try await rig.ask(.removeMany, session: "b", body: SelectionBody(ids: [others[1].rawValue]))
+                _ = try await rig.ask(.remove, id: mine[0].rawValue, session: "a")
+                _ = try await rig.ask(.move, id: mine[2].rawValue, session: "a", body: ListPlacement.index(0))
+                var heard: [String] = []
+                while heard.last != "order", let sent = try await events.next() {
+                    switch try StreamEvent(sent) {
+                    case .removed(let ids): heard += ids
+                    case .order: heard.append("order")
+                    default: break
+                    }
+                }
+                #expect(heard == [mine[0].rawValue, "order"])
+            }
+        }
+    }
+
+    @Test("EventRelay: an event without a session of a download that is not listed is passed on to nobody")
+    func unowned() async throws {
+        try await DaemonRig.run { rig in
+            let (events, given) = AsyncStream.makeStream(of: DownloadEvent.self)
+            let (heard, hears) = AsyncStream.makeStream(of: (DownloadID, String).self)
+            let listed = try await rig.add(new(rig, "/file/1k") { $0.startsPaused = true }, session: "b")
+            let relay = EventRelay(
+                manager: rig.daemon.manager, broadcaster: EventBroadcaster(), speeds: SpeedHistory(),
+                updates: AsyncEvent(), logger: Logger(label: "ferry") { _ in SwiftLogNoOpLogHandler() }
+            ) { event, session, _ in hears.yield((event.id, session)) }
+            for id in [DownloadID(rawValue: "gone"), listed.id] {
+                given.yield(DownloadEvent(id: id, date: Date(), kind: .paused))
+            }
+            // owner: cancelled and awaited below.
+            let task = Task {
+                await relay.run(
+                    EventRelay.Feeds(
+                        list: rig.daemon.manager.listChanges, events: events, network: AsyncStream { $0.finish() },
+                        lastPending: 0))
+            }
+            let first = await heard.first { _ in true }
+            #expect(first?.0 == listed.id && first?.1 == "b")
+            task.cancel()
+            await task.value
         }
     }
 

@@ -89,6 +89,10 @@ public struct ListChange: Sendable, Hashable {
     public var changed: Set<DownloadID> = []
     /// Whether the order may differ.
     public var isReordered = false
+    /// The session of each removed download; empty if it is a daemon that keeps the list.
+    package var removedFrom: [DownloadID: String] = [:]
+    /// The downloads whose position changed; empty if it is a daemon that keeps the list.
+    package var moved: Set<DownloadID> = []
 
     /// Creates an empty change.
     package init() {}
@@ -98,8 +102,12 @@ public struct ListChange: Sendable, Hashable {
     /// Merges a later change into this one.
     mutating func merge(_ later: ListChange) {
         for id in later.removed {
-            if added.remove(id) == nil { removed.insert(id) }
+            if added.remove(id) == nil {
+                removed.insert(id)
+                removedFrom[id] = later.removedFrom[id]
+            }
             changed.remove(id)
+            moved.remove(id)
         }
         for id in later.added {
             if removed.remove(id) == nil {
@@ -107,10 +115,13 @@ public struct ListChange: Sendable, Hashable {
             } else {
                 // Removed and added again: another download, at another position.
                 changed.insert(id)
+                removedFrom[id] = nil
+                moved.insert(id)
                 isReordered = true
             }
         }
         changed.formUnion(later.changed.subtracting(added).subtracting(removed))
+        moved.formUnion(later.moved.subtracting(added).subtracting(removed))
         isReordered = isReordered || later.isReordered
     }
 }

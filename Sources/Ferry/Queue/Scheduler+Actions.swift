@@ -95,7 +95,7 @@ extension Scheduler {
                 live.id, key: key, rule: request.network, host: state.host(of: request), origin: request.site,
                 session: live.session, as: place)
         }
-        list.tell { ListChange(changed: [live.id], isReordered: true) }
+        list.tell { ListChange(changed: [live.id], moved: [live.id]) }
         startHeartbeat()
         reschedule()
         showStandings(of: [live])
@@ -141,11 +141,11 @@ extension Scheduler {
                 throw DownloadError(.wrongState, ErrorPhrase(.nothingLeft, live.status.name))
             }
             let data: ResumeData
-            do throws(DownloadError) { data = try await resumeData(of: live) } catch {
+            do throws(DownloadError) { data = try await resumeData(of: live.id, at: live.status.path) } catch {
                 try await end(live)
                 throw error
             }
-            try await unlist(live.id)
+            try await unlist(live)
             // Only after removal: a listed download must stay part of a list that is rebuilt from journals.
             let (id, syncs) = (live.id, live.request.syncsToDisk)
             await withFiles { PartFiles.setTaken(data.partPath, by: id, syncs: syncs, fileSystem: $0) }
@@ -156,12 +156,25 @@ extension Scheduler {
         }
     }
 
-    private func resumeData(of live: LiveDownload) async throws(DownloadError) -> ResumeData {
-        let (id, path, date) = (live.id, live.status.path, clock.date())
+    /// The resume data of a download that is no longer listed: for a caller that did not receive the response to
+    /// ``cancelProducingResumeData(_:)``.
+    func resumeData(
+        of id: DownloadID, takenFrom path: String, session: String
+    ) async throws(DownloadError) -> ResumeData {
+        if try await opened().row(id) != nil { throw DownloadError(.wrongState, ErrorPhrase(.resumeDataUsed)) }
+        return try await resumeData(of: id, at: path, session: session)
+    }
+
+    private func resumeData(
+        of id: DownloadID, at path: String?, session: String? = nil
+    ) async throws(DownloadError) -> ResumeData {
+        let date = clock.date()
         return try await withFiles { files throws(DownloadError) in
             guard let path else { throw DownloadError(.notResumable, ErrorPhrase(.nothingYet)) }
             let found = try PartFiles.find(at: path, fileSystem: files)
-            guard found.record.id == id.rawValue, found.claimedBytes > 0 else {
+            guard found.record.id == id.rawValue, found.claimedBytes > 0,
+                session == nil || found.record.session == session
+            else {
                 throw DownloadError(.notResumable, ErrorPhrase(.nothingToResume))
             }
             return try ResumeData(found, at: date)
@@ -184,20 +197,21 @@ extension Scheduler {
         try await holding(live, .cancel) { _ throws(DownloadError) in
             if live.current.isFailed { await discardParts(live) } else { try await end(live) }
             if deletingFile, let row = try await store?.row(live.id) { try await deleteFile(of: row) }
-            try await unlist(live.id)
+            try await unlist(live)
             live.close()
         }
     }
 
     /// Removes a download from the list and the store.
-    private func unlist(_ id: DownloadID) async throws(DownloadError) {
+    private func unlist(_ live: LiveDownload) async throws(DownloadError) {
+        let id = live.id
         try await store?.commit([.remove([id])])
         await forgetSecrets(of: id)
         state.withLock { state in
             state.queue.take(.remove, of: id)
             registry.remove(id)
         }
-        list.tell { ListChange(removed: [id]) }
+        list.tell { ListChange(removed: [id: live.session]) }
     }
 
     /// Deletes the published file if it is unchanged. A file that existed before the download is the user's.

@@ -62,7 +62,7 @@ extension Scheduler {
         }
         try await store.commit(changes)
         state.withLock { state in for (entry, rest) in joining { state.enter(entry, as: rest) } }
-        list.tell { ListChange(changed: Set(entries.map(\.id)), isReordered: true) }
+        list.tell { ListChange(changed: Set(entries.map(\.id)), moved: Set(entries.map(\.id))) }
         startHeartbeat()
     }
 
@@ -108,7 +108,7 @@ extension Scheduler {
         try await discardParts(of: entries, in: store)
         try await end(entries.filter { !$0.kind.isFinal }, in: store, thenRemove: entries)
         state.withLock { state in for entry in entries { state.queue.take(.remove, of: entry.id) } }
-        list.tell { ListChange(removed: Set(entries.map(\.id))) }
+        list.tell { ListChange(removed: Dictionary(entries.map { ($0.id, $0.session) }) { first, _ in first }) }
     }
 
     /// Deletes published files that are unchanged. Returns the errors.
@@ -132,6 +132,7 @@ extension Scheduler {
         var left: [IndexEntry] = []
         var changes: [StoreChange] = []
         var changed: [(entry: IndexEntry, request: DownloadRequest)] = []
+        var moved: Set<DownloadID> = []
         let rows = Dictionary(try await store.rows(entries.map(\.id)).map { ($0.id, $0) }) { first, _ in first }
         for var entry in entries {
             guard let row = rows[entry.id], !row.hasSecrets else {
@@ -153,6 +154,7 @@ extension Scheduler {
                 changes.append(.update(entry.id, fields))
                 if request.priority != old.priority {
                     entry.key = state.withLock { $0.queue.takeKey(request.priority) }
+                    moved.insert(entry.id)
                     changes.append(.keys([StoreChange.KeyChange(entry.id, entry.key)]))
                 }
                 changed.append((entry, request))
@@ -167,7 +169,7 @@ extension Scheduler {
             }
         }
         result.changed.formUnion(changed.map(\.entry.id))
-        list.tell { ListChange(changed: Set(changed.map(\.entry.id)), isReordered: true) }
+        list.tell { ListChange(changed: Set(changed.map(\.entry.id)), moved: moved) }
         return left
     }
 }

@@ -265,6 +265,16 @@ extension ListChange {
         self.changed = changed
         self.isReordered = isReordered
     }
+
+    init(removed: [DownloadID: String]) {
+        self.init(removed: Set(removed.keys))
+        removedFrom = removed
+    }
+
+    init(changed: Set<DownloadID> = [], moved: Set<DownloadID>) {
+        self.init(changed: changed, isReordered: !moved.isEmpty)
+        self.moved = moved
+    }
 }
 
 extension LiveDownload {

@@ -56,25 +56,31 @@ struct EventRelay: Sendable {
         updates.notify()
         guard broadcaster.isFollowed else { return broadcaster.forget() }
         let ids = Array(change.added.union(change.changed))
-        guard ids.count + change.removed.count <= Self.mostChanges else { return broadcaster.forget() }
+        let moved = Array(change.moved.subtracting(ids))
+        guard ids.count + moved.count + change.removed.count <= Self.mostChanges else { return broadcaster.forget() }
+        var reordered: Set<String> = []
         for start in stride(from: 0, to: ids.count, by: 200) {
             let some = Array(ids[start..<min(ids.count, start + 200)])
             let revision = DownloadManager.nextRevision()
             for row in (try? await manager.rows(some)) ?? [] {
                 broadcaster.publish(.state(manager.listed(row, revision: revision)), session: row.session)
+                if change.moved.contains(row.id) { reordered.insert(row.session) }
             }
         }
-        if !change.removed.isEmpty {
-            broadcaster.publish(.removed(change.removed.map(\.rawValue).sorted()), session: nil)
+        // Each session learns of its own downloads only.
+        for (session, ids) in Dictionary(grouping: change.removedFrom.keys, by: { change.removedFrom[$0] ?? "" }) {
+            broadcaster.publish(.removed(ids.map(\.rawValue).sorted()), session: session)
         }
-        if change.isReordered { broadcaster.publish(.order, session: nil) }
+        for row in (try? await manager.rows(moved)) ?? [] { reordered.insert(row.session) }
+        for session in reordered { broadcaster.publish(.order, session: session) }
     }
 
     // MARK: Events
 
     private func tell(_ event: DownloadEvent, _ lastPending: Int64) async {
         updates.notify()
-        let session = await session(of: event)
+        // A download that is neither named with its session nor listed any more is no client's to hear of.
+        guard let session = await session(of: event) else { return }
         // Each client receives earlier final events when it connects.
         let isEarlier = event.number.map { $0 <= lastPending } ?? false
         await heard(event, session, isEarlier)
@@ -83,10 +89,9 @@ struct EventRelay: Sendable {
         }
     }
 
-    private func session(of event: DownloadEvent) async -> String {
+    private func session(of event: DownloadEvent) async -> String? {
         if let session = event.session, !session.isEmpty { return session }
-        let row = try? await manager.rows([event.id]).first
-        return row?.session ?? FerryAPI.defaultSession
+        return try? await manager.rows([event.id]).first?.session
     }
 
     // MARK: Progress

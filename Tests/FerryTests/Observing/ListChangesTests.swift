@@ -13,6 +13,11 @@ struct ListChangesTests {
     ) -> ListChange {
         ListChange(added: added, removed: removed, changed: changed, isReordered: reordered)
     }
+    private static func moved(_ ids: Set<DownloadID>, _ change: ListChange) -> ListChange {
+        var change = change
+        change.moved = ids
+        return change
+    }
     private static let (x, y) = (DownloadID(rawValue: "x"), DownloadID(rawValue: "y"))
 
     static let merges: [(String, [ListChange], ListChange)] = [
@@ -22,7 +27,7 @@ struct ListChangesTests {
         ("removed and changed is removed", [change(removed: [x]), change(changed: [x])], change(removed: [x])),
         (
             "removed and added is changed: it was there", [change(removed: [x]), change(added: [x])],
-            change(changed: [x], reordered: true)
+            moved([x], change(changed: [x], reordered: true))
         ),
         (
             "what concerns several stays apart",
@@ -40,6 +45,33 @@ struct ListChangesTests {
         var merged = ListChange()
         for change in changes { merged.merge(change) }
         #expect(merged == whole, "\(name)")
+    }
+
+    @Test("List changes: a change of labels is no change of the order, one of priorities is; removals name the session")
+    func order() async throws {
+        try await Workshop.run { shop in
+            let manager = shop.manager()
+            let all = try await manager.download(
+                (0..<3).map { number in try shop.request("/\(number)") { $0.startsPaused = true } })
+            var changes = manager.listChanges.makeAsyncIterator()
+            var change = RequestChange()
+            change.set(.label, \.label, "new")
+            _ = try await manager.act(.change(change), on: all.map(\.id), session: nil)
+            var heard = await changes.next()
+            #expect(heard?.changed == Set(all.map(\.id)))
+            #expect(heard?.isReordered == false && heard?.moved == [])
+            change = RequestChange()
+            change.set(.priority, \.priority, .high)
+            _ = try await manager.act(.change(change), on: [all[2].id], session: nil)
+            heard = await changes.next()
+            #expect(heard?.isReordered == true && heard?.moved == [all[2].id])
+            try await all[1].remove()
+            heard = await changes.next()
+            while let more = heard, more.removed.isEmpty { heard = await changes.next() }
+            #expect(heard?.removed == [all[1].id])
+            #expect(heard?.removedFrom.keys.map(\.self) == [all[1].id])
+            await manager.shutdown()
+        }
     }
 
     @Test("List changes: a busy listener gets one for all that happened, and the sequence ends with the manager")
