@@ -54,6 +54,13 @@ extension DownloadManager {
         handle(try await local.add(resumingWith: data, session: session))
     }
 
+    /// The resume data with which a download of the session has left the list, from the part file that belongs to `path`.
+    package func resumeData(
+        of id: DownloadID, takenFrom path: String, session: String
+    ) async throws(DownloadError) -> ResumeData {
+        try await local.resumeData(of: id, takenFrom: path, session: session)
+    }
+
     /// A page of the list, and the total number of rows that match the filter; to be shown. All rows of a changing
     /// list are read by ``forEachBatch(of:size:_:)``.
     package func page(

@@ -261,6 +261,32 @@ struct APITests {
         }
     }
 
+    @Test("API: resume data is answered again for the path of the file, to the session of the download alone")
+    func resumeDataAgain() async throws {
+        try await DaemonRig.run { rig in
+            rig.origin.serve("/a.bin", Resource(size: 4 << 20, seed: 3))
+            rig.origin.script("/a.bin", [.stall(after: 2 << 20)])
+            let added = try await rig.add(rig.new("/a.bin") { $0.maxConnections = 1 })
+            let id = added.id.rawValue
+            let download = try #require(try await rig.daemon.manager.download(id: added.id))
+            for await status in download.updates where status.progress.completedBytes >= 2 << 20 { break }
+            let taken = TakenBody(path: try #require(download.status.path))
+            let data = try ResumeData(
+                try await rig.ask(.keepResumeData, id: id, body: taken).shape(ResumeDataBody.self).resumeData)
+            #expect(try await rig.ask(.keepResumeData, id: id).status == 404)
+            let again = try await rig.ask(.keepResumeData, id: id, body: taken)
+            #expect(again.status == 200, "\(again.text)")
+            let repeated = try ResumeData(try again.shape(ResumeDataBody.self).resumeData)
+            #expect(repeated.id == data.id && repeated.partPath == data.partPath && repeated.sources == data.sources)
+            #expect(try await rig.ask(.keepResumeData, id: id, session: "other", body: taken).status == 409)
+            #expect(try await rig.ask(.keepResumeData, id: "other", body: taken).status == 409)
+            #expect(try await rig.ask(.keepResumeData, id: id, body: TakenBody(path: "a.bin")).status == 400)
+            rig.origin.always("/a.bin", .honest)
+            #expect(try await rig.ask(.addResumeData, body: ResumeDataBody(repeated.data)).status == 201)
+            #expect(try await rig.reach("completed", added.id).status.state.kind == .completed)
+        }
+    }
+
     @Test("API: clearing removes the completed downloads of its own session only")
     func clearing() async throws {
         try await DaemonRig.run { rig in

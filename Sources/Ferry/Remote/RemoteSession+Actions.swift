@@ -40,7 +40,18 @@ extension RemoteSession {
         await live.lock.acquire()
         defer { live.lock.release() }
         try checkMayAct(on: live)
-        let answer = try await ask(DaemonCall(.keepResumeData, id: live.id.rawValue), as: ResumeDataBody.self)
+        let path = live.status.path
+        var wasRepeated = false
+        let answer: ResumeDataBody
+        do throws(DownloadError) {
+            let call = DaemonCall(.keepResumeData, id: live.id.rawValue)
+            answer = try await ask(call, as: ResumeDataBody.self, wasRepeated: &wasRepeated)
+        } catch {
+            // An earlier attempt of this call has taken the download off the list; the part file still has its data.
+            guard wasRepeated, error.code == .notFound, let path else { throw error }
+            answer = try await ask(
+                .keepResumeData, id: live.id.rawValue, TakenBody(path: path), as: ResumeDataBody.self)
+        }
         let data = try ResumeData(answer.resumeData)
         removed([live.id])
         return data

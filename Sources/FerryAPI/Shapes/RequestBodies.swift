@@ -22,6 +22,14 @@ package struct ResumeDataBody: ClientBody, Encodable, Hashable {
     package enum CodingKeys: String, CodingKey, CaseIterable { case resumeData }
 }
 
+/// `POST /downloads/ID/resume-data`: the absolute path of the download's file, which finds its part file again after a call
+/// that has taken the download off the list, and whose response was lost.
+package struct TakenBody: ClientBody, Encodable, Hashable {
+    package var path: String?
+    package init(path: String? = nil) { self.path = path }
+    package enum CodingKeys: String, CodingKey, CaseIterable { case path }
+}
+
 /// `POST /downloads/adopt`: the absolute path of a part file or its journal.
 package struct AdoptBody: ClientBody, Encodable, Hashable {
     package var path: String

@@ -40,7 +40,16 @@ extension API {
     }
 
     func keepResumeData(_ call: APIRequest) async throws -> Response {
-        _ = try await readIfPresent(NothingBody.self, of: call)
+        let path = try await readIfPresent(TakenBody.self, of: call)?.path
+        if let path, try await manager.rows([call.id]).isEmpty {
+            guard path.utf8.hasPrefix("/") else {
+                throw DownloadError(
+                    .invalidRequest, ErrorPhrase(.relativePath, APIText.quote(path)), recovery: .needsUser)
+            }
+            try confinement?.check(path)
+            let data = try await manager.resumeData(of: call.id, takenFrom: path, session: call.session)
+            return try Answer.json(ResumeDataBody(data.data))
+        }
         let data = try await download(call.id, for: call).cancelByProducingResumeData()
         return try Answer.json(ResumeDataBody(data.data))
     }
