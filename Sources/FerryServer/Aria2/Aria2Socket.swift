@@ -12,7 +12,7 @@ import NIOWebSocket
 /// The last handler of a WebSocket: answers messages one after the other, and sends notifications.
 ///
 /// While a message is answered nothing is read, so a client has no queue here. A client that does not read its
-/// notifications is disconnected.
+/// notifications is disconnected. After a closing frame, of either side, nothing is sent (RFC 6455 §5.5.1).
 final class Aria2Socket: ChannelDuplexHandler {
     typealias InboundIn = WebSocketFrame
     typealias OutboundIn = Never
@@ -31,6 +31,8 @@ final class Aria2Socket: ChannelDuplexHandler {
     private var isReadWanted = false
     /// Whether the connection ends with the answer that is being written.
     private var isEnding = false
+    /// Whether the closing frame has been sent.
+    private var isClosed = false
 
     init(_ responder: Aria2Responder) { self.responder = responder }
 
@@ -41,14 +43,20 @@ final class Aria2Socket: ChannelDuplexHandler {
     // MARK: Messages
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        if isClosed { return }
         let frame = unwrapInboundIn(data)
         switch frame.opcode {
         case .text, .binary:
-            messages.append(Data(frame.unmaskedData.readableBytesView))
+            let message = frame.unmaskedData.readableBytesView
+            guard frame.opcode == .binary || String(validating: message, as: UTF8.self) != nil else {
+                return end(context, .dataInconsistentWithMessage)
+            }
+            messages.append(Data(message))
             answer(context)
         case .ping: send(.pong, frame.unmaskedData, context)
-        case .connectionClose: end(context, .normalClosure)
-        default: break
+        case .pong: break
+        case .connectionClose: end(context, WebSocketClosing.answer(to: frame.unmaskedData))
+        default: end(context, .protocolError)
         }
     }
 
@@ -57,7 +65,7 @@ final class Aria2Socket: ChannelDuplexHandler {
     }
 
     private func answer(_ context: ChannelHandlerContext) {
-        guard !isAnswering, !isEnding, !messages.isEmpty else { return }
+        guard !isAnswering, !isEnding, !isClosed, !messages.isEmpty else { return }
         isAnswering = true
         let message = messages.removeFirst()
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
@@ -77,6 +85,7 @@ final class Aria2Socket: ChannelDuplexHandler {
     /// Reads on once the response is with the system.
     private func answered(_ context: ChannelHandlerContext) {
         isAnswering = false
+        if isClosed { return }
         if isEnding { return end(context, .goingAway) }
         answer(context)
         guard !isAnswering, isReadWanted else { return }
@@ -87,6 +96,7 @@ final class Aria2Socket: ChannelDuplexHandler {
     private func send(
         _ opcode: WebSocketOpcode, _ data: ByteBuffer, _ context: ChannelHandlerContext, then: (() -> Void)? = nil
     ) {
+        if isClosed { return }
         let promise = then.map { done in
             let promise = context.eventLoop.makePromise(of: Void.self)
             promise.futureResult.assumeIsolated().whenSuccess { _ in done() }
@@ -112,14 +122,20 @@ final class Aria2Socket: ChannelDuplexHandler {
         }
     }
 
-    func errorCaught(context: ChannelHandlerContext, error: any Error) { end(context, .messageTooLarge) }
+    func errorCaught(context: ChannelHandlerContext, error: any Error) {
+        guard let code = WebSocketClosing.code(of: error) else { return context.close(promise: nil) }
+        end(context, code)
+    }
 
-    /// Sends a closing frame, and closes the connection.
-    private func end(_ context: ChannelHandlerContext, _ code: WebSocketErrorCode) {
-        isEnding = true
+    /// Sends the one closing frame, and closes the connection.
+    ///
+    /// - Parameter code: `nil` for a closing frame without a code.
+    private func end(_ context: ChannelHandlerContext, _ code: WebSocketErrorCode?) {
+        guard !isClosed else { return }
         var data = context.channel.allocator.buffer(capacity: 2)
-        data.write(webSocketErrorCode: code)
+        if let code { data.write(webSocketErrorCode: code) }
         send(.connectionClose, data, context)
+        (isEnding, isClosed) = (true, true)
         context.close(promise: nil)
     }
 }

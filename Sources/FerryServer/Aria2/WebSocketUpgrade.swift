@@ -99,7 +99,7 @@ final class WebSocketUpgrade: ChannelInboundHandler, RemovableChannelHandler {
             try pipeline.addHandlers(
                 [
                     WebSocketFrameEncoder(), ByteToMessageHandler(WebSocketFrameDecoder(maxFrameSize: most)),
-                    WebSocketProtocolErrorHandler(),
+                    WebSocketFrameCheck(),
                     NIOWebSocketFrameAggregator(
                         minNonFinalFragmentSize: 1, maxAccumulatedFrameCount: 1024, maxAccumulatedFrameSize: most),
                     Aria2Socket(responder),

@@ -37,6 +37,40 @@ struct Aria2SocketTests {
         }
     }
 
+    /// What a client sends, in one piece, and the codes of the closing frames that it receives.
+    static let endings: [(String, [UInt8], code: [UInt8])] = [
+        ("a close is answered with its code, and nothing after it", close([0x03, 0xE8]) + ping, [0x03, 0xE8]),
+        ("a code of an application, with a reason", close([0x0F, 0xA0] + Array("bye".utf8)), [0x0F, 0xA0]),
+        ("no code", close([]), []),
+        ("half a code", close([0x03]), [0x03, 0xEA]),
+        ("a code that no frame may have", close([0x03, 0xED]), [0x03, 0xEA]),
+        ("a reason that is not UTF-8", close([0x03, 0xE8, 0xFF]), [0x03, 0xEF]),
+        ("a ping in parts", TestWebSocket.frame([], opcode: 9, isLast: false), [0x03, 0xEA]),
+        ("a frame of 2 MiB", [0x81, 0xFF, 0, 0, 0, 0, 0, 0x20, 0, 0, 1, 2, 3, 4], [0x03, 0xF1]),
+        ("an unmasked frame", [0x81, 2, UInt8(ascii: "{"), UInt8(ascii: "}")], [0x03, 0xEA]),
+        ("text that is not UTF-8", TestWebSocket.frame([0x22, 0xC3, 0x22]), [0x03, 0xEF]),
+        ("a reserved bit", [0xC1] + TestWebSocket.frame([]).dropFirst(), [0x03, 0xEA]),
+        ("a reserved opcode", TestWebSocket.frame([], opcode: 3), [0x03, 0xEA]),
+        (
+            "a message within another",
+            TestWebSocket.frame([0x5B], isLast: false) + TestWebSocket.frame([0x5B]), [0x03, 0xEA]
+        ),
+        ("a part of nothing", TestWebSocket.frame([0x5B], opcode: 0), [0x03, 0xEA]),
+    ]
+    private static func close(_ data: [UInt8]) -> [UInt8] { TestWebSocket.frame(data, opcode: 8) }
+    private static let ping = TestWebSocket.frame([0x70], opcode: 9)
+
+    @Test("A WebSocket: one closing frame with the code of RFC 6455, and then the end", arguments: endings)
+    func ending(_ name: String, _ frames: [UInt8], _ code: [UInt8]) async throws {
+        try await DaemonRig.runWithAria2 { rig in
+            let socket = try await TestWebSocket.open(port: try rig.aria2Port)
+            socket.send(frames: frames)
+            var answers: [TestWebSocket.Frame] = []
+            while let frame = await socket.next() { answers.append(frame) }
+            #expect(answers == [TestWebSocket.Frame(opcode: 8, data: code)], "\(name)")
+        }
+    }
+
     @Test("A WebSocket: notifications of a download from its start to its end")
     func notifications() async throws {
         try await DaemonRig.runWithAria2 { rig in

@@ -49,7 +49,14 @@ final class TestWebSocket: Sendable {
     }
 
     func send(_ text: String, opcode: UInt8 = 1, isLast: Bool = true) {
-        let data = Array(text.utf8)
+        send(frames: Self.frame(Array(text.utf8), opcode: opcode, isLast: isLast))
+    }
+
+    /// Sends bytes as they are, in one piece.
+    func send(frames: [UInt8]) { RawConnection.write(frames, descriptor) }
+
+    /// A masked frame.
+    static func frame(_ data: [UInt8], opcode: UInt8 = 1, isLast: Bool = true) -> [UInt8] {
         let mask: [UInt8] = [1, 2, 3, 4]
         var frame: [UInt8] = [(isLast ? 0x80 : 0) | opcode]
         switch data.count {
@@ -58,7 +65,7 @@ final class TestWebSocket: Sendable {
         default: frame += [0x80 | 127] + (0..<8).map { UInt8(truncatingIfNeeded: data.count >> (56 - 8 * $0)) }
         }
         frame += mask + data.enumerated().map { $1 ^ mask[$0 % 4] }
-        RawConnection.write(frame, descriptor)
+        return frame
     }
 
     func send(_ value: JSONValue) throws { send(String(decoding: try APICoding.encode(value), as: UTF8.self)) }

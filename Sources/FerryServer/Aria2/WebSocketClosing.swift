@@ -1,0 +1,54 @@
+import NIOCore
+import NIOWebSocket
+
+/// The codes of closing frames (RFC 6455 §7.4). Pure.
+enum WebSocketClosing {
+    /// Returns the code that answers a closing frame: its own, or `nil` if it has none (§5.5.1).
+    static func answer(to data: ByteBuffer) -> WebSocketErrorCode? {
+        var data = data
+        if data.readableBytes == 0 { return nil }
+        guard let number = data.readInteger(as: UInt16.self), isPermitted(number) else { return .protocolError }
+        guard String(validating: data.readableBytesView, as: UTF8.self) != nil else {
+            return .dataInconsistentWithMessage
+        }
+        return WebSocketErrorCode(codeNumber: Int(number))
+    }
+
+    /// Whether a closing frame may have this code: those that are registered for frames, and those of applications.
+    private static func isPermitted(_ number: UInt16) -> Bool {
+        switch number {
+        case 1000...1003, 1007...1014, 3000...4999: true
+        default: false
+        }
+    }
+
+    /// Returns the code for a failed connection; `nil` for an error of the connection itself, over which nothing can be
+    /// sent.
+    static func code(of error: any Error) -> WebSocketErrorCode? {
+        switch error {
+        case NIOWebSocketError.invalidFrameLength, NIOWebSocketFrameAggregator.Error.accumulatedFrameSizeIsTooLarge,
+            NIOWebSocketFrameAggregator.Error.tooManyFragments:
+            .messageTooLarge
+        case is NIOWebSocketError, is NIOWebSocketFrameAggregator.Error, is WebSocketFrameCheck.Violation:
+            .protocolError
+        default: nil
+        }
+    }
+}
+
+/// Refuses frames that the decoder lets pass: unmasked ones, with which a page could speak to something else than a
+/// WebSocket (RFC 6455 §5.1), and reserved bits, as no extension is agreed upon (§5.2).
+final class WebSocketFrameCheck: ChannelInboundHandler {
+    typealias InboundIn = WebSocketFrame
+    typealias InboundOut = WebSocketFrame
+
+    struct Violation: Error {}
+
+    func channelRead(context: ChannelHandlerContext, data: NIOAny) {
+        let frame = unwrapInboundIn(data)
+        guard frame.maskKey != nil, !frame.rsv1, !frame.rsv2, !frame.rsv3 else {
+            return context.fireErrorCaught(Violation())
+        }
+        context.fireChannelRead(data)
+    }
+}
