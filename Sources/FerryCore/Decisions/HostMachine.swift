@@ -100,6 +100,11 @@ package struct HostMachine: Sendable {
         return [.host(host), .domain(domain)]
     }
 
+    /// Whether a budget limits bytes, or their rate.
+    package var limitsBytes: Bool {
+        settings.host.limitsBytes || settings.domain.limitsBytes || own.values.contains(where: \.limitsBytes)
+    }
+
     /// The budget of a scope.
     package func budget(of scope: HostScope) -> HostBudget {
         if let budget = own[scope] { return budget }

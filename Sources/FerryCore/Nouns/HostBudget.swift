@@ -37,6 +37,10 @@ public struct HostBudget: Sendable, Hashable {
     }
 }
 
+extension HostBudget {
+    var limitsBytes: Bool { bytesPerSecond != nil || bytes != nil }
+}
+
 /// The hosts that a ``HostBudget`` is for.
 public enum HostScope: Sendable, Hashable {
     /// One host, by its name or address, on all ports.

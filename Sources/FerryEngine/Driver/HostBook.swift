@@ -37,9 +37,10 @@ package final class HostBook: Sendable {
 
     /// Changes the rules of hosts without a budget of their own.
     package func set(_ settings: HostMachine.Settings) {
-        state.withLock { $0.machine.set(settings) }
-        countBytes(of: settings.host)
-        countBytes(of: settings.domain)
+        state.withLock { state in
+            state.machine.set(settings)
+            countsBytes.store(state.machine.limitsBytes, ordering: .relaxed)
+        }
         connections.set(host: settings.host.connections, domain: settings.domain.connections)
         changed()
     }
@@ -48,16 +49,11 @@ package final class HostBook: Sendable {
     package func set(_ budget: HostBudget?, for scope: HostScope) {
         state.withLock { state in
             state.machine.set(budget, for: scope)
-            let new = state.machine.budget(of: scope)
-            countBytes(of: new)
-            state.throttles[scope]?.set(rate: new.bytesPerSecond)
+            countsBytes.store(state.machine.limitsBytes, ordering: .relaxed)
+            state.throttles[scope]?.set(rate: state.machine.budget(of: scope).bytesPerSecond)
         }
         connections.set(budget?.bounded, for: scope)
         changed()
-    }
-
-    private func countBytes(of budget: HostBudget) {
-        if budget.bytesPerSecond != nil || budget.bytes != nil { countsBytes.store(true, ordering: .relaxed) }
     }
 
     /// Whether budgets of domains are set, and there is no list of public suffixes yet.
