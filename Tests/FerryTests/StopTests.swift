@@ -166,6 +166,22 @@ struct StopTests {
         }
     }
 
+    @Test("Cancel: the journal of a paused download is removed too if its part file is gone")
+    func withoutPart() async throws {
+        try await Workshop.run { shop in
+            shop.serve(["/a"], [.stall(after: 1_000_000)])
+            let manager = shop.manager()
+            let download = try await manager.download(shop.request("/a") { $0.maxConnections = 1 })
+            await shop.reach(1_000_000, download)
+            try await download.pause()
+            #expect(shop.names == ["a.part", "a.part.ferry"])
+            try FileManager.default.removeItem(atPath: shop.path("a.part"))
+            try await download.cancel()
+            #expect(shop.names == [])
+            await manager.shutdown()
+        }
+    }
+
     @Test("Cancel: a download without a slot is cancelled once, and the running one completes")
     func waiting() async throws {
         try await Workshop.run { shop in

@@ -81,8 +81,13 @@ extension DownloadDriver {
             opened.journal.close()
             return discard(path: there.part.string, id: id, fileSystem: fileSystem)
         }
-        guard opened.record.id == id.rawValue, let part = try? PartFile.open(paths.part, fileSystem: fileSystem) else {
-            return opened.journal.close()
+        guard opened.record.id == id.rawValue else { return opened.journal.close() }
+        guard let part = try? PartFile.open(paths.part, fileSystem: fileSystem) else {
+            // Without its part file a journal is of no use, unless the file is being published.
+            let isGone = (try? fileSystem.statusIfPresent(paths.part) == nil) ?? false
+            guard isGone, opened.record.publishing == nil else { return opened.journal.close() }
+            try? opened.journal.remove()
+            return
         }
         try? BackupPair(paths, fileSystem: fileSystem, syncs: false).remove(of: .init(opened.record))
         try? part.remove()
