@@ -153,6 +153,8 @@ struct XMLParser {
         guard encoding == "utf-8" || encoding == "utf8" || encoding == "us-ascii" else {
             throw failure("the document is not in UTF-8")
         }
+        // Its bytes could be meant in any encoding.
+        if encoding == "us-ascii", bytes.contains(where: { $0 >= 0x80 }) { throw malformed() }
         guard values["version"]?.utf8.hasPrefix("1.") == true else { throw malformed() }
     }
 

@@ -76,6 +76,13 @@ import Testing
         #expect(error.line == line, "\(text.debugDescription)")
     }
 
+    @Test("PlainXML: a document that is declared as US-ASCII has no other bytes")
+    func ascii() throws {
+        #expect(try parse("<?xml version='1.0' encoding='US-ASCII'?><a>b</a>").text == "b")
+        #expect(throws: TextError.self) { try parse("<?xml version='1.0' encoding='US-ASCII'?><a>\u{E9}</a>") }
+        #expect(try parse("<?xml version='1.0' encoding='utf-8'?><a>\u{E9}</a>").text == "\u{E9}")
+    }
+
     @Test("PlainXML: invalid UTF-8 is refused with its line")
     func encoding() throws {
         for bytes: [UInt8] in [[0xFF], [0xC0, 0xAF], [0xED, 0xA0, 0x80], [0xE4, 0xB8], [0xEF], [0xEF, 0xBF]] {
