@@ -64,7 +64,7 @@ package struct PlannedItems: Sequence, Sendable {
 
     /// An item and the entry of a list that it is of.
     package struct Placed: Sendable {
-        package let item: GetPlan.Item
+        package fileprivate(set) var item: GetPlan.Item
         /// `nil` of an argument, and of a problem that does not leave out its entry.
         package var place: ListPlace?
         /// The entry that is left out.
@@ -179,7 +179,9 @@ package struct PlannedItems: Sequence, Sendable {
         }
 
         private func granted(_ placed: Placed) -> Placed {
-            Placed(item: items.grant?.apply(to: placed.item) ?? placed.item, place: placed.place)
+            var placed = placed
+            if let grant = items.grant { placed.item = grant.apply(to: placed.item) }
+            return placed
         }
 
         private func unusable(_ list: ListFile, _ reason: Reason) -> GetPlan.Item {
