@@ -43,6 +43,9 @@ import Testing
             let before = server.bodyBytes("/pub/a.bin")
             let repaired = try await FerryProcess.run(["repair", "d", "--changed"], in: place)
             #expect(repaired.code == 0 && repaired.lines == [path], "\(repaired.error)")
+            #expect(
+                repaired.error.contains("is repaired by your record in \(place.path("d/ferry-manifest.jsonl"))"),
+                "\(repaired.error)")
             #expect(server.bodyBytes("/pub/a.bin") - before == 1 << 20)
             let again = try await FerryProcess.run(["repair", "d", path], in: place)
             #expect(again.code == 0 && again.error == "ferry: nothing is damaged\n", "\(again.error)")

@@ -115,13 +115,19 @@ import Testing
         #expect((request.destination == .part(files.first ?? "")) == isPart, "\(request.destination)")
     }
 
-    @Test("Aria2Planner: with -c, a file that was downloaded from the same URL is whole, not the beginning of one")
+    @Test(
+        "Aria2Planner: with -c or a control file, a file that was downloaded from the same URL is whole, not the beginning of one"
+    )
     func downloaded() throws {
-        var world = PlanningWorld.test(files: ["f.iso": ""])
-        for (url, isWhole) in [(Self.url, true), ("http://other/f.iso", false)] {
+        for (words, files, url, isWhole) in [
+            (["-c"], ["f.iso": ""], Self.url, true), (["-c"], ["f.iso": ""], "http://other/f.iso", false),
+            ([], ["f.iso": "", "f.iso.aria2": ""], Self.url, true),
+            ([], ["f.iso": "", "f.iso.aria2": ""], "http://other/f.iso", false),
+        ] {
+            var world = PlanningWorld.test(files: files)
             world.hasDownloaded = { $0 == "./f.iso" && $1 == url || $0 == "f.iso" && $1 == url }
             let job = try Aria2Planner.plan(
-                try Aria2Arguments(["-c", Self.url]), standard: try GetOptions.parse([]), world: world,
+                try Aria2Arguments(words + [Self.url]), standard: try GetOptions.parse([]), world: world,
                 absolute: { Paths.join("/home/me", $0) }, gid: { "00000000000000ab" })
             guard case .downloads(let run) = job else { throw Aria2Failure(.unknown, "a daemon") }
             let destination = try #require(run.plan.items.compactMap(\.request).first).destination

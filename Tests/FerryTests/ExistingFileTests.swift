@@ -221,64 +221,6 @@ struct HalfFileTests {
         }
     }
 
-    /// The control file of aria2 for a file with these pieces of 1 MiB.
-    private func control(_ bits: [UInt8]) -> [UInt8] {
-        let total = (0..<8).reversed().map { UInt8(truncatingIfNeeded: Self.resource.size >> (8 * Int64($0))) }
-        let head: [UInt8] = [0, 1, 0, 0, 0, 0, 0, 0, 0, 0, 0, 0x10, 0, 0] + total + [UInt8](repeating: 0, count: 8)
-        return head + [0, 0, 0, UInt8(bits.count)] + bits + [0, 0, 0, 0]
-    }
-
-    /// aria2 reserves the whole length and fills it at several places.
-    @Test(
-        "Half file: of aria2's only what its control file lists is gone on with",
-        arguments: ["a.bin", "a.bin.part"])
-    func aria2(name: String) async throws {
-        try await Workshop.run { shop in
-            shop.server.serve("/a.bin", Self.resource)
-            var bytes = [UInt8](repeating: 0, count: Int(Self.resource.size))
-            for range in [0..<3 << 20, 10 << 20..<12 << 20] as [Range<Int64>] {
-                bytes.replaceSubrange(Int(range.lowerBound)..<Int(range.upperBound), with: Self.resource.bytes(range))
-            }
-            try put(bytes, at: name, in: shop)
-            try put(control([0b1110_0000, 0b0011_0000, 0]), at: name + ".aria2", in: shop)
-            let outcome = try await shop.get("/a.bin", { _ in }) { $0.destination = .part(shop.path(name)) }
-            shop.expect(try outcome.file.path, is: Self.resource)
-            #expect(outcome.resumedAt == 5 << 20)
-            #expect(shop.names == [name])
-            #expect(shop.server.bodyBytes() <= Self.resource.size - 4 << 20)
-        }
-    }
-
-    @Test(
-        "Half file: of aria2's with another content, or a control file that cannot be read, both files stay",
-        arguments: [[0b1110_0000, 0, 0], [0xFF]] as [[UInt8]])
-    func foreignAria2(bits: [UInt8]) async throws {
-        try await Workshop.run { shop in
-            shop.server.serve("/a.bin", Self.resource)
-            try put([UInt8](repeating: 7, count: Int(Self.resource.size)), at: "a.bin", in: shop)
-            try put(control(bits), at: "a.bin.aria2", in: shop)
-            let outcome = try await shop.get("/a.bin", { _ in }) { $0.destination = .part(shop.path("a.bin")) }
-            #expect(outcome.error != nil)
-            #expect(shop.names == ["a.bin", "a.bin.aria2"])
-        }
-    }
-
-    @Test("Half file: of aria2's without a piece is downloaded anew under its name; a longer file stays")
-    func emptyAria2() async throws {
-        try await Workshop.run { shop in
-            shop.server.serve("/a.bin", Self.resource)
-            try put([UInt8](repeating: 0, count: Int(Self.resource.size)), at: "a.bin", in: shop)
-            try put(control([0, 0, 0]), at: "a.bin.aria2", in: shop)
-            let outcome = try await shop.get("/a.bin", { _ in }) { $0.destination = .part(shop.path("a.bin")) }
-            try shop.expect(outcome.file.path, is: Self.resource)
-            #expect(shop.names == ["a.bin"] && outcome.notes("aria2 has noted no piece"))
-            try put([UInt8](repeating: 0, count: Int(Self.resource.size) + 1), at: "b.bin", in: shop)
-            try put(control([0, 0, 0]), at: "b.bin.aria2", in: shop)
-            let other = try await shop.get("/a.bin", { _ in }) { $0.destination = .part(shop.path("b.bin")) }
-            #expect(other.error != nil && shop.names == ["a.bin", "b.bin", "b.bin.aria2"])
-        }
-    }
-
     @Test("Half file: without its URL the error names the command")
     func withoutURL() async throws {
         try await Workshop.run { shop in

@@ -166,7 +166,7 @@ package final class SecretMemory: SecretVault {
 /// The name of the file with a download's secrets.
 enum SecretFileName {
     /// The suffix of a file that is being written.
-    static let draftSuffix = ".new"
+    static let draftSuffix = ReservedName.draft.text
 
     /// A name that is valid and unique on every file system, also on case-insensitive ones: keeps lower-case letters,
     /// digits, `-` and `_`, and encodes other bytes as `%xx`. An empty or too long name becomes `~` and a hash.

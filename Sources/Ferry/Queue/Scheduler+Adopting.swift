@@ -62,7 +62,8 @@ extension Scheduler {
         }
         var request = DownloadRequest(
             sources: data.sources,
-            destination: .file(data.partPath.dropping(suffix: ".part").map(String.init) ?? data.partPath))
+            destination: .file(data.partPath.dropping(suffix: ReservedName.part.text).map(String.init) ?? data.partPath)
+        )
         request.checksum = data.checksum
         request.id = data.id
         request.onDuplicate = .addAnother

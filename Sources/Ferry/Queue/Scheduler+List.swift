@@ -194,7 +194,9 @@ extension Scheduler {
     /// The state of the file's ranges: from the driver while it runs, otherwise from the journal.
     func picture(of row: CatalogueRow) async -> TransferPicture? {
         if let picture = known(row.id)?.driver?.picture() { return picture }
-        guard let part = row.part ?? row.path.map({ $0 + ".part" }), !StateKind(row.state).isOver else { return nil }
+        guard let part = row.part ?? row.path.map({ $0 + ReservedName.part.text }), !StateKind(row.state).isOver else {
+            return nil
+        }
         let found = await withFiles { try? PartFiles.find(at: part, fileSystem: $0) }
         guard let found, found.record.id == row.id.rawValue else { return nil }
         return TransferPicture(found.record)

@@ -14,7 +14,7 @@ import SystemPackage
 /// which the next request for the URL finds complete.
 package struct ContentStore: Sendable {
     /// What the names of files begin with whose digest is not known yet.
-    package static let prefix = ".incoming-"
+    package static let prefix = ReservedName.incoming.text
 
     /// Absolute.
     package let directory: String

@@ -53,6 +53,9 @@ public struct SyncReport: Sendable, Hashable, Codable {
     public var deleted: [String] = []
     /// What of the source cannot be used: one line each.
     public var problems: [String] = []
+    /// The paths in the source of files that have other names here, by their paths here: a name that is unsafe, or means
+    /// something to Ferry, is replaced.
+    public var renamed: [String: String] = [:]
 
     /// Whether the directory has every file of the source, proven as far as the source allows.
     public var isComplete: Bool { incomplete.isEmpty && problems.isEmpty }
@@ -139,6 +142,7 @@ public final class DirectorySync: Sendable {
         var state = State()
         state.report.listedCount = listing.entries.count
         state.report.problems = listing.problems.map(\.description)
+        for entry in listing.entries { state.report.renamed[entry.path] = entry.otherName }
         var (requests, entries): ([DownloadRequest], [FilePath: SetEntry]) = ([], [:])
         for step in plan.steps {
             switch step {
@@ -305,12 +309,14 @@ public final class DirectorySync: Sendable {
         }
     }
 
-    /// Deletes a file of the set that is unchanged since it was downloaded, with its digests.
+    /// Deletes a file of the set that is unchanged since it was downloaded, with its digests. Size and time alone prove
+    /// nothing: a server makes them public.
     private func delete(_ record: FileRecord, _ disk: Disk) -> Bool {
         let path = FilePath(directory).appending(record.path)
         let fileSystem = fileSystem(disk)
         guard let file = SyncPlan.LocalFile.read(path, fileSystem), record.isOf(file),
             let published = try? PublishedFile.read(path.string, fileSystem: fileSystem),
+            SyncPlan.Directory.isProven(record, at: path, fileSystem),
             (try? PublishedFile.delete(path.string, ifUnchangedSince: published, fileSystem: fileSystem)) != nil
         else { return false }
         DigestFile.remove(of: path, fileSystem: fileSystem)

@@ -36,6 +36,11 @@ public struct VerifiedFile: Sendable, Hashable {
     public var directory: String?
     /// The number of the user who recorded the digests, if that is not this one: the record is as trustworthy as that user.
     public var recordedBy: UInt32?
+    /// The path of the file with the record: a manifest, the digests beside the file, or the file itself, which keeps a
+    /// digest in an attribute; `nil` if there is no record.
+    public var recordedIn: String?
+    /// Why nothing is written by what the record says.
+    var recordFlaw: ErrorPhrase?
 
     /// Whether the file is whole.
     public var isIntact: Bool { state == .intact }
@@ -50,9 +55,12 @@ public struct VerifiedFile: Sendable, Hashable {
     }
 }
 
-/// Coded as `{"path", "state", "ranges"?, "error"?, "totalBytes"?, "checksum"?, "recordedBy"?}`.
+/// Coded as `{"path", "state", "ranges"?, "error"?, "totalBytes"?, "checksum"?, "recordedBy"?,
+/// "recordedIn"?}`.
 extension VerifiedFile: Encodable {
-    private enum CodingKeys: String, CodingKey { case path, state, ranges, error, totalBytes, checksum, recordedBy }
+    private enum CodingKeys: String, CodingKey {
+        case path, state, ranges, error, totalBytes, checksum, recordedBy, recordedIn
+    }
 
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
@@ -66,6 +74,7 @@ extension VerifiedFile: Encodable {
         try container.encodeIfPresent(record?.totalBytes, forKey: .totalBytes)
         try container.encodeIfPresent(record?.checksum, forKey: .checksum)
         try container.encodeIfPresent(recordedBy, forKey: .recordedBy)
+        try container.encodeIfPresent(recordedIn, forKey: .recordedIn)
     }
 }
 
@@ -84,9 +93,12 @@ extension VerifiedFile.State {
 }
 
 /// Compares files with the digests that were recorded when they were downloaded: of a directory with a manifest, all files
-/// of the set; of a file, the digests beside it, or those of the manifest of a directory that contains it.
+/// of the set; of a file, what was recorded with it: the digests beside it, or the one in its attribute; else the manifest
+/// of a set of this user that contains it.
 ///
-/// Nothing is written, so the files and the records may be anyone's who lets this user read them.
+/// Nothing is written, so the files and the records may be anyone's who lets this user read them: what is known of a record
+/// is its ``RecordSource``, by which ``DownloadManager/repair(_:with:)`` decides. Manifests are looked for in directories
+/// above the file only as far as nobody else can put files there.
 struct FileVerifier {
     let disk: Disk
 
@@ -95,8 +107,8 @@ struct FileVerifier {
         var files: [(path: FilePath, record: FileRecord?)] = []
         /// The directory of the manifest.
         var directory: String?
-        /// The other user who recorded the digests.
-        var recordedBy: UInt32?
+        /// Where the records are from.
+        var source: RecordSource?
         /// Why there may be more.
         var problem: ErrorPhrase?
     }
@@ -113,79 +125,91 @@ struct FileVerifier {
                 throw DownloadError(.invalidRequest, ErrorPhrase(.noManifest, path), recovery: .needsUser)
             }
             return Targets(
-                files: content.records.map { (place.appending($0.path), $0) }, directory: path,
-                recordedBy: otherOwner(of: place.appending(SetPath.manifest)), problem: content.problem)
+                files: content.records.map { (place.appending($0.path), $0) }, directory: path, source: content.source,
+                problem: content.problem)
         }
-        if let record = digests(beside: place, disk.fileSystem) {
-            return Targets(files: [(place, record)], recordedBy: DigestFile.path(of: place).flatMap(otherOwner))
+        let (beside, own) = (digests(beside: place, disk.fileSystem), attribute(of: place))
+        let above = try record(inManifestAbove: place)
+        // Own records before those of others; what is kept with the file before a manifest, which others may have made.
+        var found = [beside, own, above].compactMap(\.self).first { $0.source.flaw == nil } ?? beside ?? own
+        if let own, let above, found?.source == own.source, own.record.checksum == above.record.checksum,
+            own.record.totalBytes == above.record.totalBytes
+        {
+            // It says the same of the bytes, and where they are from.
+            found = above
         }
-        if let found = try record(inManifestAbove: place) {
-            return Targets(files: [(place, found.record)], recordedBy: otherOwner(of: found.manifest))
-        }
-        return Targets(files: [(place, attribute(of: place))], recordedBy: otherOwner(of: place))
+        return Targets(files: [(place, found?.record)], source: found?.source)
     }
 
-    /// The owner of a file, if that is another user.
-    private func otherOwner(of path: FilePath) -> UInt32? {
-        let owner = (try? disk.fileSystem.statusIfPresent(path))?.owner
-        return owner == disk.fileSystem.user.user ? nil : owner
-    }
+    /// A record, and where it is from.
+    typealias Found = (record: FileRecord, source: RecordSource)
 
     /// The digests beside a file, unless the file is a newer download without any.
-    private func digests(beside path: FilePath, _ fileSystem: any FileSystem) -> FileRecord? {
-        let found = DigestFile.read(of: path) { beside throws(FileError) in try fileSystem.openAnyones(beside) }
-        guard let record = found else { return nil }
-        guard let file = try? fileSystem.openAnyones(path) else { return record }
+    private func digests(beside path: FilePath, _ fileSystem: any FileSystem) -> Found? {
+        guard let place = DigestFile.path(of: path), let opened = try? fileSystem.openAnyones(place) else { return nil }
+        defer { opened.close() }
+        guard let source = try? RecordSource(opened, at: place, fileSystem: fileSystem),
+            let record = DigestFile.read(opened)
+        else { return nil }
+        guard let file = try? fileSystem.openAnyones(path) else { return (record, source) }
         defer { file.close() }
         guard let status = try? file.status(), status.modified.text != record.modified,
             let attribute = SourceAttribute.read(file), attribute.isOf(status), attribute.checksum != record.checksum
-        else { return record }
+        else { return (record, source) }
         return nil
     }
 
-    private func record(
-        inManifestAbove file: FilePath
-    ) throws(DownloadError) -> (record: FileRecord, manifest: FilePath)? {
+    private func record(inManifestAbove file: FilePath) throws(DownloadError) -> Found? {
         var directory = file.parent
-        while true {
-            if let records = try Manifest.content(of: directory, fileSystem: disk.fileSystem)?.records,
-                let rest = file.string.dropping(prefix: directory.string)
+        while disk.fileSystem.isOurs(directory: directory) {
+            if let content = try Manifest.content(of: directory, fileSystem: disk.fileSystem),
+                content.source.flaw == nil, let rest = file.string.dropping(prefix: directory.string)
             {
                 let path = rest.split(at: "/").joined(separator: "/")
-                if let record = records.first(where: { $0.path.hasSameBytes(as: path) }) {
-                    return (record, directory.appending(SetPath.manifest))
+                if let record = content.records.first(where: { $0.path.hasSameBytes(as: path) }) {
+                    return (record, content.source)
                 }
             }
             guard directory.parent != directory, !directory.components.isEmpty else { return nil }
             directory = directory.parent
         }
+        return nil
     }
 
-    /// The digest of a small file, which has no file of digests.
-    private func attribute(of path: FilePath) -> FileRecord? {
+    /// The digest that a file keeps in its attribute.
+    private func attribute(of path: FilePath) -> Found? {
         guard let file = try? disk.fileSystem.openAnyones(path) else { return nil }
         defer { file.close() }
-        guard let found = SourceAttribute.read(file), let checksum = found.checksum else { return nil }
+        guard let source = try? RecordSource(file, at: path, for: .content, fileSystem: disk.fileSystem),
+            let found = SourceAttribute.read(file), let checksum = found.checksum
+        else { return nil }
         var record = FileRecord(path: path.lastComponent?.string ?? "")
         (record.totalBytes, record.checksum, record.proof) = (found.length, checksum, .digest)
         (record.etag, record.lastModified, record.modified) = (found.etag, found.lastModified, found.modified.text)
-        return record
+        return (record, source)
     }
 
     /// Compares one file.
     ///
     /// - Parameter directory: The directory that confines the file; `nil` for none.
-    func verify(_ path: FilePath, _ given: FileRecord?, in directory: String?) -> VerifiedFile {
+    func verify(
+        _ path: FilePath, _ given: FileRecord?, from source: RecordSource? = nil, in directory: String?
+    ) -> VerifiedFile {
         let fileSystem = disk.fileSystem(within: directory)
         var result = VerifiedFile(path: path.string, state: .unknown, record: given, directory: directory)
+        if given != nil {
+            (result.recordedBy, result.recordedIn, result.recordFlaw) = (source?.user, source?.path, source?.flaw)
+        }
         guard var record = given, let total = record.totalBytes, let checksum = record.checksum else {
             if (try? fileSystem.exists(path)) == false { result.state = .missing }
             return result
         }
-        if record.pieces == nil, let beside = digests(beside: path, fileSystem), beside.checksum == checksum,
-            beside.totalBytes == total
+        if record.pieces == nil, let beside = digests(beside: path, fileSystem),
+            beside.record.checksum == checksum, beside.record.totalBytes == total,
+            // By the pieces a repair decides what it copies.
+            beside.source.flaw == nil || source?.flaw != nil
         {
-            record.pieces = beside.pieces
+            record.pieces = beside.record.pieces
             result.record = record
         }
         do throws(FileError) {
@@ -257,9 +281,8 @@ extension DownloadManager {
         }
         for target in targets.files {
             let file = await EngineProvider.files.run { disk in
-                var file = FileVerifier(disk: disk).verify(target.path, target.record, in: targets.directory)
-                if file.record != nil { file.recordedBy = targets.recordedBy }
-                return file
+                FileVerifier(disk: disk).verify(
+                    target.path, target.record, from: targets.source, in: targets.directory)
             }
             guard !Task.isCancelled else {
                 throw DownloadError(.cancelled, ErrorPhrase(.itWasCancelled))
@@ -279,7 +302,7 @@ extension DownloadManager {
     /// - Parameters:
     ///   - file: A damaged, changed or missing file, as ``verify(_:_:)`` found it.
     ///   - template: What the file is requested with; its sources replace those of the record, if there are any.
-    /// - Throws: `notResumable` without a record or a URL, `conflict` while another download has the name, `disk`, why the
+    /// - Throws: `notResumable` without a record that is this user's own, or a URL, `conflict` while another download has the name, `disk`, why the
     ///   file cannot be read, or that it is another user's.
     public static func repair(
         _ file: VerifiedFile, with template: DownloadRequest
@@ -287,6 +310,10 @@ extension DownloadManager {
         if case .unreadable(let error) = file.state { throw error }
         guard var record = file.record, record.checksum != nil || file.state == .missing else {
             throw DownloadError(.notResumable, ErrorPhrase(.notRepairable, file.path), recovery: .needsUser)
+        }
+        if let flaw = file.recordFlaw {
+            throw DownloadError(
+                .notResumable, ErrorPhrase(.recordNotOurs, file.path, flaw), recovery: .needsUser)
         }
         var request = template
         if request.sources.isEmpty { request.sources = record.urls.compactMap { try? DownloadURL($0) } }

@@ -48,7 +48,14 @@ struct Manifest: Sendable {
                 .conflict, ErrorPhrase(.setInUse, "\(directory)"), suggestion: ErrorPhrase(.waitForSync),
                 recovery: .needsUser)
         } catch { throw DownloadError(error) }
-        do throws(DownloadError) { try read() } catch {
+        do throws(DownloadError) {
+            if SourceAttribute.read(file) != nil {
+                throw DownloadError(
+                    .conflict, ErrorPhrase(.downloadedRecord, "\(path)"), suggestion: ErrorPhrase(.moveRecord),
+                    recovery: .needsUser)
+            }
+            try read()
+        } catch {
             file.close()
             throw error
         }
@@ -60,6 +67,7 @@ struct Manifest: Sendable {
         var records: [FileRecord] = []
         /// Why the manifest is not whole; `nil` if it is.
         var problem: ErrorPhrase?
+        var source: RecordSource
     }
 
     /// The last line of a whole manifest.
@@ -67,7 +75,7 @@ struct Manifest: Sendable {
 
     /// Reads the records of a directory without changing anything; `nil` if it has no manifest. Blocks.
     ///
-    /// The manifest may be another user's.
+    /// The manifest may be another user's, which its source tells.
     static func content(of directory: FilePath, fileSystem: any FileSystem) throws(DownloadError) -> Content? {
         let path = directory.appending(SetPath.manifest)
         guard (try? fileSystem.exists(path)) == true else { return nil }
@@ -75,7 +83,9 @@ struct Manifest: Sendable {
             let file = try fileSystem.openAnyones(path)
             defer { file.close() }
             let found = try read(file, length: file.status().length, path)
-            var content = Content(records: found.order.compactMap { found.records[$0] })
+            var content = Content(
+                records: found.order.compactMap { found.records[$0] },
+                source: try RecordSource(file, at: path, fileSystem: fileSystem))
             if found.unusable > 0 {
                 content.problem = ErrorPhrase(.manifestDamaged, "\(directory)", "\(found.unusable)")
             } else if let count = found.count {
@@ -159,7 +169,7 @@ struct Manifest: Sendable {
     /// Replaces the manifest in one step, durably, and closes it. Blocks.
     func replace(by records: [FileRecord]) throws(DownloadError) {
         defer { file.close() }
-        let new = FilePath(path.string + ".new")
+        let new = DownloadPaths.draft(of: path)
         do throws(FileError) {
             let mode = try file.status().mode & 0o777
             // allow(ours): checked just now.
@@ -186,12 +196,24 @@ struct Manifest: Sendable {
     /// Closes the manifest with the lines that were appended. Blocks.
     func close() { file.close() }
 
-    private static func line(_ record: FileRecord) throws(DownloadError) -> [UInt8] {
+    /// Returns the line of a record, without what would make it too long to be read: mirrors, then the reason of a failure.
+    static func line(_ record: FileRecord) throws(DownloadError) -> [UInt8] {
         var record = record
         // The digests of pieces are in the file beside it.
         record.pieces = nil
-        do { return Array(try APICoding.encode(record, sortsKeys: true)) + [0x0A] } catch {
-            throw DownloadError(.internal, "\(error)")
+        for shorten in [
+            { _ in }, { $0.urls.removeLast($0.urls.count - min(1, $0.urls.count)) },
+            { $0.problem = $0.problem.map { _ in "" } }, { $0.urls = [] }, { ($0.etag, $0.lastModified) = (nil, nil) },
+        ]
+            as [(inout FileRecord) -> Void]
+        {
+            shorten(&record)
+            let line: [UInt8]
+            do { line = Array(try APICoding.encode(record, sortsKeys: true)) } catch {
+                throw DownloadError(.internal, "\(error)")
+            }
+            if line.count <= mostLineBytes { return line + [0x0A] }
         }
+        throw DownloadError(.internal, "the record of a file is too long for its manifest")
     }
 }

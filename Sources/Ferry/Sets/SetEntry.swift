@@ -6,8 +6,10 @@ import SystemPackage
 public struct SetEntry: Sendable, Hashable {
     /// The path below the directory of the set: relative, each of its names made safe.
     public let path: String
+    /// The path that the source gives, if that is another one.
+    let listedPath: String?
     /// Whether the path is the one that the source gives, and not made safe.
-    let isExact: Bool
+    var isExact: Bool { listedPath == nil }
     /// The URLs of the file: the source, then mirrors; never empty.
     public var sources: [DownloadURL]
     /// The size of the file in bytes; `nil` if the source does not state it.
@@ -30,7 +32,14 @@ public struct SetEntry: Sendable, Hashable {
         }
         guard !sources.isEmpty else { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
         (self.path, self.sources, self.totalBytes, self.checksum) = (safe, sources, totalBytes, checksum)
-        isExact = safe.hasSameBytes(as: path)
+        listedPath = safe.hasSameBytes(as: path) ? nil : path
+    }
+
+    /// The path that the source gives, if it names another file than the path here.
+    var otherName: String? {
+        guard var rest = listedPath?[...] else { return nil }
+        while let shorter = rest.dropping(prefix: "./") { rest = shorter }
+        return path.hasSameBytes(as: String(rest)) ? nil : listedPath
     }
 
     /// The path by its bytes: canonically equivalent names are different files.
@@ -44,7 +53,7 @@ extension FileRecord {
 
 /// Paths of files below the directory of a set: relative, each name made safe as those that servers suggest.
 enum SetPath {
-    static let manifest = "ferry-manifest.jsonl"
+    static let manifest = ReservedName.manifest.text
     private static let mostDirectories = 64
     private static let mostBytes = 2048
 
@@ -56,15 +65,16 @@ enum SetPath {
         guard parts.count <= mostDirectories + 1, text.utf8.count <= mostBytes,
             parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." })
         else { return nil }
-        // A backslash is no separator here.
+        // A backslash is no separator here. The manifest of the set itself is no file of it, under whatever form of its name.
+        if parts.count == 1, ReservedName(String(parts[0])) == .manifest { return nil }
         let names = parts.compactMap { SafeName.sanitize(String($0.replacing("\\", by: "_"))) }
-        guard names.count == parts.count, names != [manifest] else { return nil }
+        guard names.count == parts.count else { return nil }
         return names.joined(separator: "/")
     }
 
-    /// Whether the file is one that Ferry keeps beside the files of a set.
+    /// Whether the file is one that Ferry keeps beside the files of a set: a directory that is served may itself be one.
     static func isOwn(_ path: String) -> Bool {
-        path == manifest || Paths.name(of: path).utf8.hasSuffix(DigestFile.suffix)
+        ReservedName(path) == .manifest || ReservedName(Paths.name(of: path)) == .digests
     }
 
     /// Returns the path of a URL below that of a directory; `nil` if it is not below it, or has a query.

@@ -15,7 +15,23 @@ extension SyncPlan.Directory {
         self.init(
             manifest: manifest, file: { SyncPlan.LocalFile.read(root.appending($0), fileSystem) },
             isSame: { Self.isSame(root.appending($0.path), $0, fileSystem, restoringTimes) },
-            isDownloaded: { Self.isDownloaded(root.appending($0.path), from: $0.sources[0], fileSystem) })
+            isDownloaded: { Self.isDownloaded(root.appending($0.path), from: $0.sources[0], fileSystem) },
+            isContradicted: { Self.proof(of: $0, at: root.appending($0.path), fileSystem) == false })
+    }
+
+    /// Whether the file keeps the digest of its record; `nil` if it keeps none.
+    private static func proof(of record: FileRecord, at path: FilePath, _ fileSystem: any FileSystem) -> Bool? {
+        guard let file = try? fileSystem.openOurs(path, .readOnly, for: .content) else { return nil }
+        defer { file.close() }
+        guard let status = try? file.status(), let kept = SourceAttribute.read(file), kept.isOf(status),
+            let checksum = kept.checksum, checksum.algorithm == record.checksum?.algorithm
+        else { return nil }
+        return checksum == record.checksum
+    }
+
+    /// Whether the file is the one of its record, by what it keeps itself or by its bytes: only then may it be deleted.
+    static func isProven(_ record: FileRecord, at path: FilePath, _ fileSystem: any FileSystem) -> Bool {
+        proof(of: record, at: path, fileSystem) ?? isSame(path, record, fileSystem, false)
     }
 
     private static func isSame(

@@ -50,6 +50,8 @@ struct SyncPlan: Sendable, Hashable {
         var isSame: (FileRecord) -> Bool
         /// Whether the file at a path was downloaded from this URL and is unchanged since, by its attribute.
         var isDownloaded: (SetEntry) -> Bool
+        /// Whether the file at a path keeps another digest than its record has, which then is not about it.
+        var isContradicted: (FileRecord) -> Bool = { _ in false }
     }
 
     /// In the order of the list.
@@ -92,11 +94,9 @@ struct SyncPlan: Sendable, Hashable {
             record.modified == file.modified || directory.isSame(record)
         {
             record.problem = nil
-            return switch isCurrent(record, entry) {
-            case true?: .keep(record)
-            case false?: .request(entry, .changed)
-            case nil: .request(entry, .unproven)
-            }
+            let isCurrent = isCurrent(record, entry)
+            if isCurrent == true { return .keep(record) }
+            if !directory.isContradicted(record) { return .request(entry, isCurrent == false ? .changed : .unproven) }
         }
         if options.replacesOthers { return .request(entry, .foreign) }
         // With a digest the file is compared; its attribute tells one of a sync that was killed.

@@ -142,7 +142,9 @@ extension DownloadManager {
         let root = FilePath(Self.absolute(directory))
         return try await EngineProvider.files.run { [options] disk throws(DownloadError) in
             let fileSystem = disk.fileSystem(within: options.root ?? root.string)
-            let manifest = try Manifest.content(of: root, fileSystem: fileSystem)?.records ?? []
+            let content = try Manifest.content(of: root, fileSystem: fileSystem)
+            if let flaw = content?.source.flaw { throw DownloadError(.disk, flaw, recovery: .needsUser) }
+            let manifest = content?.records ?? []
             let here = SyncPlan.Directory(
                 root, Dictionary(manifest.map { ($0.key, $0) }) { $1 }, fileSystem, restoringTimes: false)
             return SyncPreview(SyncPlan(listing, options, here), listing, here)

@@ -81,7 +81,8 @@ public struct ResumeData: Sendable, Hashable {
     private static func isPartPath(_ path: String) -> Bool {
         let names = path.utf8.split(separator: UInt8(ascii: "/"), omittingEmptySubsequences: false)
         guard let name = names.last, names.count > 1, names[0].isEmpty, !path.utf8.contains(0) else { return false }
-        return name.count > 5 && name.suffix(5).elementsEqual(".part".utf8)
+        let suffix = ReservedName.part.text.utf8
+        return name.count > suffix.count && name.suffix(suffix.count).elementsEqual(suffix)
             && !names.contains { $0.elementsEqual("..".utf8) }
     }
 }

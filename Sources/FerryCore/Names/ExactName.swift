@@ -1,7 +1,8 @@
-/// Validation of file names that the user gave: accepted unchanged or rejected.
+/// Validation of file names that the user gave: accepted unchanged or rejected, as that of a record (``ReservedName``)
+/// is.
 package enum ExactName {
-    /// The maximum length in bytes: with `.part.ferry.old` appended, the name fits into 255.
-    package static let maxBytes = 255 - ".part.ferry.old".utf8.count
+    /// The maximum length in bytes: with ``ReservedName/longestSuffix`` appended, the name fits into 255.
+    package static let maxBytes = 255 - ReservedName.longestSuffix.utf8.count
 
     /// Throws `invalidRequest` for a text that cannot be a file name.
     package static func check(_ name: String) throws(DownloadError) {
@@ -17,9 +18,17 @@ package enum ExactName {
         } else if name.utf8.count > maxBytes {
             problem = ErrorPhrase(.longName, "\(name.utf8.count)", "\(maxBytes)")
         } else {
-            return
+            return try checkMeaning(name)
         }
         throw DownloadError(.invalidRequest, ErrorPhrase(.unusableName, String(name.prefix(40)), problem))
+    }
+
+    /// Throws `invalidRequest` for the name of a record, which Ferry would believe when it is downloaded.
+    package static func checkMeaning(_ name: String) throws(DownloadError) {
+        guard ReservedName.record(name) != nil else { return }
+        throw DownloadError(
+            .invalidRequest, ErrorPhrase(.unusableName, String(name.prefix(40)), ErrorPhrase(.nameOfRecord)),
+            recovery: .needsUser)
     }
 }
 

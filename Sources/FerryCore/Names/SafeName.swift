@@ -7,12 +7,11 @@
 /// - drop outer white space and trailing dots; replace a leading dash or dot by `_`;
 /// - put a `_` before a leading combining mark;
 /// - append a `_` to device names of Windows: `con.txt` becomes `con_.txt`;
-/// - append a `_` to names ending in `.part`, `.ferry` or `.old`, which may be part files and journals of other
-///   downloads;
+/// - append a `_` to names that mean something to Ferry, such as those of part files and records (``ReservedName``);
 /// - cut at a character boundary beyond ``maxBytes``, keeping the extension.
 package enum SafeName {
-    /// The maximum length in bytes: with ` (999)` and `.part.ferry.old` appended, the name fits into 255.
-    package static let maxBytes = 255 - " (999)".utf8.count - ".part.ferry.old".utf8.count
+    /// The maximum length in bytes: with ` (999)` and ``ReservedName/longestSuffix`` appended, the name fits into 255.
+    package static let maxBytes = 255 - " (999)".utf8.count - ReservedName.longestSuffix.utf8.count
 
     /// Returns the name of a download: the suggestion, else the last segment of the URL, else of the final URL, else
     /// `download`.
@@ -46,12 +45,12 @@ package enum SafeName {
 
     /// Returns the n-th alternative of a name in use: `name (2).ext`; preceding path components are kept.
     ///
-    /// The name is cut if there would be no room for `.part.ferry.old`.
+    /// The name is cut if there would be no room for ``ReservedName/longestSuffix``.
     package static func numbered(_ name: String, _ n: Int) -> String {
         let start = name.utf8.lastIndex(of: UInt8(ascii: "/")).map { name.utf8.index(after: $0) } ?? name.startIndex
         let parts = FileExtension.split(String(name[start...]))
         let number = " (\(n))"
-        let room = 255 - ".part.ferry.old".utf8.count - number.utf8.count - parts.suffix.utf8.count
+        let room = 255 - ReservedName.longestSuffix.utf8.count - number.utf8.count - parts.suffix.utf8.count
         return name[..<start] + prefix(of: parts.stem, bytes: max(room, 1)) + number + parts.suffix
     }
 
@@ -78,8 +77,8 @@ extension SafeName {
             // Device names are reserved with any extension.
             let stem = bytes.firstIndex(of: UInt8(ascii: ".")) ?? bytes.count
             if stem <= 7, [0x61, 0x63, 0x6C, 0x6E, 0x70].contains(first | 0x20) { return false }
-            return !isOurs(String(decoding: bytes.suffix(6), as: UTF8.self))
-        }
+            return true
+        } && ReservedName(name) == nil
     }
 
     /// Letters, digits and punctuation that is never changed inside a name; no white space.
@@ -141,7 +140,7 @@ extension SafeName {
         // It would be displayed as part of the preceding slash.
         if joinsWhatIsBefore(first) { text = "_" + text }
         text = mendingDeviceName(text)
-        return isOurs(text) ? text + "_" : text
+        return ReservedName(text) == nil ? text : text + "_"
     }
 
     /// Whether the scalar combines with the preceding one: marks, joiners and modifiers.
@@ -150,12 +149,6 @@ extension SafeName {
         case .nonspacingMark, .spacingMark, .enclosingMark: true
         default: scalar.properties.isGraphemeExtend || scalar.properties.isEmojiModifier
         }
-    }
-
-    /// Whether the name is of the form of Ferry's own files; case-insensitive, as some file systems are.
-    private static func isOurs(_ name: String) -> Bool {
-        let lower = ASCII.lowercased(name)
-        return lower.utf8.hasSuffix(".part") || lower.utf8.hasSuffix(".ferry") || lower.utf8.hasSuffix(".old")
     }
 
     private static func mendingDeviceName(_ name: String) -> String {

@@ -137,6 +137,7 @@ extension DownloadRequest {
         }
         switch destination {
         case .file(let path), .part(let path), .directory(let path, _):
+            try checkName()
             // The system takes such a path for the shorter one before the byte.
             guard path.utf8.contains(0) else { break }
             throw DownloadError(
@@ -176,6 +177,19 @@ extension DownloadRequest {
 }
 
 extension DownloadRequest {
+    /// Throws if the file would have the name of a record, which Ferry would believe.
+    private func checkName() throws(DownloadError) {
+        switch destination {
+        case .file(let path): try ExactName.checkMeaning(Paths.name(of: path))
+        case .directory(_, .exact(let name)): try ExactName.checkMeaning(name)
+        case .part(let path):
+            let name = Paths.name(of: path)
+            let stem = [ReservedName.journal, .part].lazy.compactMap { name.dropping(suffix: $0.text) }.first
+            try ExactName.checkMeaning(String(stem ?? name[...]))
+        case .directory, .stream: break
+        }
+    }
+
     /// A property of a request, and the member that it is coded as.
     package struct Property: Sendable {
         /// When a change of a listed download's takes effect.

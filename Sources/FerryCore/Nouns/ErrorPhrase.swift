@@ -49,7 +49,7 @@ extension ErrorPhrase {
         // Requests
         case secretsForNobody, unusableOrigin
         case noURL, manySources, notAPartFile, notAFileName, journalWithoutURL, directoryReadOnly
-        case unusableName, emptyName, directoryName, slashInName, zeroInName, longName
+        case unusableName, emptyName, directoryName, slashInName, zeroInName, longName, nameOfRecord
         case unusableIdentifier, sameIdentifier, listedIdentifier, longLabel, longUserInfo
         case unusableListName, keptStream
         case notAChecksum, unknownAlgorithm, notHexadecimal, digitCount
@@ -97,6 +97,7 @@ extension ErrorPhrase {
         // Sets of files, and files that are verified and repaired
         case notASetPath, sameSetPath, emptySet, setAnswered, setLeavesServer, notAnIndex, largeSet, noSetBase, setInUse
         case noManifest, manifestDamaged, manifestShort, syncNotEnded, linksWithQuery, deepSet, noneWanted
+        case recordNotOurs, downloadedRecord, largeRecord
         case notRepairable, repairWithoutURL, repairInTheWay, setRedirected, unclosedQuote, contentInTheWay
         case noSet, manySets, setListForSocket, setPlaceTaken, setSource, credentialsInSet
         // Missing features of a file system
@@ -150,7 +151,8 @@ extension ErrorPhrase {
         case hostIsHeld, hostGivenUp, noHostName
         case seconds, hostIsFull, openedAnew, memoryLost, checkpointLost, otherNameBegun, journalAlone
         case checksumKept, checksumDropped, joinedForDigest, digestRefuted
-        case comparingExisting, otherContent, halfTaken, nothingNoted, mayBeHalf, partFits, partOfOtherName,
+        case comparingExisting, otherContent, halfTaken, nothingNoted, doubtfulControl, mayBeHalf, partFits,
+            partOfOtherName,
             foreignHalf, wouldRestart
         case storedEncoded, contentDigestsLeft, digestsNotKept
         case wasNotSynced, partShortened, partMovedHere, putBack, otherDigest, skipped, wasMovedTo, movedTo
@@ -187,7 +189,7 @@ extension ErrorPhrase {
         case allowThenRestart, startUnconfined
         case nameSessions, nameDownloads, noShell, choosePlaceBelow, giveInURLs, runByItself, startUserSession
         case waitForSync, finishOther, overwriteInSet, moveItAway, newLinkInSet, leaveStrictAway, keptInSet,
-            listWithDigests, giveThatAddress, syncHere, setsShow
+            listWithDigests, giveThatAddress, moveRecord, syncHere, setsShow
     }
 }
 

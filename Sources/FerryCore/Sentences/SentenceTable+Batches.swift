@@ -8,6 +8,9 @@ extension SentenceTable {
         // Results
         "--results {0}: {1}": "--results {0}：{1}",
         "it is no results file of ferry; give the name of a new file": "它不是 ferry 的结果文件；请给出新文件的名称",
+        "another process replaces it; give each process a file of its own": "另一个进程正在替换它；请给每个进程各自的文件",
+        "a line of {0} bytes would not be read back": "{0} 字节的一行将无法再读取",
+        "it is a symbolic link; give the name of the file itself": "它是符号链接；请给出文件本身的名称",
         "another process writes to it; give each process a file of its own": "另一个进程正在写入；请给每个进程各自的文件",
         "its last checkpoint cannot be used; give the name of a new file": "其最后一个检查点无法使用；请给出新文件的名称",
         "{0}: goes on after line {1}; so far {2} complete, {3} failed": "{0}：从第 {1} 行之后继续；目前 {2} 个完成，{3} 个失败",

@@ -60,6 +60,10 @@ extension SentenceTable {
         .nothingNoted: (
             "aria2 has noted no piece of {0}: it is downloaded from the beginning", "aria2 没有记录 {0} 的任何部分：从头下载"
         ),
+        .doubtfulControl: (
+            "{0} does not fit {1}, which is left as it is: the download begins under another name",
+            "{0} 与 {1} 不符，后者保持不变：下载将以其他名称开始"
+        ),
         .digestsNotKept: (
             "the digests of its pieces could not be kept, so damage could not be repaired later: {0}",
             "无法保存各片的校验值，今后若文件损坏将无法修复：{0}"

@@ -18,6 +18,9 @@ extension SentenceTable {
         .directoryName: ("it is a directory", "它是一个目录"),
         .slashInName: ("it contains “/”", "它包含“/”"),
         .zeroInName: ("it contains a zero byte", "它包含零字节"),
+        .nameOfRecord: (
+            "Ferry keeps records in files of such a name, and would believe the file", "Ferry 用这样的名称保存记录，会相信该文件的内容"
+        ),
         .longName: ("it has {0} bytes, more than {1}", "它有 {0} 字节，超过 {1} 字节"),
         .unusableIdentifier: (
             "the identifier of a download is empty or has a control character in it", "下载的标识符为空或包含控制字符"

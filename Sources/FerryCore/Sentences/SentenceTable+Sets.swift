@@ -47,6 +47,14 @@ extension SentenceTable {
             "there is no record of the digests of {0}, so it cannot be repaired", "没有 {0} 的校验值记录，因此无法修复"
         ),
         .repairWithoutURL: ("it is not known where {0} is from: give its URL", "不知道 {0} 来自何处：请给出其 URL"),
+        .recordNotOurs: (
+            "{0} is not repaired by a record that is not your own: {1}", "不会按照不属于您的记录修复 {0}：{1}"
+        ),
+        .largeRecord: (
+            "{0} would have {1} bytes, of which at most {2} are read: it stays as it is",
+            "{0} 将有 {1} 字节，而最多读取 {2} 字节：它保持不变"
+        ),
+        .downloadedRecord: ("{0} was downloaded, so it is no record of Ferry", "{0} 是下载来的文件，不是 Ferry 的记录"),
         .repairInTheWay: ("{0} is of another download", "{0} 是另一个下载的文件"),
         .setRedirected: (
             "{0} leads to another server, whose files are another set: {1}", "{0} 指向另一台服务器，那里的文件是另一个集合：{1}"
@@ -89,6 +97,7 @@ extension SentenceTable {
             "The server may send a wrong Content-Digest. Use a list with the digests of the files.",
             "服务器发送的 Content-Digest 可能有误。请使用带有文件校验值的列表。"
         ),
+        .moveRecord: ("Move it elsewhere.", "请将它移到别处。"),
         .giveThatAddress: ("Give that address if it is meant.", "如果要的就是它，请给出那个地址。"),
         .syncHere: ("Run ferry sync without --daemon.", "请不带 --daemon 运行 ferry sync。"),
         .setsShow: ("Run ferry sets to see all.", "请运行 ferry sets 查看全部集合。"),
@@ -123,6 +132,8 @@ extension SentenceTable {
         "unreadable: {0}: {1}": "无法读取：{0}：{1}",
         "{0} files are intact, {1} are not": "{0} 个文件完好，{1} 个不完好",
         "line {0}: not a JSON object": "第 {0} 行：不是 JSON 对象",
+        "{0} is repaired by your record in {1}": "按照您在 {1} 中的记录修复 {0}",
+        "{0} is the name here of {1}": "{1} 在这里的名称是 {0}",
         "the digests of {0} were recorded by user {1}": "{0} 的校验值由用户 {1} 记录",
         // What a sync would do
         "fetch: {0}: it is missing here": "下载：{0}：这里没有",

@@ -5,7 +5,7 @@
 /// pieces in flight (4), then of each its index (4), length (4), length of its bit field (4) and bit field, one bit for
 /// each block of 16 KiB.
 package struct Aria2ControlFile: Sendable, Hashable {
-    package static let suffix = ".aria2"
+    package static let suffix = ReservedName.aria2Control.text
     /// The maximum size of a control file, in bytes.
     package static let mostBytes = 1 << 20
     private static let blockBytes: ByteCount = 16 << 10

@@ -12,7 +12,7 @@ package import SystemPackage
 /// It contains the digest of each piece of 1 MiB, so that damage is found and only damaged pieces are fetched again.
 /// Files of a single piece have none; their digest is in ``SourceAttribute``.
 package enum DigestFile {
-    package static let suffix = ".ferry-digests"
+    package static let suffix = ReservedName.digests.text
     /// The maximum size in bytes: the digests of ``PieceDigests/mostPieces`` pieces, and the URLs.
     static let mostBytes: ByteCount = 8 << 20
 
@@ -25,15 +25,17 @@ package enum DigestFile {
 
     /// Writes the digests of a file, in place of earlier ones. Blocks.
     ///
-    /// Not synced: digests that a power cut loses are found missing, and damaged ones are refused.
+    /// Throws `unsupported` for digests that would not be read back. Not synced: digests that a power cut loses are found missing, and damaged ones are refused.
     package static func write(
         _ record: FileRecord, of file: FilePath, fileSystem: any FileSystem
     ) throws(FileError) {
         guard let path = path(of: file) else { throw FileError(.create, file, kind: .unsupported) }
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
-        guard let text = try? encoder.encode(record) else { throw FileError(.create, path, kind: .unsupported) }
-        let new = FilePath(path.string + ".new")
+        guard let text = try? encoder.encode(record), ByteCount(text.count) < mostBytes else {
+            throw FileError(.create, path, kind: .unsupported)
+        }
+        let new = DownloadPaths.draft(of: path)
         // allow(ours): checked just now.
         if try fileSystem.ours(at: new, for: .removal) != nil { try fileSystem.removeIfPresent(new) }
         let created = try fileSystem.create(new, mode: 0o600)
@@ -44,15 +46,13 @@ package enum DigestFile {
 
     /// Reads the digests of a file; `nil` if there are none that this user has written. Blocks.
     package static func read(of file: FilePath, fileSystem: any FileSystem) -> FileRecord? {
-        read(of: file) { path throws(FileError) in try fileSystem.openOurs(path, .readOnly) }
+        guard let path = path(of: file), let opened = try? fileSystem.openOurs(path, .readOnly) else { return nil }
+        defer { opened.close() }
+        return SourceAttribute.read(opened) == nil ? read(opened) : nil
     }
 
-    /// Reads the digests of a file that `open` opens; `nil` if there are none. Blocks.
-    package static func read(
-        of file: FilePath, _ open: (FilePath) throws(FileError) -> any File
-    ) -> FileRecord? {
-        guard let path = path(of: file), let opened = try? open(path) else { return nil }
-        defer { opened.close() }
+    /// Reads an open file of digests; `nil` if it is none. Blocks.
+    package static func read(_ opened: any File) -> FileRecord? {
         guard let length = try? opened.status().length, length <= mostBytes,
             let bytes = try? opened.read(0..<length)
         else { return nil }

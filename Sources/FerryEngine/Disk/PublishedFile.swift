@@ -63,7 +63,11 @@ enum Replaceable {
         guard status.kind != .directory, let name = path.lastComponent?.string else { return false }
         // `a.part` may be a user's file, or the part file of `a`, which its mode or journal reveals.
         if status.kind == .regular, status.mode & 0o7000 == PartFile.mode & 0o7000 { return false }
-        if name.utf8.hasSuffix(".part"), try fileSystem.exists(FilePath(path.string + ".ferry")) { return false }
-        return ![".part.ferry", ".part.ferry.old", ".part.ferry.new"].contains { name.utf8.hasSuffix($0) }
+        if let stem = name.dropping(suffix: DownloadPaths.partSuffix), !stem.isEmpty,
+            let journal = DownloadPaths(of: path)?.journal, try fileSystem.exists(journal)
+        {
+            return false
+        }
+        return ReservedName.record(name) != .journal
     }
 }

@@ -280,9 +280,12 @@ extension DownloadDriver {
         return nil
     }
 
-    /// The file that an earlier run of this download published, if it is unchanged.
+    /// The file that the finished one replaces: that of an earlier run, or one that has no byte of the download.
+    var replaced: PublishedFile? { context.replaces ?? state.withLock { $0.placement.emptyHalf } }
+
+    /// The file that is replaced, if it is unchanged.
     func earlierFile(_ disk: Disk) -> FilePath? {
-        guard let file = context.replaces, file.isUnchanged(fileSystem: disk.fileSystem) else { return nil }
+        guard let file = replaced, file.isUnchanged(fileSystem: disk.fileSystem) else { return nil }
         return FilePath(file.path)
     }
 

@@ -62,7 +62,7 @@ extension DownloadDriver {
         else { return nil }
         for path in paths {
             // While aria2 has not finished a file, its control file is beside it.
-            guard (try? disk.fileSystem.exists(FilePath(path.string + ".aria2"))) != true,
+            guard (try? disk.fileSystem.exists(FilePath(path.string + Aria2ControlFile.suffix))) != true,
                 let file = try? disk.fileSystem.openOurs(path, .readOnly, for: .content)
             else { continue }
             if let status = try? file.status(), status.length == total, mayBe(representation.identity, file, status) {
@@ -106,10 +106,12 @@ extension DownloadDriver {
                     file.close()
                     throw FileError(.read, control, kind: .endedEarly)
                 }
-                // A longer file is not the one that aria2 began.
-                if written.ranges.isEmpty, status.length <= written.totalBytes {
-                    return try beginAnew(inPlaceOf: candidate, name, disk)
+                guard try isPlausible(written, control, candidate, disk) else {
+                    file.close()
+                    report(.event(.note(Reason(.doubtfulControl, "\(control)", "\(path)"))))
+                    return begin(with: nil)
                 }
+                if written.ranges.isEmpty { return try beginAnew(inPlaceOf: candidate, name, disk) }
                 ranges.formIntersection(written.ranges)
             }
             state.withLock { [candidate, name] state in
@@ -123,18 +125,54 @@ extension DownloadDriver {
         } catch { throw DownloadError(error) }
     }
 
-    /// Removes a half file of which aria2 has noted no piece, as after a kill in its first minute: by its own account
-    /// nothing of the file is there, only space for it.
+    /// Whether the control file may be about this file: not if Ferry has downloaded either of them, if the file is longer
+    /// than the one that aria2 began, or if the file has bytes of which none is noted. Such a file is whole, or no longer
+    /// the one that aria2 wrote, and is left as it is.
+    private func isPlausible(
+        _ written: Aria2ControlFile, _ control: FilePath, _ half: Candidate, _ disk: Disk
+    ) throws(FileError) -> Bool {
+        guard half.status.length <= written.totalBytes, SourceAttribute.read(half.file)?.isOf(half.status) != true
+        else {
+            return false
+        }
+        let record = try disk.fileSystem.openOurs(control, .readOnly, for: .content)
+        defer { record.close() }
+        guard SourceAttribute.read(record) == nil else { return false }
+        if !written.ranges.isEmpty { return true }
+        return try Self.isEmpty(half.file, length: half.status.length)
+    }
+
+    /// Whether all bytes are zero: space that was reserved.
+    private static func isEmpty(_ file: any File, length: ByteCount) throws(FileError) -> Bool {
+        var start: ByteCount = 0
+        while start < length {
+            let piece = try file.read(start..<min(length, start + 1 << 20))
+            guard !piece.isEmpty, piece.allSatisfy({ $0 == 0 }) else { return false }
+            start += ByteCount(piece.count)
+        }
+        return true
+    }
+
+    /// Begins beside a half file of which aria2 has noted no piece, as after a kill in its first minute: by its own account
+    /// nothing of the file is there, only space for it. The new file replaces it, and the control file goes after that.
     private func beginAnew(inPlaceOf half: Candidate, _ name: String, _ disk: Disk) throws(FileError) {
         defer { half.file.close() }
         guard half.isUnchanged(disk) else { throw FileError(.read, half.path, kind: .endedEarly) }
-        // allow(ours): both were opened and checked above.
-        try disk.fileSystem.removeIfPresent(half.path)
-        // allow(ours): both were opened and checked above.
-        if let control = half.control { try disk.fileSystem.removeIfPresent(control) }
-        state.withLock { $0.placement.name = name }
+        state.withLock { state in
+            state.placement.emptyHalf = PublishedFile(half.path, half.status)
+            state.placement.name = name
+        }
         report(.event(.note(Reason(.nothingNoted, "\(half.path)"))))
         begin(with: nil)
+    }
+
+    /// Removes the control file of an empty half file that the published file has replaced.
+    func removeControl(of published: FilePath, _ disk: Disk) {
+        guard state.withLock({ $0.placement.emptyHalf })?.path == published.string else { return }
+        let control = FilePath(published.string + Aria2ControlFile.suffix)
+        guard (try? disk.fileSystem.ours(at: control, for: .removal)) != nil else { return }
+        // allow(ours): checked just now.
+        try? disk.fileSystem.removeIfPresent(control)
     }
 
     /// Reads which bytes of its file aria2 has written: it reserves the whole length at the start, and fills it at several

@@ -22,7 +22,7 @@ extension DownloadDriver {
         if case .stream = request.destination { return false }
         guard let total = representation.identity.totalBytes, total < Self.smallFileBytes else { return false }
         if representation.endsByClose { return false }
-        return request.uploadTo != nil || context.replaces == nil
+        return request.uploadTo != nil || replaced == nil
     }
 
     /// Moves the current partial content to the backup if there is a `reason`, and creates storage for the new file.
@@ -134,12 +134,12 @@ extension DownloadDriver {
         return true
     }
 
-    /// Whether there is a file that the new one replaces, which takes a part file; or one of a download in progress, which
-    /// may be in the way.
+    /// Whether there is a file that the new one replaces, which takes a part file; or a part file, which may be in the way.
     private func isReplaced(_ path: FilePath, _ disk: Disk) throws(DownloadError) -> Bool {
         guard request.uploadTo == nil, request.onConflict == .overwrite else { return false }
         do throws(FileError) {
-            return try disk.fileSystem.exists(path) ? true : disk.fileSystem.exists(FilePath(path.string + ".part"))
+            return try disk.fileSystem.exists(path)
+                ? true : disk.fileSystem.exists(FilePath(path.string + DownloadPaths.partSuffix))
         } catch { throw DownloadError(error) }
     }
 

@@ -206,7 +206,8 @@ extension DownloadDriver {
     // MARK: Publishing
 
     private func publishOrder(directory: FilePath, name: String, total: ByteCount) -> PublishOrder {
-        state.withLock { state in
+        let replaced = replaced
+        return state.withLock { state in
             let identity = state.machine.file.identity
             let given = request.usesServerTime ? identity.lastModified : nil
             let time = given.flatMap { HTTPDate.parse($0) }.flatMap {
@@ -222,7 +223,7 @@ extension DownloadDriver {
                             url: $0.text, etag: identity.etag, lastModified: identity.lastModified, checksum: checksum)
                         : FileSource(url: $0.text, checksum: checksum)
                 },
-                replaces: context.replaces)
+                replaces: replaced)
         }
     }
 
@@ -289,6 +290,7 @@ extension DownloadDriver {
         await files.run { [self] in
             note(published.path, $0.fileSystem)
             removeRest(of: pair.paths, pair.journal($0), record, syncs: false, $0)
+            removeControl(of: published.path, $0)
         }
         return finished
     }

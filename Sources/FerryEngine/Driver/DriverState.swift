@@ -120,6 +120,8 @@ extension DownloadDriver {
         var tags: JournalTags?
         var backup = Backup.none
         var isReplacing = false
+        /// The file with no byte of the download, only space for it, that the finished one replaces.
+        var emptyHalf: PublishedFile?
         /// The values of the last ``DownloadEvent/Kind/started(name:totalBytes:)`` event.
         var started: (name: String, totalBytes: ByteCount?)?
 

@@ -15,7 +15,8 @@ package enum PartFiles {
             for name in names where HalfFile.suffixes.contains(where: { name.utf8.hasSuffix($0) }) {
                 let path = folder.appending(name).string
                 // A crash before the first journal leaves an empty part file.
-                guard try !fileSystem.exists(FilePath(path + ".ferry")),
+                let journal = DownloadPaths(of: FilePath(path))?.journal
+                guard try journal.map({ path throws(FileError) in try !fileSystem.exists(path) }) ?? true,
                     let status = try fileSystem.statusIfPresent(FilePath(path)), status.length > 0
                 else { continue }
                 others.append(ErrorPhrase(.foreignHalf, path, ShellWord.quote(path)))
@@ -24,8 +25,8 @@ package enum PartFiles {
                 let journal = folder.appending(name)
                 if let flaw = try fileSystem.flaw(at: journal) {
                     others.append(ErrorPhrase(.notOurs, journal.string, flaw.phrase))
-                } else if let part = name.dropping(suffix: ".ferry") {
-                    own.append(folder.appending(String(part)).string)
+                } else if let part = DownloadPaths(of: journal)?.part {
+                    own.append(part.string)
                 }
             }
             return (own, others)

@@ -3,10 +3,10 @@ package import SystemPackage
 
 /// The paths of one download in its directory: the final file and the files beside it.
 package struct DownloadPaths: Sendable, Hashable {
-    package static let partSuffix = ".part"
-    package static let journalSuffix = ".part.ferry"
+    package static let partSuffix = ReservedName.part.text
+    package static let journalSuffix = ReservedName.journal.text
     /// The suffix of a part file or journal in the backup.
-    package static let oldSuffix = ".old"
+    package static let oldSuffix = ReservedName.backup.text
 
     package let directory: FilePath
     /// The final name: one component.
@@ -53,16 +53,19 @@ package struct DownloadPaths: Sendable, Hashable {
     package var part: FilePath { path(Self.partSuffix) }
     package var journal: FilePath { path(Self.journalSuffix) }
     /// The part file in the backup.
-    package var oldPart: FilePath { path(".part.old") }
+    package var oldPart: FilePath { path(Self.partSuffix + Self.oldSuffix) }
     /// The journal in the backup.
-    package var oldJournal: FilePath { path(".part.ferry.old") }
+    package var oldJournal: FilePath { path(Self.journalSuffix + Self.oldSuffix) }
     /// The temporary file of a journal that is being rewritten.
-    package var newJournal: FilePath { path(".part.ferry.new") }
+    package var newJournal: FilePath { Self.draft(of: journal) }
 
     /// Returns whether a file or a part file has the name; not, if that cannot be told.
     func isInUse(_ fileSystem: any FileSystem) -> Bool {
         [final, part].contains { (try? fileSystem.exists($0)) == true }
     }
+
+    /// The name of a record that is being written, beside it.
+    package static func draft(of record: FilePath) -> FilePath { FilePath(record.string + ReservedName.draft.text) }
 
     private func path(_ suffix: String) -> FilePath { directory.appending(name + suffix) }
 

@@ -198,7 +198,7 @@ extension timespec {
 /// The names that other programs give to unfinished files: `NAME.part` (Firefox), `NAME.crdownload` (Chrome), and
 /// `NAME` itself (curl, wget).
 enum HalfFile {
-    static let suffixes = [DownloadPaths.partSuffix, ".crdownload"]
+    static let suffixes = [DownloadPaths.partSuffix, ReservedName.chromePart.text]
 
     /// The paths of unfinished files of a download.
     static func paths(of paths: DownloadPaths) -> [FilePath] {

@@ -215,6 +215,15 @@ package struct LocalFileSystem: FileSystem {
     }
 }
 
+extension LocalFileSystem {
+    /// Returns an open file of another part of the program, for a look at it: the file has a descriptor of its own.
+    package static func file(ofDescriptor descriptor: Int32, at path: FilePath) throws(FileError) -> any File {
+        let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
+        guard copy >= 0 else { throw FileError(.open, path, errno: errno) }
+        return LocalFile(descriptor: copy, path: path)
+    }
+}
+
 extension FileStatus {
     init(_ raw: stat) {
         let kind: Kind =

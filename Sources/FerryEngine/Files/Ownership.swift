@@ -1,3 +1,4 @@
+import FerryCore
 package import SystemPackage
 
 /// The ownership check: the one rule that decides whether a journal, part file or finished file is trusted, written
@@ -196,7 +197,7 @@ extension FileSystem {
             defer { file.close() }
             return (try? file.status()).map(Ownership.Sample.init)
         }
-        let path = directory.appending(".ferry-\(UInt64.random(in: .min ... .max)).tmp")
+        let path = directory.appending(ReservedName.sample.text + "\(UInt64.random(in: .min ... .max)).tmp")
         guard let file = try? create(path, mode: 0o600) else { return nil }
         defer {
             file.close()

@@ -82,6 +82,9 @@ extension JournalRecord {
         guard version >= 1 else { return "version \(version)" }
         guard DownloadID(rawValue: id).isOneLine else { return "an id of several lines" }
         guard Self.isBareName(name) else { return "the name is not a bare name" }
+        for name in [name, publishing?.name].compactMap(\.self) where ReservedName.record(name) != nil {
+            return "the name is that of a record"
+        }
         if let totalBytes, !totalBytes.isSize { return "a total that cannot be" }
         if let length = identity.totalBytes, !length.isSize { return "a length that cannot be" }
         if let publishing {

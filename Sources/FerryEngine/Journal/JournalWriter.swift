@@ -57,7 +57,7 @@ struct JournalWriter {
     /// The temporary name. There is only one writer, so an existing file that passes the ownership check is left from
     /// a crash.
     private var newPath: FilePath {
-        FilePath(path.string + ".new")
+        DownloadPaths.draft(of: path)
     }
 
     private func place(_ bytes: [UInt8]) throws(FileError) -> any File {

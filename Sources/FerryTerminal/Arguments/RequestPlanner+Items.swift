@@ -128,7 +128,8 @@ extension RequestPlanner {
         case .file(let path): names.append(Paths.name(of: path))
         case .part(let path):
             let name = Paths.name(of: path)
-            names.append(String(name.dropping(suffix: ".part.ferry") ?? name.dropping(suffix: ".part") ?? name[...]))
+            let stem = [ReservedName.journal, .part].lazy.compactMap { name.dropping(suffix: $0.text) }.first
+            names.append(String(stem ?? name[...]))
         case .directory, .stream: break
         }
         guard let checksum = names.lazy.compactMap(list.checksum(for:)).first else {

@@ -101,7 +101,7 @@ struct RequestPlanner: Sendable {
 
     private func target(_ item: String) throws(UsageError) -> Target {
         if !item.utf8.contains("://") {
-            let isPart = item.utf8.hasSuffix(".part") || item.utf8.hasSuffix(".part.ferry")
+            let isPart = [ReservedName.part, .journal].contains { item.utf8.hasSuffix($0.text) }
             switch world.kind(item) {
             case .directory: return .directory(item)
             case .file where isPart: return .part(item)

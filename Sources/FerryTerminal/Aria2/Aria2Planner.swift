@@ -252,11 +252,12 @@ struct Aria2Planner {
             path = Paths.join(directory, own)
         case .part, .stream: return
         }
-        // Samples are compared before a byte of it is used; without a control file aria2 takes it from its beginning.
+        // Samples are compared before a byte of it is used; without a control file aria2 takes it from its beginning. A file
+        // that Ferry has downloaded is whole, whatever a file beside it says.
         let isHalf =
-            world.kind(path + Aria2ControlFile.suffix) == .file
-            || values.flag("continue") && !request.sources.contains { world.hasDownloaded(path, $0.text) }
-        if isHalf, world.kind(path) == .file, world.kind(path + ".part.ferry") == .missing {
+            (world.kind(path + Aria2ControlFile.suffix) == .file || values.flag("continue"))
+            && !request.sources.contains { world.hasDownloaded(path, $0.text) }
+        if isHalf, world.kind(path) == .file, world.kind(path + ReservedName.journal.text) == .missing {
             request.destination = .part(path)
         }
     }

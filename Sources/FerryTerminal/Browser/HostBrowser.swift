@@ -77,6 +77,7 @@ package struct HostManifest: Codable, Sendable, Hashable {
     package static func command(_ arguments: [String]) -> [String] {
         guard let first = arguments.first else { return arguments }
         if first.utf8.hasPrefix(scheme) { return [hostCommand, first] }
+        // allow(names): a manifest of browsers, below their own directory.
         if arguments.count == 2, Paths.isAbsolute(first), Paths.name(of: first) == name + ".json" {
             return [hostCommand, arguments[1]]
         }

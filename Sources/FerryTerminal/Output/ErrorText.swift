@@ -32,7 +32,7 @@ package enum ErrorText {
         while let found = rest.utf8.firstRange(of: "/" + name) {
             let after = text[found.upperBound...]
             guard let next = after.utf8.first else { return true }
-            if after.utf8.hasPrefix(".part") || " :;,)".utf8.contains(next) { return true }
+            if after.utf8.hasPrefix(ReservedName.part.text) || " :;,)".utf8.contains(next) { return true }
             rest = after
         }
         return false

@@ -162,6 +162,10 @@ extension Program {
                     }
                     do throws(DownloadError) {
                         requests.append(try await DownloadManager.repair(file, with: template))
+                        if !json, !arguments.show.quiet, let record = file.recordedIn {
+                            let text: Reason = "\(file.path) is repaired by your record in \(record)"
+                            console.message("ferry: " + text.shown)
+                        }
                     } catch { codes.append(fail(error, console, json: json)) }
                 }
             } catch { codes.append(fail(error, console, json: json)) }

@@ -16,7 +16,12 @@ package enum SyncText {
         for path in report.gone.prefix(isVerbose ? .max : mostPaths) {
             lines.append(("not listed by the source any more, kept here: \(path)" as Reason).shown)
         }
-        let left = max(0, report.gone.count - mostPaths) + max(0, report.deleted.count - mostPaths)
+        for (path, listed) in report.renamed.sorted(by: { $0.key < $1.key }).prefix(isVerbose ? .max : mostPaths) {
+            lines.append(("\(path) is the name here of \(listed)" as Reason).shown)
+        }
+        let left =
+            max(0, report.renamed.count - mostPaths) + max(0, report.gone.count - mostPaths)
+            + max(0, report.deleted.count - mostPaths)
         if left > 0, !isVerbose { lines.append(("and \(left) more" as Reason).shown) }
         lines.append(counts.shown)
         return lines

@@ -210,6 +210,21 @@ struct JournalTests {
     }
 
     @Test(
+        "Journal: one whose file would become a record of Ferry is not valid",
+        arguments: [
+            "ferry-manifest.jsonl", "Ferry-Manifest.JSONL", ".a.ferry-digests", "a.aria2", "a.part.ferry",
+            "a.part.ferry.new",
+        ])
+    func records(name: String) throws {
+        var record = testRecord()
+        record.name = name
+        #expect(try failureOfReading(record) == .torn(path))
+        record = testRecord()
+        record.publishing = .init(name: name, device: 0, inode: 0, length: 0)
+        #expect(try failureOfReading(record) == .torn(path))
+    }
+
+    @Test(
         "Journal: a record that moves to or from a path that is no part file is refused (B7)",
         arguments: ["", "a.part", "/a", "/etc/passwd", "/a\0b.part"])
     func places(path: String) throws {
