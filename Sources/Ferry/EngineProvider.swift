@@ -39,6 +39,17 @@ package final class EngineProvider: Sendable {
         }
     }
 
+    /// Returns why an open file is no record of this user that may be written to: whose it is, that it has other names, or
+    /// that a server has sent it; `nil` if it is one. Blocks.
+    package static func recordProblem(ofDescriptor descriptor: Int32, at path: String) -> ErrorPhrase? {
+        let path = FilePath(path)
+        do throws(FileError) {
+            let file = try LocalFileSystem.file(ofDescriptor: descriptor, at: path)
+            defer { file.close() }
+            return try RecordSource(file, at: path, fileSystem: fileSystem).flaw
+        } catch { return error.phrase }
+    }
+
     /// Sets what is called when downloads may start that had to wait for their hosts, or the reverse.
     func hostsChanged(_ observer: @escaping @Sendable () -> Void) { self.observer.withLock { $0 = observer } }
 

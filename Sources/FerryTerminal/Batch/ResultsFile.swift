@@ -18,7 +18,8 @@ import FerryCore
 
 /// A results file, open for one process alone, to which whole lines are appended.
 ///
-/// It is created for its user alone, as the queries of URLs may hold signatures.
+/// It is created for its user alone, as the queries of URLs may hold signatures. As a journal, it is opened through no link,
+/// and used only if it is this user's own: what it says of entries decides that they are not fetched.
 final class ResultsFile: Sendable {
     private let descriptor: Int32
 
@@ -31,23 +32,44 @@ final class ResultsFile: Sendable {
     ///
     /// - Throws: For a file that is no results file, or that another process writes to.
     init(_ path: String) throws(UsageError) {
-        descriptor = open(path, O_RDWR | O_APPEND | O_CREAT | O_CLOEXEC | O_NOCTTY | O_NONBLOCK, 0o600)
-        guard descriptor >= 0 else { throw Self.failure }
+        descriptor = try Self.open(path)
         do throws(UsageError) {
             var status = stat()
             guard fstat(descriptor, &status) == 0 else { throw Self.failure }
             guard status.st_mode & S_IFMT == S_IFREG else {
                 throw UsageError("it is no results file of ferry; give the name of a new file")
             }
+            if let problem = EngineProvider.recordProblem(ofDescriptor: descriptor, at: path) {
+                throw UsageError(.phrase(problem))
+            }
             // A file system without locks has none to respect.
             guard flock(descriptor, LOCK_EX | LOCK_NB) == 0 || errno != EWOULDBLOCK else {
                 throw UsageError("another process writes to it; give each process a file of its own")
+            }
+            var named = stat()
+            guard lstat(path, &named) == 0, named.st_dev == status.st_dev, named.st_ino == status.st_ino else {
+                throw UsageError("another process replaces it; give each process a file of its own")
             }
             try removeTornLine()
         } catch {
             close(descriptor)
             throw error
         }
+    }
+
+    /// Opens the file, or creates it under a name that nothing has.
+    private static func open(_ path: String) throws(UsageError) -> Int32 {
+        let flags = O_RDWR | O_APPEND | O_CLOEXEC | O_NOCTTY | O_NONBLOCK | O_NOFOLLOW
+        for more in [0, O_CREAT | O_EXCL, 0] {
+            let descriptor = openFile(path, flags | more, 0o600)
+            if descriptor >= 0 { return descriptor }
+            switch errno {
+            case ENOENT, EEXIST: continue
+            case ELOOP: throw UsageError("it is a symbolic link; give the name of the file itself")
+            default: throw failure
+            }
+        }
+        throw failure
     }
 
     deinit {
@@ -59,9 +81,10 @@ final class ResultsFile: Sendable {
 
     // MARK: Writing
 
-    /// Appends a line in one call. Returns why it cannot be written.
+    /// Appends a line in one call. Returns why it cannot be written, as one that would not be read back.
     func append(_ line: [UInt8]) -> Reason? {
-        StandardStreams.write(line, to: descriptor) ? nil : .words(String(cString: strerror(errno)))
+        guard line.count <= Self.mostLineBytes else { return "a line of \(line.count) bytes would not be read back" }
+        return StandardStreams.write(line, to: descriptor) ? nil : .words(String(cString: strerror(errno)))
     }
 
     /// Syncs what has been written to the disk, as far as the file system can.
@@ -166,6 +189,8 @@ final class ResultsFile: Sendable {
         }
     }
 }
+
+private func openFile(_ path: String, _ flags: Int32, _ mode: mode_t) -> Int32 { open(path, flags, mode) }
 
 /// Reads the lines of a results file, of which one is in memory at a time.
 struct ResultsReader {

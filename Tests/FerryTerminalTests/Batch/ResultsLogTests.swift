@@ -54,6 +54,48 @@ import Testing
         (1...count).map { "# a comment\nhttp://h/\($0)\n  out=\($0)\n" }.joined()
     }
 
+    /// What opening the file of a place says; `nil` if it is opened.
+    private static func refusal(_ place: Place) throws -> String? {
+        do {
+            _ = try open(place, list(2))
+            return nil
+        } catch let error as UsageError { return error.message }
+    }
+
+    @Test(
+        "ResultsLog: a file that is reached through a link, has other names, or that others own or may write to is not used"
+    )
+    func ownership() throws {
+        let place = Place()
+        do {
+            let (_, log) = try Self.open(place, Self.list(2))
+            #expect(log.begin() == nil)
+        }
+        let text = place.text
+        let target = place.path + "-target"
+        defer { unlink(target) }
+        #expect(rename(place.path, target) == 0 && symlink(target, place.path) == 0)
+        #expect(try Self.refusal(place)?.contains("symbolic link") == true)
+        unlink(place.path)
+        // A link that leads nowhere makes no file there.
+        #expect(symlink(target + "-new", place.path) == 0)
+        #expect(try Self.refusal(place) != nil && !FileManager.default.fileExists(atPath: target + "-new"))
+        unlink(place.path)
+        #expect(link(target, place.path) == 0)
+        #expect(try Self.refusal(place) != nil)
+        unlink(target)
+        #expect(chmod(place.path, 0o666) == 0)
+        #expect(try Self.refusal(place) != nil)
+        #expect(chmod(place.path, 0o600) == 0)
+        if geteuid() == 0 {
+            #expect(chown(place.path, 4321, 4321) == 0)
+            #expect(try Self.refusal(place)?.contains("4321") == true)
+            #expect(chown(place.path, 0, 0) == 0)
+        }
+        #expect(place.text == text)
+        #expect(try Self.refusal(place) == nil)
+    }
+
     @Test(
         "ResultsLog: whenever a run is killed, the next one takes what has no line, and nothing else", arguments: 0..<4)
     func killed(seed: UInt64) throws {
