@@ -265,7 +265,7 @@ let package = Package(
             name: "FerryTests",
             dependencies: [
                 "Ferry", "FerryUI", "FerryCore", "FerryEngine", "FerryAPI", "FerryServer", "FerryTesting", "ferry-app",
-                "FerryCLI",
+                "FerryCLI", "CFerry",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Logging", package: "swift-log"),

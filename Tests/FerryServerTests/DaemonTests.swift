@@ -40,7 +40,7 @@ struct DaemonTests {
     func lockOwner(text: String, process: Int?) throws {
         let path = FileManager.default.temporaryDirectory.path + "/ferry-lock-" + UUID().uuidString
         defer { try? FileManager.default.removeItem(atPath: path) }
-        try PrivateFile.write(text, to: path)
+        try PrivateFile(path, most: 1 << 20).write(text)
         #expect(DaemonLock.owner(of: path) == process)
         let holder = open(path, O_RDWR)
         defer { close(holder) }

@@ -100,7 +100,7 @@ import Testing
             options.user = 4_000_000_000
         } _: { rig in
             let port = try #require(rig.addresses.metricsPort)
-            let file = try #require(PrivateFile.read(rig.place.metricsToken, most: 100))
+            let file = try #require(PrivateFile(rig.place.metricsToken, most: 100).read())
             let token = file.trimmingCharacters(in: .whitespacesAndNewlines)
             func status(
                 _ path: String = "/metrics", _ method: String = "GET", with fields: [String: String]

@@ -21,7 +21,7 @@ struct SessionStoreTests {
         try await directory { directory in
             let path = directory + "/sessions.json"
             for text in ["first", "second", "third"] {
-                try PrivateFile.write("{\"app\": {\"launchCommand\": [\"/bin/\(text)", to: path)
+                try PrivateFile(path, most: 1 << 16).write("{\"app\": {\"launchCommand\": [\"/bin/\(text)")
                 let store = SessionStore(path)
                 #expect(store.entry("app") == nil)
                 try await store.note(["/srv"], of: "other")

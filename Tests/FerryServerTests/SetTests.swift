@@ -1,4 +1,3 @@
-import Ferry
 import FerryAPI
 import FerryCore
 import FerryTesting
@@ -6,10 +5,69 @@ import Foundation
 import HTTPTypes
 import Testing
 
+@testable import Ferry
 @testable import FerryServer
 
 @Suite("Sets in the daemon", .timeLimit(.minutes(30)))
 struct SetTests {
+    /// A report of a server that says as much as it can.
+    private static func loudReport() -> SyncReport {
+        var report = SyncReport()
+        let long = String(repeating: "\u{1}", count: 64 << 10)
+        report.problems = Array(repeating: long, count: 100)
+        report.incomplete = (0..<100).map { "\($0)/" + String(repeating: "n", count: 2000) }
+        for path in report.incomplete { report.errors[path] = DownloadError(.refused, long) }
+        return report
+    }
+
+    @Test("SetStore: what hostile servers tell of as many sets as there may be is read back after the next start")
+    func loudSets() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "ferry-sets-\(UUID().uuidString)").path
+        defer { unlink(path) }
+        let store = SetStore(path)
+        try await store.change { sets throws(DownloadError) in
+            for number in 0..<SetStore.most {
+                var set = FileSet(
+                    id: "\(number)", state: .incomplete, NewSet(url: "http://h/\(number)/", directory: "/d/\(number)"),
+                    root: nil, addedAt: Date())
+                set.tell(Self.loudReport())
+                set.tell(DownloadError(.refused, String(repeating: "e", count: 1 << 20)))
+                sets.append(set)
+            }
+        }
+        let again = SetStore(path).all
+        #expect(again.count == SetStore.most)
+        let told = try #require(again.last)
+        #expect(told.problems?.first?.utf8.count ?? 0 <= 1 << 10 && told.incomplete?.isEmpty == false)
+        #expect(told.error?.code == .refused && told.error?.message.hasPrefix("eee") == true)
+    }
+
+    @Test("SetStore: a set that would make the file larger than what is read is refused, and the others stay")
+    func largeSet() async throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "ferry-sets-\(UUID().uuidString)").path
+        defer { unlink(path) }
+        let store = SetStore(path)
+        func add(_ id: String, bytes: Int) async throws {
+            try await store.change { sets throws(DownloadError) in
+                let new = NewSet(url: "http://h/" + String(repeating: "x", count: bytes), directory: "/d/" + id)
+                sets.append(FileSet(id: id, state: .waiting, new, root: nil, addedAt: Date()))
+            }
+        }
+        try await add("a", bytes: 10)
+        await #expect(throws: DownloadError.self) { try await add("b", bytes: 20 << 20) }
+        #expect(store.all.map(\.id) == ["a"] && SetStore(path).all.map(\.id) == ["a"])
+    }
+
+    @Test("PrivateFile: a text that would not be read back is refused, and the file stays as it was")
+    func boundedFile() throws {
+        let path = FileManager.default.temporaryDirectory.appending(path: "ferry-private-\(UUID().uuidString)").path
+        defer { unlink(path) }
+        let file = PrivateFile(path, most: 10)
+        try file.write("0123456789")
+        let error = #expect(throws: DownloadError.self) { try file.write("01234567890") }
+        #expect(error?.message.contains("at most 10") == true && file.read() == "0123456789")
+    }
+
     private static func serve(_ origin: OriginServer, _ names: [String] = ["a", "b", "sub/"]) {
         func page(_ names: [String]) -> Resource {
             Resource(

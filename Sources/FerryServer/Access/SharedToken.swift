@@ -22,7 +22,7 @@ struct SharedToken: Sendable {
         guard let setting else { return try kept(in: path) }
         guard let file = setting.dropping(prefix: "@") else { return SharedToken(setting) }
         guard
-            let token = PrivateFile.read(String(file), most: mostBytes)?.trimmedText, isUsable(token)
+            let token = PrivateFile(String(file), most: mostBytes).read()?.trimmedText, isUsable(token)
         else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.noTokenFile, String(file)), recovery: .needsUser)
         }
@@ -38,14 +38,15 @@ struct SharedToken: Sendable {
     ///
     /// Throws `disk` if the file cannot be written, so that a token that nobody can look up is not used.
     private static func kept(in path: String) throws(DownloadError) -> SharedToken {
-        if let token = PrivateFile.read(path, most: mostBytes)?.trimmedText,
+        let file = PrivateFile(path, most: mostBytes)
+        if let token = file.read()?.trimmedText,
             isUsable(token)
         {
             return SharedToken(token)
         }
-        PrivateFile.keepUnreadable(path)
+        file.keepUnreadable()
         let token = RandomText.hex(bytes: 16)
-        try PrivateFile.write(token + "\n", to: path)
+        try file.write(token + "\n")
         return SharedToken(token, isMade: true)
     }
 

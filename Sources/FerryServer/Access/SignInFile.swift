@@ -26,7 +26,7 @@ package struct SignInFile: Sendable, Hashable {
     package static func make(leadingTo address: String, in directory: String) throws(DownloadError) -> SignInFile {
         try PrivateFile.makeDirectory(directory)
         let file = SignInFile(path: directory + "/" + RandomText.hex(bytes: 8) + ending)
-        try PrivateFile.write(document(leadingTo: address), to: file.path)
+        try PrivateFile(file.path, most: 1 << 16).write(document(leadingTo: address))
         return file
     }
 

@@ -44,14 +44,14 @@ package final class TokenStore: Sendable {
         package var token: String
     }
 
-    private let path: String
+    private let file: PrivateFile
     private let entries: Mutex<[Entry]>
     private let changes = FileChanges()
 
     /// Reads the file. One that is not private or not readable counts as empty, and every browser must sign in again.
     package init(_ path: String) {
-        self.path = path
-        let text = PrivateFile.read(path, most: Self.mostBytes)
+        file = PrivateFile(path, most: Self.mostBytes)
+        let text = file.read()
         let read = text.flatMap { try? APICoding.decode([Entry].self, from: Data($0.utf8)) }
         entries = Mutex(Array((read ?? []).prefix(Self.mostTokens)))
     }
@@ -138,7 +138,7 @@ package final class TokenStore: Sendable {
         do { text = String(decoding: try APICoding.encode(entries), as: UTF8.self) } catch {
             throw DownloadError(.internal, "the tokens cannot be written", underlying: "\(error)")
         }
-        try PrivateFile.write(text, to: path)
+        try file.write(text)
     }
 
     private static func digest(_ token: some StringProtocol) -> String {

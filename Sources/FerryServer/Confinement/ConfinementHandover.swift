@@ -32,6 +32,9 @@ struct ConfinementHandover: Sendable, Hashable, Codable {
         do { bytes = try APICoding.encode(self) } catch {
             throw DownloadError(.internal, "what a confined daemon is told cannot be written", underlying: "\(error)")
         }
+        guard bytes.count <= Self.mostBytes else {
+            throw DownloadError(.internal, "what a confined daemon is told has \(bytes.count) bytes")
+        }
         let descriptor = Landlock.makeMemory()
         guard descriptor >= 0 else { throw PrivateFile.failure(.create, "memfd") }
         var rest = Array(bytes)[...]

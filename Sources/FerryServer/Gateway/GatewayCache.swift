@@ -39,6 +39,9 @@ final class GatewayCache: Sendable {
     private let size: ByteCount
     private let age: Duration
     private let logger: Logger
+    /// When each file was last used; of files that it does not have, the dates of their downloads count.
+    private let usesFile: PrivateFile
+    private static let mostUsesBytes = 8 << 20
     private let state = Mutex(State())
     /// Held during a sweep: another one would count what this one removes.
     private let sweeping = AsyncLock()
@@ -56,12 +59,11 @@ final class GatewayCache: Sendable {
         self.logger = logger
         try PrivateFile.makeDirectory(directory)
         for kind in GatewayKind.allCases { try PrivateFile.makeDirectory("\(directory)/\(kind)") }
-        let text = PrivateFile.read(usesPath, most: 8 << 20)
-        let uses = text.flatMap { try? APICoding.decode([String: Double].self, from: Data($0.utf8)) } ?? [:]
-        state.withLock { $0.uses = uses }
+        usesFile = PrivateFile(directory + "/uses.json", most: Self.mostUsesBytes)
+        let text = usesFile.read()
+        let found = text.flatMap { try? APICoding.decode([String: Double].self, from: Data($0.utf8)) } ?? [:]
+        state.withLock { $0.uses = found }
     }
-
-    private var usesPath: String { directory + "/uses.json" }
 
     /// A download that stays in the cache while this object lives, with the place of its reader.
     final class Holding: Sendable {
@@ -191,14 +193,14 @@ final class GatewayCache: Sendable {
         // A download that was added since the list was read is in it now, or has been asked for.
         let unlisted = strays.filter { !kept.contains($0.id) }
         let listed = Set(try await manager.rows(Set(unlisted.map(\.id)).map { DownloadID(rawValue: $0) }).map(\.id))
-        await onFileThread { [self, usesPath, logger] in
+        await onFileThread { [self, usesFile, logger] in
             for stray in unlisted where !listed.contains(DownloadID(rawValue: stray.id)) {
                 guard state.withLock({ $0.uses[stray.id] == nil }) else { continue }
                 unlink("\(directory)/\(stray.path)")
             }
             guard let data = try? APICoding.encode(written) else { return }
             do throws(DownloadError) {
-                try PrivateFile.write(String(decoding: data, as: UTF8.self), to: usesPath)
+                try usesFile.write(String(decoding: data, as: UTF8.self))
             } catch {
                 logger.warning("the gateway's uses cannot be written", metadata: ["error": "\(error.message)"])
             }

@@ -30,10 +30,11 @@ package struct GatewayLink: Sendable, Hashable {
 
         /// Reads the key of an earlier start; makes one where there is none. Throws `disk`.
         static func kept(in path: String) throws(DownloadError) -> Key {
-            if let text = PrivateFile.read(path, most: 4096), text.utf8.count >= 32 { return Key(text) }
-            PrivateFile.keepUnreadable(path)
+            let file = PrivateFile(path, most: 4096)
+            if let text = file.read(), text.utf8.count >= 32 { return Key(text) }
+            file.keepUnreadable()
             let secret = RandomText.hex(bytes: 32)
-            try PrivateFile.write(secret, to: path)
+            try file.write(secret)
             return Key(secret)
         }
     }

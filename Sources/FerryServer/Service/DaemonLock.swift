@@ -56,7 +56,7 @@ package final class DaemonLock: Sendable {
     }
 
     /// Returns the process identifier in a lock file. That process may no longer exist.
-    package static func owner(of path: String) -> Int? { PrivateFile.read(path, most: mostBytes).flatMap(owner(in:)) }
+    package static func owner(of path: String) -> Int? { PrivateFile(path, most: mostBytes).read().flatMap(owner(in:)) }
 
     private static func owner(_ descriptor: Int32) -> Int? {
         var bytes = [UInt8](repeating: 0, count: mostBytes)

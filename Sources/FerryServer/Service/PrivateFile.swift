@@ -14,11 +14,20 @@ package import FerryCore
     import Glibc
 #endif
 
-/// Small private files: mode 0600, replaced atomically, in directories of mode 0700.
-package enum PrivateFile {
-    /// Returns the text; `nil` if the file is missing, larger than `most` bytes, not UTF-8, or not a regular file of
+/// A small private file: mode 0600, replaced atomically, in a directory of mode 0700.
+///
+/// Reading and writing have one bound: what would not be read back is not written, and the file stays as it was.
+package struct PrivateFile: Sendable {
+    package let path: String
+    /// The maximum size in bytes.
+    package let mostBytes: Int
+
+    package init(_ path: String, most: Int) { (self.path, mostBytes) = (path, most) }
+
+    /// Returns the text; `nil` if the file is missing, larger than ``mostBytes``, not UTF-8, or not a regular file of
     /// this user without access for others.
-    package static func read(_ path: String, most: Int) -> String? {
+    package func read() -> String? {
+        let most = mostBytes
         let descriptor = open(path, O_RDONLY | O_NOFOLLOW | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
@@ -32,11 +41,17 @@ package enum PrivateFile {
         return String(validating: bytes[..<count], as: UTF8.self)
     }
 
-    /// Replaces the file atomically and durably with this text. Throws `disk` or `diskFull`.
-    package static func write(_ text: String, to path: String) throws(DownloadError) {
+    /// Replaces the file atomically and durably with this text. Throws `disk` or `diskFull`, and `invalidRequest` for a text
+    /// of more than ``mostBytes``.
+    package func write(_ text: String) throws(DownloadError) {
+        guard text.utf8.count <= mostBytes else {
+            throw DownloadError(
+                .invalidRequest, ErrorPhrase(.largeRecord, path, "\(text.utf8.count)", "\(mostBytes)"),
+                recovery: .needsUser)
+        }
         let temporary = path + ".new-" + RandomText.hex(bytes: 8)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
-        guard descriptor >= 0 else { throw failure(.create, temporary) }
+        guard descriptor >= 0 else { throw Self.failure(.create, temporary) }
         var isDone = false
         defer {
             close(descriptor)
@@ -46,23 +61,23 @@ package enum PrivateFile {
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { writeBytes(descriptor, $0.baseAddress, $0.count) }
             if count < 0, errno == EINTR { continue }
-            guard count > 0 else { throw failure(.write, temporary) }
+            guard count > 0 else { throw Self.failure(.write, temporary) }
             bytes = bytes.dropFirst(count)
         }
-        guard fsync(descriptor) == 0 else { throw failure(.sync, temporary) }
-        guard rename(temporary, path) == 0 else { throw failure(.rename, path) }
+        guard fsync(descriptor) == 0 else { throw Self.failure(.sync, temporary) }
+        guard rename(temporary, path) == 0 else { throw Self.failure(.rename, path) }
         isDone = true
         // Makes the new name durable; some file systems cannot sync directories.
         let directory = open(Paths.parent(of: path), O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard directory >= 0 else { return }
         defer { close(directory) }
-        guard fsync(directory) == 0 || errno == EINVAL else { throw failure(.syncDirectory, path) }
+        guard fsync(directory) == 0 || errno == EINVAL else { throw Self.failure(.syncDirectory, path) }
     }
 
     /// Renames an unreadable file to `NAME.unreadable`, or if that exists to `NAME.unreadable.2` and so on, so that
     /// neither a new file nor a later unreadable one replaces its contents.
-    static func keepUnreadable(_ path: String) {
-        let names = (1...mostUnreadable).lazy.map { path + ".unreadable" + ($0 == 1 ? "" : ".\($0)") }
+    func keepUnreadable() {
+        let names = (1...Self.mostUnreadable).lazy.map { path + ".unreadable" + ($0 == 1 ? "" : ".\($0)") }
         var status = stat()
         if let free = names.first(where: { lstat($0, &status) != 0 }) { rename(path, free) }
     }

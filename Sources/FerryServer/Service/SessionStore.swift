@@ -29,16 +29,19 @@ package final class SessionStore: Sendable {
     /// The maximum number of remembered directories per session.
     private static let mostPlaces = 256
 
-    private let path: String
+    /// The maximum size of the file, in bytes.
+    private static let mostBytes = 16 << 20
+
+    private let file: PrivateFile
     private let entries: Mutex<[String: Entry]>
     private let changes = FileChanges()
 
     /// Reads the file. One that cannot be read counts as empty and is renamed to `NAME.unreadable`.
     package init(_ path: String) {
-        self.path = path
-        let text = PrivateFile.read(path, most: 16 << 20)
+        file = PrivateFile(path, most: Self.mostBytes)
+        let text = file.read()
         let read = text.flatMap { try? APICoding.decode([String: Entry].self, from: Data($0.utf8)) }
-        if read == nil { PrivateFile.keepUnreadable(path) }
+        if read == nil { file.keepUnreadable() }
         entries = Mutex(read ?? [:])
     }
 
@@ -131,7 +134,7 @@ package final class SessionStore: Sendable {
             do { text = String(decoding: try APICoding.encode(new), as: UTF8.self) } catch {
                 throw DownloadError(.internal, "the sessions cannot be written", underlying: "\(error)")
             }
-            try PrivateFile.write(text, to: self.path)
+            try self.file.write(text)
             // Only changes write here, and they are made in order.
             let written = new
             self.entries.withLock { $0 = written }

@@ -10,6 +10,8 @@ package import FerryCore
 /// The settings file: one JSON object, written by the user, and by the daemon when a client changes settings.
 struct SettingsFile: Sendable {
     let path: String
+    /// The maximum size in bytes.
+    private static let mostBytes = 1 << 20
 
     /// The members of the file; none where there is no file.
     ///
@@ -25,6 +27,7 @@ struct SettingsFile: Sendable {
             if (error as? CocoaError)?.code == .fileReadNoSuchFile { return [:] }
             throw failure(.unreadableSettings, PrivateFile.reason(of: error))
         }
+        guard text.count <= Self.mostBytes else { throw failure(.unreadableSettings, "\(text.count) bytes") }
         guard let members = try? APICoding.decode([String: JSONValue].self, from: text) else {
             throw failure(.noJSONObject)
         }
@@ -42,7 +45,7 @@ struct SettingsFile: Sendable {
             encoder.outputFormatting = [.prettyPrinted, .sortedKeys, .withoutEscapingSlashes]
             let text = String(decoding: try encoder.encode(members), as: UTF8.self)
             try FileManager.default.createDirectory(atPath: Paths.parent(of: path), withIntermediateDirectories: true)
-            try PrivateFile.write(text + "\n", to: path)
+            try PrivateFile(path, most: Self.mostBytes).write(text + "\n")
         } catch let error as DownloadError {
             throw error
         } catch {

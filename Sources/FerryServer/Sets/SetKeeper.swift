@@ -281,7 +281,9 @@ final class SetKeeper: Sendable {
             case .success(let report):
                 set.take(report)
                 set.state = report.isComplete ? .complete : .incomplete
-            case .failure(let error): (set.state, set.error) = (.failed, error)
+            case .failure(let error):
+                set.tell(error)
+                set.state = .failed
             case nil: set.state = .failed
             }
         }
@@ -357,8 +359,6 @@ extension FileSet {
     fileprivate mutating func take(_ report: SyncReport) {
         (files, done) = (report.listedCount, report.unchangedCount + report.fetchedCount)
         (failed, receivedBytes, gone) = (report.incomplete.count, report.receivedBytes, report.gone.count)
-        let told = report.incomplete.prefix(Self.mostTold)
-        incomplete = told.isEmpty ? nil : told.map { Incomplete(path: $0, error: report.errors[$0]) }
-        problems = report.problems.isEmpty ? nil : Array(report.problems.prefix(Self.mostTold))
+        tell(report)
     }
 }

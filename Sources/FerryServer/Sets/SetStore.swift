@@ -1,3 +1,4 @@
+import Ferry
 import FerryAPI
 import FerryCore
 import Synchronization
@@ -15,17 +16,19 @@ final class SetStore: Sendable {
     /// The maximum number of sets.
     static let most = 1000
     private static let mostBytes = 64 << 20
+    /// The maximum size of the sets without what their last runs told, of which each set has a share of the rest.
+    private static let mostDefinedBytes = 16 << 20
 
-    private let path: String
+    private let file: PrivateFile
     private let sets: Mutex<[FileSet]>
     private let changes = FileChanges()
 
     /// Reads the file. One that cannot be read counts as empty and is renamed to `NAME.unreadable`.
     init(_ path: String) {
-        self.path = path
-        let text = PrivateFile.read(path, most: Self.mostBytes)
+        file = PrivateFile(path, most: Self.mostBytes)
+        let text = file.read()
         let read = text.flatMap { try? APICoding.decode([FileSet].self, from: Data($0.utf8)) }
-        if read == nil { PrivateFile.keepUnreadable(path) }
+        if read == nil { file.keepUnreadable() }
         sets = Mutex(read ?? [])
     }
 
@@ -34,22 +37,34 @@ final class SetStore: Sendable {
 
     func set(_ id: String) -> FileSet? { sets.withLock { $0.first { $0.id == id } } }
 
-    /// Changes the sets, durable on return. `body` may throw; then nothing is changed.
+    /// Changes the sets, durable on return. `body` may throw; then nothing is changed, as when a new set would make the file
+    /// larger than what is read.
     func change<Value: Sendable>(
         _ body: @escaping @Sendable (inout [FileSet]) throws(DownloadError) -> Value
     ) async throws(DownloadError) -> Value {
         try await changes.run { () throws(DownloadError) in
             var new = self.all
             let value = try body(&new)
-            let text: String
-            do { text = String(decoding: try APICoding.encode(new), as: UTF8.self) } catch {
-                throw DownloadError(.internal, "the sets cannot be written", underlying: "\(error)")
+            if new.count > self.all.count {
+                let size = try Self.text(new.map(\.withoutOutcome)).utf8.count
+                guard size <= Self.mostDefinedBytes else {
+                    throw DownloadError(
+                        .invalidRequest,
+                        ErrorPhrase(.largeRecord, self.file.path, "\(size)", "\(Self.mostDefinedBytes)"),
+                        recovery: .needsUser)
+                }
             }
-            try PrivateFile.write(text, to: self.path)
+            try self.file.write(try Self.text(new))
             // Progress may have been noted meanwhile, which the next report repeats.
             let written = new
             self.sets.withLock { $0 = written }
             return value
+        }
+    }
+
+    private static func text(_ sets: [FileSet]) throws(DownloadError) -> String {
+        do { return String(decoding: try APICoding.encode(sets), as: UTF8.self) } catch {
+            throw DownloadError(.internal, "the sets cannot be written", underlying: "\(error)")
         }
     }
 
@@ -60,5 +75,57 @@ final class SetStore: Sendable {
             body(&sets[index])
             return sets[index]
         }
+    }
+}
+
+extension FileSet {
+    /// The maximum size of each of the lists that a run tells, in bytes as they are stored.
+    static let mostToldBytes = 16 << 10
+    /// The maximum size of one entry of them.
+    private static let mostEntryBytes = 1 << 10
+
+    /// The set without what its last run told of files.
+    var withoutOutcome: FileSet {
+        var set = self
+        (set.incomplete, set.problems, set.error) = (nil, nil, nil)
+        return set
+    }
+
+    /// Returns the first entries that fit, which a server may have made as long and as many as it likes; `nil` for none.
+    private static func told<Entry: Encodable>(
+        _ entries: some Sequence<Entry>, cut: (Entry) -> Entry
+    ) -> [Entry]? {
+        var (told, left): ([Entry], Int) = ([], mostToldBytes)
+        for entry in entries.prefix(mostTold) {
+            let entry = size(of: entry) > mostEntryBytes ? cut(entry) : entry
+            left -= size(of: entry)
+            guard left >= 0 else { break }
+            told.append(entry)
+        }
+        return told.isEmpty ? nil : told
+    }
+
+    private static func size(of entry: some Encodable) -> Int { (try? APICoding.encode([entry]).count) ?? .max }
+
+    /// Notes what a run could not do.
+    mutating func tell(_ report: SyncReport) {
+        incomplete = Self.told(
+            report.incomplete.lazy.prefix(Self.mostTold).map { Incomplete(path: $0, error: report.errors[$0]) },
+            cut: { Incomplete(path: $0.path, error: $0.error.map { Self.cut($0) }) })
+        problems = Self.told(report.problems, cut: { Self.cut($0) })
+    }
+
+    /// Notes why the whole run failed.
+    mutating func tell(_ failure: DownloadError) {
+        error = Self.size(of: failure) > Self.mostEntryBytes ? Self.cut(failure) : failure
+    }
+
+    private static func cut(_ error: DownloadError) -> DownloadError {
+        DownloadError(error.code, cut(error.message), recovery: error.recovery)
+    }
+
+    /// The beginning of a text.
+    private static func cut(_ text: String) -> String {
+        String(String.UnicodeScalarView(text.unicodeScalars.prefix(200))) + "…"
     }
 }

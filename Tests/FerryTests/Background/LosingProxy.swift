@@ -1,3 +1,4 @@
+import CFerry
 import Foundation
 import Synchronization
 
@@ -77,11 +78,11 @@ final class LosingProxy: Sendable {
         _ path: String, _ use: (Int32, UnsafePointer<sockaddr>, socklen_t) -> Bool
     ) throws -> Int32 {
         #if canImport(Glibc)
-            let descriptor = Glibc.socket(AF_UNIX, Int32(SOCK_STREAM.rawValue), 0)
+            let descriptor = Glibc.socket(AF_UNIX, ferry_SOCK_STREAM, 0)
         #elseif canImport(Musl)
-            let descriptor = Musl.socket(AF_UNIX, SOCK_STREAM, 0)
+            let descriptor = Musl.socket(AF_UNIX, ferry_SOCK_STREAM, 0)
         #else
-            let descriptor = Darwin.socket(AF_UNIX, SOCK_STREAM, 0)
+            let descriptor = Darwin.socket(AF_UNIX, ferry_SOCK_STREAM, 0)
         #endif
         var address = sockaddr_un()
         address.sun_family = sa_family_t(AF_UNIX)
