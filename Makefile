@@ -25,7 +25,7 @@ RELEASE := $(OPTIMIZED) --static-swift-stdlib --disable-local-rpath
 TESTED_RELEASE := $(OPTIMIZED) -Xswiftc -enable-testing --scratch-path .build-release
 
 THREAD_SANITIZER := --sanitize=thread --scratch-path .build-tsan -Xlinker $(CURDIR)/.build-tsan/mutex.o
-SOURCES := Package.swift Sources TestSupport Tests Examples Bench/Package.swift Bench/Sources Fuzz/Package.swift Fuzz/Sources
+SOURCES := Package.swift Sources TestSupport Tests Examples Apple Bench/Package.swift Bench/Sources Fuzz/Package.swift Fuzz/Sources
 
 .DEFAULT_GOAL := help
 .PHONY: help build release test test-crash test-aria2 test-content test-s3 test-gateway test-metrics soak test-tsan fuzz lint format bench docs demo install clean dependencies
@@ -151,6 +151,12 @@ tarball: ## Make the package for other distributions in .build/packages (FERRY_S
 
 test-packages: ## Try both packages in fresh chroots, as root (FERRY_BINARY, FERRY_STATIC_BINARY; ARGS='bookworm trixie')
 	Scripts/test-packages $(ARGS)
+
+.PHONY: apple
+apple: ## Type-check the library for iOS and all but the tests for macOS, on Linux (ARGS='FerryEngine' checks some modules)
+	@Scripts/dependencies apple
+	SWIFT='$(SWIFT)' Scripts/check-apple --self-test
+	SWIFT='$(SWIFT)' Scripts/check-apple $(ARGS)
 
 .PHONY: test-page
 test-page: ## Try the page in headless Chromium and Firefox (ARGS='test_living -k pause' BROWSER=firefox runs some)

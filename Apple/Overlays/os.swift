@@ -1,0 +1,2 @@
+// What `import os` brings of the C library.
+@_exported import Darwin
