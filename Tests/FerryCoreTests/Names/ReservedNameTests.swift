@@ -22,10 +22,11 @@ struct ReservedNameTests {
     private static func forms(_ name: String) -> [String] {
         let odd = ["\u{17F}": "s", "\u{FB06}": "st", "\u{131}": "i", "\u{212A}": "k"]
         var forms = [
-            name, name.uppercased(), name.prefix(1) + name.dropFirst().capitalized, name + ".", name + " ",
+            name, name.uppercased(), String(name.prefix(2)) + String(name.dropFirst(2)).uppercased(), name + ".",
+            name + " ",
             name + ". .",
             name + "\u{3000}", "\u{200C}" + name, name + "\u{FEFF}", name.replacing("a", with: "a\u{AD}"),
-        ].map(String.init)
+        ]
         for (form, plain) in odd { forms.append(name.replacing(plain, with: form)) }
         return forms
     }
