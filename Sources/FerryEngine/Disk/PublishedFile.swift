@@ -55,12 +55,15 @@ package struct PublishedFile: Sendable, Hashable, Codable {
     }
 }
 
-/// The files that the rule `overwrite` may replace: all but those of a download in progress.
+/// The files that the rule `overwrite` may replace: regular files and symbolic links, but for those of a download in
+/// progress. A device or socket is never replaced by a file.
 enum Replaceable {
     static func allows(
         _ path: FilePath, _ status: FileStatus, fileSystem: any FileSystem
     ) throws(FileError) -> Bool {
-        guard status.kind != .directory, let name = path.lastComponent?.string else { return false }
+        guard status.kind == .regular || status.kind == .symbolicLink, let name = path.lastComponent?.string else {
+            return false
+        }
         // `a.part` may be a user's file, or the part file of `a`, which its mode or journal reveals.
         if status.kind == .regular, status.mode & 0o7000 == PartFile.mode & 0o7000 { return false }
         if let stem = name.dropping(suffix: DownloadPaths.partSuffix), !stem.isEmpty,

@@ -26,7 +26,8 @@ package struct Publisher: Sendable {
         _ part: PartFile, _ order: PublishOrder, announce: (JournalRecord.Publishing) throws -> Void
     ) throws(PublishError) -> Published {
         try checkWhole(part, order)
-        var notes = FileMetadata(order, mode: 0o666 & ~fileSystem.creationMask).put(on: part.file)
+        let mode = try disk { () throws(FileError) in try replacedMode(order) }
+        var notes = FileMetadata(order, mode: mode ?? 0o666 & ~fileSystem.creationMask).put(on: part.file)
         if syncs { try disk { () throws(FileError) in try part.file.sync() } }
         var number = 0
         var lost = 0
@@ -68,6 +69,16 @@ package struct Publisher: Sendable {
                 .settled(on: fileSystem, syncs: syncs)
         }
         throw .noFreeName(order.directory.appending(order.name))
+    }
+
+    /// The permission bits of the file to be replaced, which the new file keeps; `nil` if there is none of this user.
+    private func replacedMode(_ order: PublishOrder) throws(FileError) -> UInt16? {
+        guard order.rule == .overwrite || order.replaces != nil else { return nil }
+        let path = order.directory.appending(order.name)
+        guard let status = try fileSystem.ours(at: path, for: .content),
+            order.rule == .overwrite || order.replaces == PublishedFile(path, status)
+        else { return nil }
+        return status.mode & 0o777
     }
 
     /// Throws unless the path leads to the open part file and the file has its full length.

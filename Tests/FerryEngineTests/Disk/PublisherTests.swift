@@ -151,6 +151,27 @@ struct PublisherTests {
         #expect(directory.bytes("a (1).bin") == bytes)
     }
 
+    @Test(
+        "Publisher: the file that replaces another one has its permissions, under another name those of a new file",
+        arguments: [ConflictRule.overwrite, .rename])
+    func keepsPermissions(rule: ConflictRule) throws {
+        try directory.put("a.bin", [9])
+        let name = rule == .overwrite ? "a.bin" : "a (1).bin"
+        #expect(chmod(directory.file("a.bin").string, 0o750) == 0)
+        _ = try publisher(disk).publish(part(disk), order(rule)) { _ in }
+        let status = try #require(try disk.statusIfPresent(directory.file(name)))
+        #expect(status.mode == (rule == .overwrite ? 0o750 : 0o666 & ~disk.creationMask))
+    }
+
+    @Test("Publisher: a FIFO, socket or device is not replaced, whatever the rule")
+    func replacesNoDevice() throws {
+        #expect(mkfifo(directory.file("a.bin").string, 0o600) == 0)
+        #expect(throws: PublishError.self) { try publisher(disk).publish(part(disk), order(.overwrite)) { _ in } }
+        let status = try #require(try disk.statusIfPresent(directory.file("a.bin")))
+        #expect(status.kind == .other)
+        #expect(directory.bytes("a.bin.part") == bytes)
+    }
+
     @Test("Publisher: overwriting b.part is refused while a journal marks it as the part file of b")
     func overwritesNoJournaledPart() throws {
         try directory.put("b.part", [1])
