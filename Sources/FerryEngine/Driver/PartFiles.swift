@@ -3,14 +3,14 @@ import SystemPackage
 
 /// Part files in directories, examined without a running download.
 package enum PartFiles {
-    /// Returns the part files with a journal that passes the ownership check, sorted by path, and a message for each
-    /// other journal.
+    /// Returns the part files with a journal that passes the ownership check, sorted by path, a message for each other
+    /// journal, and one for each half file of another program.
     package static func list(
         in directory: String, fileSystem: any FileSystem
-    ) throws(DownloadError) -> (own: [String], others: [ErrorPhrase]) {
+    ) throws(DownloadError) -> (own: [String], refused: [ErrorPhrase], halves: [ErrorPhrase]) {
         do throws(FileError) {
             let folder = FilePath(directory).lexicallyNormalized()
-            var (own, others): ([String], [ErrorPhrase]) = ([], [])
+            var (own, refused, halves): ([String], [ErrorPhrase], [ErrorPhrase]) = ([], [], [])
             let names = try fileSystem.list(folder).sorted()
             for name in names where HalfFile.suffixes.contains(where: { name.utf8.hasSuffix($0) }) {
                 let path = folder.appending(name).string
@@ -19,17 +19,17 @@ package enum PartFiles {
                 guard try journal.map({ path throws(FileError) in try !fileSystem.exists(path) }) ?? true,
                     let status = try fileSystem.statusIfPresent(FilePath(path)), status.length > 0
                 else { continue }
-                others.append(ErrorPhrase(.foreignHalf, path, ShellWord.quote(path)))
+                halves.append(ErrorPhrase(.foreignHalf, path, ShellWord.quote(path)))
             }
             for name in names where name.utf8.hasSuffix(DownloadPaths.journalSuffix) {
                 let journal = folder.appending(name)
                 if let flaw = try fileSystem.flaw(at: journal) {
-                    others.append(ErrorPhrase(.notOurs, journal.string, flaw.phrase))
+                    refused.append(ErrorPhrase(.notOurs, journal.string, flaw.phrase))
                 } else if let part = DownloadPaths(of: journal)?.part {
                     own.append(part.string)
                 }
             }
-            return (own, others)
+            return (own, refused, halves)
         } catch { throw DownloadError(error) }
     }
 

@@ -215,9 +215,10 @@ package final class GetRun: Sendable {
     /// Puts the part files of a directory first in the window.
     private func list(_ directory: String) async {
         do {
-            let (parts, others) = try await manager.allPartFiles(in: directory)
-            for other in others { reporter.message(PrintableText.escape(other.text(in: .current))) }
-            if parts.isEmpty, others.isEmpty {
+            let (parts, refused, halves) = try await manager.allPartFiles(in: directory)
+            for half in halves { reporter.message(PrintableText.escape(half.text(in: .current))) }
+            for phrase in refused { fail(DownloadError(.conflict, phrase, recovery: .needsUser), name: "") }
+            if parts.isEmpty, refused.isEmpty, halves.isEmpty {
                 reporter.message(("\(directory): no part files in it" as Reason).shown)
             }
             ledger.withLock { $0.expectedCount += parts.count }
