@@ -156,7 +156,7 @@ extension RemoteRun {
         if json { say(count) } else { say("\(Reason.pattern("removed", []).local): \(Self.number(count.changed))") }
         // These files stay, as they were changed since.
         for kept in count.failures ?? [] { console.message("ferry: " + kept.error.reason.shown) }
-        return .done
+        return ExitCode.combine((count.failures ?? []).map { ExitCode.of($0.error) })
     }
 
     /// Runs `ferry move`.

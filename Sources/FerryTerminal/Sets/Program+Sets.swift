@@ -129,6 +129,9 @@ extension Program {
             standard, arguments.request, arguments.trust, arguments.run, arguments.show, world: world)
         var (template, plan): (DownloadRequest, GetPlan)
         do throws(UsageError) {
+            if arguments.trust.onConflict != nil {
+                throw UsageError("ferry repair replaces what is damaged: it has no --on-conflict")
+            }
             template = try planner.template(namesServer: arguments.url == nil)
             plan = try planner.plan()
             if let url = arguments.url {

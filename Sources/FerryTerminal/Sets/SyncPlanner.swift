@@ -22,6 +22,7 @@ struct SyncPlanner: Sendable {
 
     /// Returns the plan of a run of these requests.
     func plan(_ requests: [DownloadRequest] = []) throws(UsageError) -> GetPlan {
+        if options.run.results != nil { throw UsageError("--results goes with ferry get") }
         var plan = try GetPlanner.plan(of: requests.map { .request($0) }, options, world: world)
         plan.isOfSet = true
         return plan
@@ -86,7 +87,12 @@ struct SyncPlanner: Sendable {
         // The rule is that of the set.
         request.onConflict = try plain.template().onConflict
         if try request != plain.template() { throw Self.refuse("an option of requests") }
-        if arguments.run.parallel != standard.run.parallel { throw Self.refuse("-j") }
+        let (run, usual) = (arguments.run, standard.run)
+        for (isGiven, option) in [
+            (run.parallel != usual.parallel, "-j"), (run.results != nil, "--results"),
+            (run.hostConnections != nil, "--host-connections"), (run.domainConnections != nil, "--domain-connections"),
+            (run.hostDelay != nil, "--host-delay"), (run.sharedGroup, "--shared-group"),
+        ] where isGiven { throw Self.refuse(option) }
         var set = NewSet(directory: OwnProgram.absolute(arguments.directory))
         switch source {
         case .url(let url): set.url = url.text
