@@ -20,7 +20,20 @@ import Testing
         "CommandAdvice: a URL, a pasted command and options with a URL stand for ferry get",
         arguments: [
             (["https://h/f"], ["get", "https://h/f"]), (["HTTP://h/f", "-o", "x"], ["get", "HTTP://h/f", "-o", "x"]),
-            (["curl", "-LO", "https://h/f"], ["get", "https://h/f"]),
+            (
+                ["curl", "-LO", "https://h/f"],
+                ["get", "https://h/f", "--name", "{name}", "--on-conflict", "overwrite"]
+            ),
+            (["curl", "-OJs", "u"], ["get", "-s", "u", "--on-conflict", "fail"]),
+            (["curl", "-so", "f", "u"], ["get", "-s", "-o", "f", "u", "--on-conflict", "overwrite", "--no-paths"]),
+            (["curl", "-o", "f", "u", "--on-conflict", "skip"], ["get", "-o", "f", "u", "--on-conflict", "skip"]),
+            (["curl", "--silent", "u"], ["get", "-s", "u"]),
+            (["wget", "-N", "u"], ["get", "u", "--name", "{name}", "--on-conflict", "overwrite"]),
+            (["wget", "--output-document=f", "u"], ["get", "-o", "f", "u", "--on-conflict", "overwrite"]),
+            (
+                ["wget", "-qN", "-O", "f", "u"],
+                ["get", "-q", "-o", "f", "u", "--on-conflict", "overwrite", "--no-paths"]
+            ),
             (["curl", "-sSx", "p:1", "-o-", "u"], ["get", "-s", "--proxy", "p:1", "-o-", "u"]),
             (["wget", "-c", "u"], ["get", "u"]), (["wget", "-qO-", "u"], ["get", "-q", "-o", "-", "u"]),
             (["wget", "-nc", "-O", "f", "u"], ["get", "--on-conflict", "skip", "-o", "f", "u"]),
@@ -36,10 +49,11 @@ import Testing
     @Test(
         "CommandAdvice: curl without a name for the file writes it to an output that is no terminal",
         arguments: [
-            (["curl", "-fsSL", "u"], ["get", "-s", "u", "-o", "-"]), (["curl", "-LO", "u"], ["get", "u"]),
-            (["curl", "-sof", "u"], ["get", "-s", "-of", "u"]),
-            (["curl", "--output", "f", "u"], ["get", "--output", "f", "u"]),
-            (["wget", "-q", "u"], ["get", "-q", "u"]),
+            (["curl", "-fsSL", "u"], ["get", "-s", "u", "-o", "-"]),
+            (["curl", "-LO", "u"], ["get", "u", "--name", "{name}", "--on-conflict", "overwrite"]),
+            (["curl", "-sof", "u"], ["get", "-s", "-of", "u", "--on-conflict", "overwrite", "--no-paths"]),
+            (["curl", "--output", "f", "u"], ["get", "--output", "f", "u", "--on-conflict", "overwrite"]),
+            (["wget", "-q", "u"], ["get", "-q", "u", "--no-paths"]),
         ])
     func piped(arguments: [String], expected: [String]) throws {
         #expect(try CommandAdvice.complete(arguments, commands: Self.commands, isShown: false) == expected)

@@ -24,6 +24,14 @@ extension SentenceTable {
         "--results and --retry-from name the same file; give another name for the new results":
             "--results 和 --retry-from 指定了同一文件；请为新的结果给出其他名称",
         "--results goes with ferry get": "--results 用于 ferry get",
+        "--no-paths and {0} cannot be used together": "--no-paths 和 {0} 不能一起使用",
+        "several of the URLs would be written to {0}: give each a name of its own":
+            "多个网址会写入 {0}：请为每个网址指定各自的名称",
+        "{0} goes with URLs and lists: part files keep their names": "{0} 用于网址和列表：部分文件保留其名称",
+        "--netrc goes with URLs and lists; with a part file alone write --user NAME@HOST":
+            "--netrc 用于网址和列表；只有部分文件时，请写 --user NAME@HOST",
+        "--name and --retry-from cannot be used together: each file keeps its path":
+            "--name 和 --retry-from 不能一起使用：每个文件保留其路径",
         "{0} of about {1} files": "约 {1} 个文件中的 {0} 个",
         "{0} of about {1} files, {2} failed": "约 {1} 个文件中的 {0} 个，{2} 个失败",
         // Results as a list

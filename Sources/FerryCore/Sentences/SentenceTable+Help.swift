@@ -208,7 +208,7 @@ extension SentenceTable {
             "在与组共享的目录中，使用您自己的文件，即使组可以写入。",
         "Write events to standard output as JSON, one per line.": "将事件以 JSON 写到标准输出，每行一个。",
         "End each finished path with NUL instead of a newline.": "每个完成的路径以 NUL 而不是换行结束。",
-        "Show no progress.": "不显示进度。",
+        "Show no progress.": "不显示进度。", "Print no paths of finished files.": "不输出已完成文件的路径。",
         "Print errors only; finished paths are still printed.": "只显示错误；仍会输出完成的路径。",
         "Report every decision with its reason.": "报告每个决定及其原因。",
         "Show what a download would do, without writing anything: name, size, ranges, resumability.":

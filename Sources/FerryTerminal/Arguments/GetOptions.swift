@@ -142,6 +142,7 @@ package struct OutputOptions: Sendable, Hashable {
         case body
         /// The lines of `--results -`.
         case results
+        case nothing
     }
 
     package var result: Result
@@ -163,6 +164,9 @@ package struct OutputFlags: ParsableArguments, Sendable {
 
     @Flag(name: .customLong("print0"), help: "End each finished path with NUL instead of a newline.")
     package var print0 = false
+
+    @Flag(help: "Print no paths of finished files.")
+    package var noPaths = false
 
     @Flag(help: "Show no progress.")
     package var noProgress = false

@@ -51,6 +51,9 @@ package struct GetPlanner: Sendable {
     private func outputOptions() throws(UsageError) -> OutputOptions {
         if options.show.quiet, options.show.verbose { throw UsageError("-q and -v contradict each other") }
         if options.show.json, options.show.print0 { throw UsageError("--json and --print0 cannot be used together") }
+        if options.show.noPaths, let other = options.show.json ? "--json" : options.show.print0 ? "--print0" : nil {
+            throw UsageError("--no-paths and \(other) cannot be used together")
+        }
         let isStream = options.files.output.flatMap(RequestPlanner.descriptor) == 1
         if options.show.json, isStream { throw UsageError("--json and -o - both need standard output") }
         let hasResults = options.run.results == "-"
@@ -58,7 +61,8 @@ package struct GetPlanner: Sendable {
             let other = options.show.json ? "--json" : options.show.print0 ? "--print0" : isStream ? "-o -" : nil
             if let other { throw UsageError("--results - and \(other) both need standard output") }
         }
-        let paths: OutputOptions.Result = hasResults ? .results : .paths(end: options.show.print0 ? 0 : 0x0A)
+        let shown: OutputOptions.Result = options.show.noPaths ? .nothing : .paths(end: options.show.print0 ? 0 : 0x0A)
+        let paths = hasResults ? .results : shown
         return OutputOptions(
             result: isStream ? .body : options.show.json ? .json : paths,
             detail: options.show.quiet ? .quiet : options.show.verbose ? .verbose : .normal,

@@ -10,7 +10,20 @@ enum PastedCommand {
         case refused(String)
     }
 
+    /// What names the file of the original.
+    private enum Naming: Equatable {
+        /// The server, or no option.
+        case none
+        case file(String)
+        /// The URL: `curl -O`, `wget -N`.
+        case url
+        /// The server, which must not replace a file by the name that it chooses: `curl -J`.
+        case server
+    }
+
     /// Returns the arguments of `ferry get` for those of `program`, `curl` or `wget`.
+    ///
+    /// A file that the user names is replaced there, and a quiet command prints nothing, so both are so here.
     ///
     /// - Parameter isShown: Whether standard output is a terminal. To a file or a program, curl without a name for the
     ///   file writes what it fetches.
@@ -18,26 +31,52 @@ enum PastedCommand {
         _ arguments: some Sequence<String>, of program: String, isShown: Bool
     ) throws(UsageError) -> [String] {
         let table = program == "curl" ? curl : wget
+        let words = Array(arguments)
         var translated: [String] = []
-        var hasName = false
-        for argument in arguments {
-            if ["--output", "--remote-name", "--remote-header"].contains(where: { argument.utf8.hasPrefix($0) }) {
-                hasName = true
+        var naming = Naming.none
+        var (isQuiet, isNamedByServer) = (false, false)
+        func note(_ letter: String, value: String) {
+            switch (program, letter) {
+            case ("curl", "o"), ("wget", "O"): naming = .file(value)
+            case ("curl", "O") where naming == .none, ("wget", "N") where naming == .none: naming = .url
+            case ("curl", "J"):
+                if case .file = naming { break }
+                naming = .server
+            case ("wget", "J"): isNamedByServer = true
+            case ("curl", "s"), ("wget", "q"): isQuiet = true
+            default: break
             }
+        }
+        for (index, argument) in words.enumerated() {
+            let next = words.dropFirst(index + 1).first ?? ""
             guard argument.utf8.hasPrefix("-"), !argument.utf8.hasPrefix("--"), argument.utf8.count > 1 else {
-                translated.append(argument)
+                let parts = argument.split(at: "=", omittingEmptySubsequences: false)
+                guard let name = parts.first.map(String.init), let letter = long[program]?[name] else {
+                    translated.append(argument)
+                    continue
+                }
+                let isJoined = parts.count > 1
+                note(letter, value: isJoined ? parts.dropFirst().joined(separator: "=") : next)
+                switch table[letter] {
+                case .option(let option)?:
+                    translated.append(option)
+                    if isJoined { translated.append(parts.dropFirst().joined(separator: "=")) }
+                case .words(let words)?: translated += words
+                case .refused?, nil: translated.append(argument)
+                }
                 continue
             }
             // Options may share a word: `-qO-`.
             var rest = argument.dropFirst()
             while let first = rest.first {
                 let name = program == "wget" && first == "n" ? String(rest.prefix(2)) : String(first)
-                if ["o", "O", "J"].contains(name) { hasName = true }
+                let value = rest.dropFirst(name.utf8.count)
+                note(name, value: value.isEmpty ? next : String(value))
                 guard let meaning = table[name] else {
                     translated.append("-" + rest)
                     break
                 }
-                rest = rest.dropFirst(name.utf8.count)
+                rest = value
                 switch meaning {
                 case .option(let option):
                     translated.append(option)
@@ -48,8 +87,44 @@ enum PastedCommand {
                 }
             }
         }
-        return program == "curl" && !isShown && !hasName ? translated + ["-o", "-"] : translated
+        if naming == .url, isNamedByServer { naming = .server }
+        return translated + rules(naming, translated, of: program, isShown: isShown, isQuiet: isQuiet)
     }
+
+    /// Returns the options that make Ferry name, replace and report a file as the original does.
+    private static func rules(
+        _ naming: Naming, _ words: [String], of program: String, isShown: Bool, isQuiet: Bool
+    ) -> [String] {
+        func has(_ option: String) -> Bool { words.contains { $0 == option || $0.utf8.hasPrefix(option + "=") } }
+        var rules: [String] = []
+        var isOwnName = program == "wget"
+        switch naming {
+        case .none:
+            if program == "curl", !isShown { return ["-o", "-"] }
+        case .file(let path):
+            if RequestPlanner.descriptor(path) != nil { return [] }
+            isOwnName = true
+            if !has("--on-conflict") { rules += ["--on-conflict", "overwrite"] }
+        case .url:
+            isOwnName = true
+            if !has("--name") { rules += ["--name", "{name}"] }
+            if !has("--on-conflict") { rules += ["--on-conflict", "overwrite"] }
+        case .server:
+            if !has("--on-conflict") { rules += ["--on-conflict", "fail"] }
+        }
+        return isQuiet && isOwnName ? rules + ["--no-paths"] : rules
+    }
+
+    /// Long options with the meaning of a letter that the translation depends on.
+    private static let long = [
+        "curl": [
+            "--output": "o", "--remote-name": "O", "--remote-name-all": "O", "--remote-header-name": "J",
+            "--silent": "s",
+        ],
+        "wget": [
+            "--output-document": "O", "--timestamping": "N", "--quiet": "q", "--content-disposition": "J",
+        ],
+    ]
 
     private static let curl: [String: Meaning] = [
         "s": .words(["-s"]), "S": .words([]), "f": .words([]), "L": .words([]), "O": .words([]), "J": .words([]),

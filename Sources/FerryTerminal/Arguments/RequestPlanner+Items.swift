@@ -65,6 +65,7 @@ extension RequestPlanner {
             return [.request(try withChecksum(request))]
         }
         var items: [GetPlan.Item] = []
+        var replaced: Set<String> = []
         for (index, target) in targets.enumerated() {
             var request = template
             switch target {
@@ -76,6 +77,12 @@ extension RequestPlanner {
                     try prepare(upload.staging)
                 } else {
                     request.destination = try destination(of: url, number: index + 1)
+                    // The second file would replace the first.
+                    if request.onConflict == .overwrite, case .file(let path) = request.destination,
+                        !replaced.insert(path).inserted
+                    {
+                        throw UsageError("several of the URLs would be written to \(path): give each a name of its own")
+                    }
                 }
                 items.append(.request(try withChecksum(request)))
             case .part(let path):
@@ -96,15 +103,17 @@ extension RequestPlanner {
     ) throws(UsageError) -> DownloadRequest {
         var request = template
         request.sources = entry.urls.map(withNetrc)
-        request.checksum = entry.checksum ?? template.checksum
-        (request.expectedBytes, request.pieces) = (entry.size, entry.pieces)
+        let own = decidesChecksums ? nil : entry.checksum
+        request.checksum = own ?? template.checksum
+        request.expectedBytes = entry.size
+        if !template.ignoresEarlierChecksum { request.pieces = entry.pieces }
         for field in try PlanningWorld.permitted(entry.headers) { request.headers.append(field) }
         if let upload, let url = entry.urls.first {
             var name = entry.out
             if name == nil { name = try names?.path(for: url, line: entry.line, number: number) }
             request.uploadTo = try upload.object(named: name, in: entry.dir)
             try prepare(upload.staging)
-            return entry.checksum == nil ? try withChecksum(request) : request
+            return own == nil ? try withChecksum(request) : request
         }
         let directory = entry.dir.map(world.absolute) ?? self.directory
         if let out = entry.out {
@@ -116,7 +125,13 @@ extension RequestPlanner {
             request.destination = .directory(directory)
             try prepare(directory)
         }
-        return entry.checksum == nil ? try withChecksum(request) : request
+        return own == nil ? try withChecksum(request) : request
+    }
+
+    /// Whether `--checksum` replaces the checksums of a list: with `none` all, else those of an earlier run, which are
+    /// older than this command.
+    private var decidesChecksums: Bool {
+        files.checksum == "none" || files.checksum != nil && files.retryFrom != nil
     }
 
     /// Returns the request with its checksum in the file of `--checksum @FILE`: that of the name in the URL, else of the
@@ -177,8 +192,9 @@ extension RequestPlanner {
             return .file(try file(path))
         case nil:
             if let names, !names.isOfContent {
-                let name = try names.path(for: url, line: number, number: number)
-                return .file(try file(Paths.join(directory, name)))
+                var name = names.isName ? Self.dotName(of: url) : nil
+                if name == nil { name = try names.path(for: url, line: number, number: number) }
+                return .file(try file(Paths.join(directory, name ?? "")))
             }
             try prepare(directory)
             return .directory(directory, name: Self.dotName(of: url).map { .exact($0) } ?? .suggested)

@@ -149,6 +149,16 @@ struct RequestPlanner: Sendable {
         if files.dedup, let option = files.output != nil ? "-o" : trust.onConflict != nil ? "--on-conflict" : nil {
             throw UsageError("--dedup and \(option) cannot be used together")
         }
+        if files.name != nil || files.dedup, targets.contains(where: { if case .url = $0 { false } else { true } }) {
+            let option = files.dedup ? "--dedup" : "--name"
+            throw UsageError("\(option) goes with URLs and lists: part files keep their names")
+        }
+        if options.netrc, urls == 0, files.lists.isEmpty, files.retryFrom == nil {
+            throw UsageError("--netrc goes with URLs and lists; with a part file alone write --user NAME@HOST")
+        }
+        if files.name != nil, files.retryFrom != nil, !files.dedup {
+            throw UsageError("--name and --retry-from cannot be used together: each file keeps its path")
+        }
         if files.name != nil, files.output != nil { throw UsageError("--name and -o cannot be used together") }
         let hasOneURL = urls == 1 && files.lists.isEmpty
         let hasOneFile =

@@ -23,6 +23,8 @@ package struct NameTemplate: Sendable, Hashable {
     private let parts: [Part]
     /// Whether the names are those of contents.
     let isOfContent: Bool
+    /// Whether the path is the name in the URL and nothing else.
+    var isName: Bool { parts == [.field(.name)] }
     /// The names of contents without another template.
     static let content = "{sha256:2}/{sha256}"
 

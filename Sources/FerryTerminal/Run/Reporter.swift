@@ -106,7 +106,7 @@ package final class Reporter: RunReporting {
         case .json: console.result(JSONLine.line(event).text + "\n")
         case .paths where file.path.isEmpty: break
         case .paths(let end): console.result(file.path + String(UnicodeScalar(end)))
-        case .body, .results: break
+        case .body, .results, .nothing: break
         }
     }
 

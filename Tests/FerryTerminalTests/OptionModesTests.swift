@@ -1,0 +1,76 @@
+import ArgumentParser
+import Ferry
+import FerryTerminal
+import Testing
+
+@Suite("GetPlanner: options in every mode") struct OptionModesTests {
+    /// The arguments of each way to say what is downloaded.
+    private static let modes: [String: [String]] = [
+        "URL": ["http://h/f"], "list": ["-i", "list"], "results": ["--retry-from", "r"], "part": ["f.part"],
+        "part with URL": ["f.part", "http://h/f"], "directory": ["/d"], "stream": ["-o", "-", "http://h/f"],
+    ]
+    /// A use of each option of `ferry get`.
+    private static let uses: [String: [String]] = [
+        "--output": ["x"], "--dir": ["/e"], "--staging": ["/d"], "--input": ["list"], "--checksum": ["none"],
+        "--mirror": ["http://m/f"], "--name": ["{host}-{name}"], "--dedup": ["--results", "r2"],
+        "--shard": ["1/1000"], "--retry-from": ["r"], "--only": ["503"], "--connections": ["3"],
+        "--limit-rate": ["1M"], "--max-size": ["1M"], "--header": ["A: b"], "--user": ["me:pw"], "--netrc": [],
+        "--referer": ["http://page/"], "--max-redirects": ["3"], "--allow-downgrade": [], "--no-private": [],
+        "--proxy": ["http://p:1"], "--ca-file": ["ca"], "--insecure": [], "--cookie": ["a=b"],
+        "--load-cookies": ["jar"], "--user-agent": ["agent"], "--ipv4": [], "--ipv6": [], "--connect-timeout": ["3"],
+        "--stall-timeout": ["3"], "--retries": ["3"], "--min-free": ["1M"], "--on-conflict": ["fail"], "--strict": [],
+        "--unproven": [], "--resume-unproven": [], "--no-restart": [], "--accept-html": [], "--no-mtime": [],
+        "--record-digests": [], "--no-fsync": [], "--parallel": ["2"], "--host-connections": ["2"],
+        "--domain-connections": ["2"], "--host-delay": ["1s"], "--shared-group": [], "--results": ["r2"],
+        "--json": [], "--print0": [], "--no-paths": [], "--no-progress": [], "--quiet": [], "--verbose": [],
+    ]
+    /// A stream has no path, whatever is asked for.
+    private static let empty = ["stream": ["--dir", "--print0", "--no-paths"]]
+
+    private static func plan(_ words: [String]) throws -> String {
+        let failure = #"{"status":"failed","time":"2025-01-31T09:05:00.250Z","v":1,"reason":"refused","#
+        let world = PlanningWorld.test(
+            files: [
+                "list": "http://h/f\nhttp://g/f\n", "f.part": "", "jar": "h\tFALSE\t/\tFALSE\t0\ta\tb\n",
+                "netrc": "machine h login me password pw\n",
+                "ca": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
+                "r": failure + #""httpStatus":404,"url":"http://h/f"}"# + "\n" + failure
+                    + #""httpStatus":503,"url":"http://h/g"}"# + "\n",
+            ], directories: [".", "/d", "/e"], environment: ["NETRC": "netrc"],
+            journals: ["f.part": ["http://h/f"], "/d": ["http://h/f"]])
+        let plan = try GetPlanner.plan(try GetOptions.parse(words), world: world)
+        var text = ""
+        dump(plan.configuration, to: &text)
+        dump(Array(plan.items), to: &text)
+        dump(plan.output, to: &text)
+        dump(plan.results, to: &text)
+        return text
+    }
+
+    @Test("GetPlanner: an option changes the plan or is refused, in every mode: none is ignored")
+    func everyOption() throws {
+        for (mode, words) in Self.modes.sorted(by: { $0.key < $1.key }) {
+            let plain = try Self.plan(words)
+            for (option, values) in Self.uses.sorted(by: { $0.key < $1.key }) {
+                // The mode's own option, of which the last one counts.
+                if Self.modes[mode]?.first.map({ option.hasPrefix($0) || ($0, option) == ("-o", "--output") }) == true {
+                    continue
+                }
+                if Self.empty[mode]?.contains(option) == true { continue }
+                do {
+                    let changed = try Self.plan([option] + values + words)
+                    #expect(changed != plain, "\(option) is ignored: \(mode)")
+                } catch is UsageError {}
+            }
+        }
+    }
+
+    @Test("GetOptions: the table above has every option of the help")
+    func everyName() {
+        let lines = GetOptions.helpMessage(columns: 400).split(separator: "\n")
+        let names = lines.filter { $0.hasPrefix("  -") }.compactMap { line in
+            line.split(whereSeparator: { " ,".contains($0) }).first { $0.hasPrefix("--") }.map(String.init)
+        }
+        #expect(Set(names).subtracting(["--help"]) == Set(Self.uses.keys))
+    }
+}
