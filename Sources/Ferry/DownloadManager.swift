@@ -228,7 +228,7 @@ public final class DownloadManager: Sendable {
     /// As ``partFiles(in:)``, with an explanation for each omitted file.
     package func allPartFiles(
         in directory: String
-    ) async throws(DownloadError) -> (own: [String], refused: [ErrorPhrase], halves: [ErrorPhrase]) {
+    ) async throws(DownloadError) -> (own: [String], refused: [DownloadError], halves: [ErrorPhrase]) {
         let directory = Self.absolute(directory)
         return try await EngineProvider.files.run { disk throws(DownloadError) in
             try PartFiles.list(in: directory, fileSystem: disk.fileSystem)

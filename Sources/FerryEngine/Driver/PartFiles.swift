@@ -3,14 +3,14 @@ import SystemPackage
 
 /// Part files in directories, examined without a running download.
 package enum PartFiles {
-    /// Returns the part files with a journal that passes the ownership check, sorted by path, a message for each other
-    /// journal, and one for each half file of another program.
+    /// Returns the part files with a journal that passes the ownership check, sorted by path, the error of each other
+    /// journal, and a message for each half file of another program.
     package static func list(
         in directory: String, fileSystem: any FileSystem
-    ) throws(DownloadError) -> (own: [String], refused: [ErrorPhrase], halves: [ErrorPhrase]) {
+    ) throws(DownloadError) -> (own: [String], refused: [DownloadError], halves: [ErrorPhrase]) {
         do throws(FileError) {
             let folder = FilePath(directory).lexicallyNormalized()
-            var (own, refused, halves): ([String], [ErrorPhrase], [ErrorPhrase]) = ([], [], [])
+            var (own, refused, halves): ([String], [DownloadError], [ErrorPhrase]) = ([], [], [])
             let names = try fileSystem.list(folder).sorted()
             for name in names where HalfFile.suffixes.contains(where: { name.utf8.hasSuffix($0) }) {
                 let path = folder.appending(name).string
@@ -24,7 +24,7 @@ package enum PartFiles {
             for name in names where name.utf8.hasSuffix(DownloadPaths.journalSuffix) {
                 let journal = folder.appending(name)
                 if let flaw = try fileSystem.flaw(at: journal) {
-                    refused.append(ErrorPhrase(.notOurs, journal.string, flaw.phrase))
+                    refused.append(DownloadError(FileError(.open, journal, kind: .notOurs(flaw))))
                 } else if let part = DownloadPaths(of: journal)?.part {
                     own.append(part.string)
                 }

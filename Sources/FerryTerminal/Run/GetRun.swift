@@ -217,7 +217,7 @@ package final class GetRun: Sendable {
         do {
             let (parts, refused, halves) = try await manager.allPartFiles(in: directory)
             for half in halves { reporter.message(PrintableText.escape(half.text(in: .current))) }
-            for phrase in refused { fail(DownloadError(.conflict, phrase, recovery: .needsUser), name: "") }
+            for error in refused { fail(error, name: "") }
             if parts.isEmpty, refused.isEmpty, halves.isEmpty {
                 reporter.message(("\(directory): no part files in it" as Reason).shown)
             }
