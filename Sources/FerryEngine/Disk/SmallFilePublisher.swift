@@ -135,7 +135,9 @@ package struct SmallFilePublisher: Sendable {
                 // It appeared meanwhile: another download's, whose end was reported.
                 case .overwrite: return .done(.blocked(paths.final))
                 }
-            case .unsupported, .crossDevice, .notFound: return .done(.needsPartFile(error.message))
+            case .unsupported, .crossDevice, .notFound, .permission:
+                // A sandbox or a file system may refuse links alone; a part file is renamed.
+                return .done(.needsPartFile(error.message))
             default: throw .file(error)
             }
         }

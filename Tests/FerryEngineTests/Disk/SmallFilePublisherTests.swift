@@ -99,6 +99,13 @@ struct SmallFilePublisherTests {
         #expect(try directory.names == [])
     }
 
+    @Test("SmallFilePublisher: if links are refused, as sandboxes do, it asks for a part file and leaves nothing")
+    func refusedLink() throws {
+        let faulty = FaultyFileSystem { operation, _ in operation == .link ? .permission : nil }
+        #expect(try publish(.rename, "a.txt", faulty) == "part")
+        #expect(try directory.names == [])
+    }
+
     @Test("SmallFilePublisher: a missing directory is an error (B5)")
     func missingDirectory() throws {
         let publisher = SmallFilePublisher(fileSystem: disk, syncs: true)
