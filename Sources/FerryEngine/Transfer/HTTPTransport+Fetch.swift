@@ -130,7 +130,8 @@ extension HTTPTransport {
         let number = exchanges.add(exchange)
         defer { exchanges.remove(number) }
         var request = HTTPClientRequest(url: route.connectURL(of: url))
-        request.method = .RAW(value: asked.method.rawValue)
+        // Not `.RAW`: the client gives a raw GET the field `Content-Length: 0`, which some servers refuse.
+        request.method = NIOHTTP1.HTTPMethod(rawValue: asked.method.rawValue)
         if let upload = asked.upload {
             request.body = .stream(upload.pieces, length: .known(upload.length))
         } else if let content = asked.content {
