@@ -16,7 +16,8 @@ import NIOHTTP1
 /// Inbound, it records the first byte of a response, which distinguishes a connection that closed before the response
 /// from one that closed during it. It also stores bytes that arrive without a read request: NIO drains a socket that the
 /// peer has closed, and AsyncHTTPClient discards those bytes when the body is incomplete. It sets for how many bytes the
-/// socket waits (``ReadBatch``), and observes the socket about once a second.
+/// socket waits (``ReadBatch``), observes the socket about once a second, and has unusual heads rewritten
+/// (``ResponseHeadMender``).
 final class HTTPExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
@@ -38,6 +39,7 @@ final class HTTPExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// The size of the receive buffer; `nil` if the socket's options cannot be set.
     private let bufferSize: (() -> Int)?
     private var batch = ReadBatch()
+    private var mender = ResponseHeadMender()
     private var batchTimer: Scheduled<Void>?
 
     init(exchanges: HTTPExchangeRegistry, bufferSize: (() -> Int)? = nil) {
@@ -66,6 +68,7 @@ final class HTTPExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
             head.uri = exchange.target
             current = exchange
             isAnswered = false
+            mender.begin()
             changeBatch(context) { $0.begin() }
         }
         head.headers.remove(name: HTTPExchange.fieldName)
@@ -94,12 +97,23 @@ final class HTTPExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
             }
             if !isWanted { exchange.leave(unwrapInboundIn(data)) }
         }
-        context.fireChannelRead(data)
+        if mender.isPassing { return context.fireChannelRead(data) }
+        pass(mender.receive(unwrapInboundIn(data).readableBytesView), context)
+    }
+
+    private func pass(_ bytes: [UInt8], _ context: ChannelHandlerContext) {
+        if !bytes.isEmpty { context.fireChannelRead(wrapInboundOut(context.channel.allocator.buffer(bytes: bytes))) }
+    }
+
+    func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
+        if case .inputClosed? = event as? ChannelEvent { pass(mender.finish(), context) }
+        context.fireUserInboundEventTriggered(event)
     }
 
     func channelInactive(context: ChannelHandlerContext) {
         current?.trace?.closed(context.channel.peerName)
         batchTimer?.cancel()
+        pass(mender.finish(), context)
         context.fireChannelInactive()
     }
 

@@ -1,0 +1,151 @@
+/// Rewrites the heads of HTTP/1 responses that a strict parser refuses although RFC 9112 says what they mean.
+///
+///     begin ──► head: held until its empty line ──► body: passed on as it is
+///                 ▲            │ status 1xx
+///                 └────────────┘
+///
+/// Lines may end with LF alone (§2.2), values may be folded or surrounded by tabs (§5.1, §5.2), a blank may precede the colon
+/// (§5.1), and equal values of Content-Length count as one (§6.3). Everything else stays byte for byte, for the parser to
+/// refuse: different lengths, a length beside Transfer-Encoding, lines without a colon. Bodies are never looked at.
+package struct ResponseHeadMender: Sendable {
+    /// The longest head that is held; a longer one is passed on as it came.
+    package static let maxHeadBytes = 64 << 10
+
+    private enum State: Sendable {
+        case head([UInt8], Search)
+        case passing
+    }
+
+    /// How far the end of a head has been searched for.
+    fileprivate struct Search: Sendable {
+        var next = 0
+        var isLineEmpty = true
+        var hasBegun = false
+    }
+
+    private var state = State.passing
+
+    package init() {}
+
+    /// Whether bytes are passed on unseen.
+    package var isPassing: Bool { if case .passing = state { true } else { false } }
+
+    /// Expects the response to a request that is now sent.
+    package mutating func begin() { state = .head([], Search()) }
+
+    /// Returns the bytes to pass on; the end of an incomplete head is held.
+    package mutating func receive(_ bytes: some Sequence<UInt8>) -> [UInt8] {
+        guard case .head(var held, var search) = state else { return Array(bytes) }
+        state = .passing
+        held += bytes
+        var passed: [UInt8] = []
+        while Self.mayBeHead(held), let end = search.end(of: held) {
+            let head = Array(held[..<end])
+            passed += Self.mended(head)
+            held.removeFirst(end)
+            search = Search()
+            guard Self.isInterim(head) else { return passed + held }
+        }
+        if held.count > Self.maxHeadBytes || !Self.mayBeHead(held) { return passed + held }
+        state = .head(held, search)
+        return passed
+    }
+
+    /// Returns the bytes that are held, because no more follow.
+    package mutating func finish() -> [UInt8] {
+        guard case .head(let held, _) = state else { return [] }
+        state = .passing
+        return held
+    }
+
+    private static let (tab, lineFeed, carriageReturn, space): (UInt8, UInt8, UInt8, UInt8) = (0x09, 0x0A, 0x0D, 0x20)
+    private static let protocolName = Array("HTTP/".utf8)
+
+    /// Whether the bytes may be the beginning of a response, after empty lines; what is none is refused without waiting.
+    private static func mayBeHead(_ bytes: [UInt8]) -> Bool {
+        let text = bytes.drop { $0 == lineFeed || $0 == carriageReturn }
+        return zip(text, protocolName).allSatisfy(==)
+    }
+
+    /// Whether another head follows (RFC 9110 §15.2).
+    private static func isInterim(_ head: [UInt8]) -> Bool {
+        let words = head.prefix { $0 != lineFeed }.split(separator: space)
+        guard words.count > 1 else { return false }
+        return words[1].first == 0x31 && !words[1].elementsEqual("101".utf8) && words[1].prefix(3).count == 3
+    }
+
+    // MARK: Mending
+
+    private static func mended(_ head: [UInt8]) -> [UInt8] {
+        var lines: [[UInt8]] = head.split(separator: lineFeed, omittingEmptySubsequences: false).map { line in
+            Array(line.last == carriageReturn ? line.dropLast() : line)
+        }
+        // Behind the last line feed there is nothing.
+        lines.removeLast()
+        var result: [[UInt8]] = []
+        var hasBegun = false
+        for line in lines {
+            if hasBegun, result.count > 1, let first = line.first, isBlank(first) {
+                result[result.count - 1] = trimmed(result[result.count - 1]) + [space] + trimmed(line)
+            } else {
+                result.append(hasBegun ? field(line) : line)
+            }
+            hasBegun = hasBegun || !line.isEmpty
+        }
+        mergeLengths(in: &result)
+        return result.flatMap { $0 + [carriageReturn, lineFeed] }
+    }
+
+    private static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }
+
+    private static func trimmed(_ bytes: some BidirectionalCollection<UInt8>) -> [UInt8] {
+        let begun = Array(bytes.drop(while: isBlank))
+        return Array(begun[..<((begun.lastIndex { !isBlank($0) } ?? -1) + 1)])
+    }
+
+    /// Returns the line without blanks around name and value; one that is no field, as it is.
+    private static func field(_ line: [UInt8]) -> [UInt8] {
+        guard let colon = line.firstIndex(of: 0x3A), let first = line.first, !isBlank(first) else { return line }
+        let name = trimmed(line[..<colon])
+        return name.isEmpty ? line : name + [0x3A, space] + trimmed(line[(colon + 1)...])
+    }
+
+    /// Leaves one line of Content-Length, if all values are the same number.
+    private static func mergeLengths(in lines: inout [[UInt8]]) {
+        let places = lines.indices.filter { index in
+            let name = lines[index].prefix { $0 != 0x3A }
+            return ASCII.lowercased(String(decoding: name, as: UTF8.self)) == "content-length"
+        }
+        guard let first = places.first else { return }
+        let values = places.flatMap { index in
+            lines[index].drop { $0 != 0x3A }.dropFirst().split(separator: 0x2C, omittingEmptySubsequences: false)
+                .map { trimmed($0) }
+        }
+        guard let value = values.first, values.count > 1, !value.isEmpty, Set(values).count == 1,
+            value.allSatisfy({ (0x30...0x39).contains($0) })
+        else { return }
+        lines[first] = Array("Content-Length: ".utf8) + value
+        for index in places.dropFirst().reversed() { lines.remove(at: index) }
+    }
+}
+
+extension ResponseHeadMender.Search {
+    /// Returns the index behind the empty line that ends the head; `nil` if it has not arrived.
+    fileprivate mutating func end(of bytes: [UInt8]) -> Int? {
+        while next < bytes.count {
+            let byte = bytes[next]
+            if byte == 0x0D {
+                // Whether it belongs to the end of the line is told by the next byte.
+                guard next + 1 < bytes.count else { return nil }
+                if bytes[next + 1] != 0x0A { (isLineEmpty, hasBegun) = (false, true) }
+            } else if byte == 0x0A {
+                if isLineEmpty, hasBegun { return next + 1 }
+                isLineEmpty = true
+            } else {
+                (isLineEmpty, hasBegun) = (false, true)
+            }
+            next += 1
+        }
+        return nil
+    }
+}

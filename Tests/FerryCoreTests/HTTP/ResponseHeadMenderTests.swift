@@ -1,0 +1,66 @@
+import Testing
+
+@testable import FerryCore
+
+@Suite("Unusual response heads")
+struct ResponseHeadMenderTests {
+    private static func mend(_ text: String, pieces: Int = .max) -> String {
+        var mender = ResponseHeadMender()
+        mender.begin()
+        var result: [UInt8] = []
+        var rest = Array(text.utf8)[...]
+        while !rest.isEmpty {
+            result += mender.receive(rest.prefix(pieces))
+            rest = rest.dropFirst(pieces)
+        }
+        return String(decoding: result + mender.finish(), as: UTF8.self)
+    }
+
+    @Test(
+        "ResponseHeadMender: what RFC 9112 gives a meaning is rewritten, however the bytes are divided",
+        arguments: [
+            ("X: a\r\n  b\r\n\tc\r\n", "X: a b c\r\n"), ("Content-Length:\t5\r\n", "Content-Length: 5\r\n"),
+            ("Content-Length: 5\r\nA: b\r\ncontent-length: 5\r\n", "Content-Length: 5\r\nA: b\r\n"),
+            ("Content-Length: 5,5 , 5\r\n", "Content-Length: 5\r\n"), ("A: b\nC: d\n", "A: b\r\nC: d\r\n"),
+            ("A : b\r\n", "A: b\r\n"),
+        ], [1, 2, 7, Int.max])
+    func mended(_ fields: (String, String), pieces: Int) {
+        let body = "body\n\nHTTP/1.1 200 OK\n A : b\n\n"
+        let end = fields.0.utf8.contains(0x0D) ? "\r\n" : "\n"
+        #expect(
+            Self.mend("HTTP/1.1 200 OK\(end)\(fields.0)\(end)\(body)", pieces: pieces)
+                == "HTTP/1.1 200 OK\r\n\(fields.1)\r\n\(body)")
+    }
+
+    @Test(
+        "ResponseHeadMender: what has no certain meaning stays for the parser to refuse",
+        arguments: [
+            "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nContent-Length: 5, 6\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: +5, +5\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n",
+            "HTTP/1.1 200 OK\r\nno colon\r\n\r\n", "HTTP/1.1 200 OK\r\n folded: first\r\n\r\n", "ICY 200 OK\n\nmusic",
+            "SSH-2.0-x\r\n", "HTTP/1.1 200 OK\r\nA: b", "",
+        ], [1, Int.max])
+    func kept(text: String, pieces: Int) { #expect(Self.mend(text, pieces: pieces) == text) }
+
+    @Test("ResponseHeadMender: the head after an interim one is mended too, and what is no head is passed on at once")
+    func interim() {
+        #expect(
+            Self.mend("HTTP/1.1 103 Early\n\nHTTP/1.1 200 OK\nA: b\n\nok\n", pieces: 3)
+                == "HTTP/1.1 103 Early\r\n\r\nHTTP/1.1 200 OK\r\nA: b\r\n\r\nok\n")
+        var mender = ResponseHeadMender()
+        mender.begin()
+        #expect(mender.receive("SSH".utf8) == Array("SSH".utf8))
+        #expect(mender.isPassing)
+    }
+
+    @Test("ResponseHeadMender: no more of a head is held than the limit")
+    func bounded() {
+        var mender = ResponseHeadMender()
+        mender.begin()
+        var passed = mender.receive("HTTP/1.1 200 OK\r\n".utf8).count
+        for _ in 0..<70 { passed += mender.receive([UInt8](repeating: 0x61, count: 1024)).count }
+        #expect(mender.isPassing)
+        #expect(passed == 17 + 70 * 1024)
+    }
+}
