@@ -28,6 +28,20 @@ int ferry_spawn_chdir(void *actions, const char *directory) {
     return posix_spawn_file_actions_addchdir_np ? posix_spawn_file_actions_addchdir_np(actions, directory) : ENOSYS;
 }
 
+static int argument_count;
+static char **argument_list;
+
+#if defined(__GLIBC__)
+// Glibc alone calls constructors with the arguments of main.
+__attribute__((constructor)) static void keep_arguments(int count, char **list) {
+    argument_count = count;
+    argument_list = list;
+}
+#endif
+
+int ferry_argument_count(void) { return argument_count; }
+char **ferry_arguments(void) { return argument_list; }
+
 int ferry_unread(int socket) {
     int count = 0;
     return ioctl(socket, FIONREAD, &count) == 0 ? count : -1;

@@ -1,5 +1,6 @@
 import ArgumentParser
 import CBacktrace
+import Ferry
 import FerryAPI
 import FerryCore
 import FerryServer
@@ -216,7 +217,7 @@ struct ServeCommand: ParsableCommand {
                 try ConfinedStart.takeOver(from: confinementFd, into: &options, logger: logger)
             } else if confine {
                 try ConfinedStart(place, options).begin(OwnProgram.path, keeping: ready) { descriptor in
-                    var words = CommandLine.arguments
+                    var words = ProcessArguments.all
                     let command = words.firstIndex(of: Self.configuration.commandName ?? "") ?? 0
                     words.insert("--confinement-fd=\(descriptor)", at: command + 1)
                     return words

@@ -11,4 +11,5 @@ import FerryTerminal
 // Descriptors first: no file may be opened before 0, 1 and 2 exist. Secrets in the arguments are then overwritten
 // before anything slow happens.
 Program.prepare()
-exit(await FerryCommand.main(program: CommandLine.arguments.first ?? "", arguments: CommandArguments.take()))
+guard let words = CommandArguments.take() else { exit(Program.withoutArguments().rawValue) }
+exit(await FerryCommand.main(program: words.program, arguments: words.arguments))

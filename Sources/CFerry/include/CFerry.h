@@ -51,6 +51,11 @@ static const int ferry_O_PATH = O_PATH;
 static const int ferry_AT_EMPTY_PATH = AT_EMPTY_PATH;
 static const unsigned int ferry_RENAME_NOREPLACE = 1;
 
+/// The arguments of this process, as the C library's start code received them; 0 and NULL where it passes none on.
+/// Swift's own list is read from procfs, and is empty where that is not mounted or other code moved the environment.
+int ferry_argument_count(void);
+char **ferry_arguments(void);
+
 /// renameat2(2), which Glibc declares only with _GNU_SOURCE and musl only since 1.2.6.
 static inline int ferry_renameat2(
     int fromDirectory, const char *from, int toDirectory, const char *to, unsigned int flags) {

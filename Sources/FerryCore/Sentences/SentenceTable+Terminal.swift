@@ -229,10 +229,11 @@ extension SentenceTable {
         "{0} (ferry web signs in)": "{0}（ferry web 可登录）", "standard error of its process": "其进程的标准错误",
         "there is no URL in the list": "列表中没有网址", "the output cannot be written: {0}": "无法写入输出：{0}",
         "-o {0}: the descriptor is not open": "-o {0}：该描述符没有打开",
-        "rate": "速度",
-        "from standard input": "（标准输入）",
+        "rate": "速度", "from standard input": "（标准输入）", "the arguments of the program cannot be read": "无法读取程序的参数",
         "only {0} files may be open at once (ulimit -n), and {1} are needed at least":
             "最多只能同时打开 {0} 个文件（ulimit -n），至少需要 {1} 个",
+        "only {0} more threads can be started, and {1} are needed at least (ulimit -u, or the limit of the container)":
+            "最多只能再启动 {0} 个线程，至少需要 {1} 个（ulimit -u，或容器的限制）",
         // Bars
         "verifying": "正在校验",
         "next attempt in {0}": "{0} 后重试",

@@ -5,7 +5,7 @@ import FerryCore
 package enum OwnProgram {
     /// The absolute path of the executable.
     package static var path: String {
-        ExecutablePath.own ?? absolute(CommandLine.arguments.first ?? "ferry")
+        ExecutablePath.own ?? absolute(ProcessArguments.all.first ?? "ferry")
     }
 
     /// Resolves a path against the working directory.
@@ -26,19 +26,13 @@ package enum OwnProgram {
 
 /// The command line of this process, read once at start.
 package enum CommandArguments {
-    /// Returns the arguments without the program's name, and overwrites secrets in the memory that `ps` and
-    /// `/proc/PID/cmdline` show.
-    package static func take() -> [String] {
-        let arguments = Array(CommandLine.arguments.dropFirst())
-        let secrets = ArgumentSecrets.ranges(in: arguments.map { Array($0.utf8) })
-        for (index, ranges) in secrets.enumerated() where !ranges.isEmpty {
-            guard index + 1 < CommandLine.argc, let memory = CommandLine.unsafeArgv[index + 1] else { continue }
-            var length = 0
-            while memory[length] != 0 { length += 1 }
-            for range in ranges {
-                for offset in range.clamped(to: 0..<length) { memory[offset] = 0x2A }
-            }
-        }
-        return arguments
+    /// Returns the program's name and its arguments, and overwrites secrets in the memory that other processes see; `nil` if
+    /// they cannot be known.
+    package static func take() -> (program: String, arguments: [String])? {
+        let words = ProcessArguments.all
+        guard let program = words.first else { return nil }
+        let arguments = Array(words.dropFirst())
+        ProcessArguments.hide([[]] + ArgumentSecrets.ranges(in: arguments.map { Array($0.utf8) }))
+        return (program, arguments)
     }
 }

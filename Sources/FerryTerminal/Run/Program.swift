@@ -29,6 +29,11 @@ package enum Program {
         OpenFileLimit.raise()
     }
 
+    /// The end of a process whose arguments cannot be known: what it would do without them was not asked for.
+    package static func withoutArguments() -> ExitCode {
+        usage(UsageError("the arguments of the program cannot be read"), command: "", json: false)
+    }
+
     /// Runs `ferry get`.
     package static func get(_ options: GetOptions) async -> ExitCode {
         let world = PlanningWorld.system
