@@ -25,6 +25,12 @@ package func onFileThreads<Value>(_ body: () async -> Value) async -> Value {
     await EngineProvider.files.stay { _ in await body() }
 }
 
+/// Runs `body`, which blocks for the time of the process, on a thread of its own. Returns 0, or the error number if the system
+/// has no more threads: a queue or a file thread would be held for good.
+package func onLastingThread(_ name: String, stackSize: Int, _ body: @escaping @Sendable () -> Void) -> Int32 {
+    SystemThread.start(name, stackSize: stackSize, body)
+}
+
 extension Collection where Element: Sendable {
     /// Runs `body` for each element in its own task, at most `most` at a time; returns the results in no order.
     package func concurrently<Result: Sendable>(

@@ -54,6 +54,9 @@ struct FerryCommand: ParsableCommand {
     /// Runs the command that the program's name or its arguments mean. Returns the exit status.
     static func main(program: String, arguments: [String]) async -> Int32 {
         if let words = Program.aria2Arguments(program: program, arguments) {
+            if let shortage = ThreadLimit.shortage(isService: false) {
+                return Program.usage(UsageError(shortage), command: "", json: false).rawValue
+            }
             return await onFileThreads { await Program.aria2c(words, serve: Aria2Command.serve) }
         }
         return await main(arguments: arguments).rawValue
@@ -74,7 +77,11 @@ struct FerryCommand: ParsableCommand {
                     HostManifest.command(given), commands: commandNames, isShown: isatty(1) == 1)
         } catch { return Program.usage(error, command: "", json: json) }
         do {
-            return try await run(try alone ?? parseAsRoot(arguments))
+            let command = try alone ?? parseAsRoot(arguments)
+            if let shortage = ThreadLimit.shortage(isService: command is ServeCommand || command is WorkCommand) {
+                return Program.usage(UsageError(shortage), command: "", json: json)
+            }
+            return try await run(command)
         } catch {
             if exitCode(for: error) == .success {
                 _ = StandardStreams.write(Array(help(of: error).utf8), to: 1)

@@ -13,6 +13,8 @@ struct StartTests {
     private static let canMount = RunningProgram.succeeds([
         "unshare", "-m", "mount", "-t", "tmpfs", "ferry-test", "/mnt",
     ])
+    private static let canBecomeOthers =
+        geteuid() == 0 && FileManager.default.isExecutableFile(atPath: "/usr/bin/setpriv")
 
     @Test(
         "The binary: a preloaded library that adds variables to the environment before main leaves the arguments as they are",
@@ -54,6 +56,33 @@ struct StartTests {
                 shell: #"exec unshare -m sh -c 'mount -t tmpfs ferry-test /proc || exit 99; exec "$@"' sh "$@""#)
             #expect(outcome.code == 0, "\(outcome.error)")
             #expect(outcome.lines == [place.path("f.bin")])
+        }
+    }
+
+    @Test(
+        "ferry get: with few threads allowed it completes or says so, and never traps or hangs",
+        .enabled(if: canBecomeOthers && !FerryProcess.isSanitized), arguments: Array(1...18))
+    func fewThreads(limit: Int) async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            try FileManager.default.setAttributes([.posixPermissions: 0o777], ofItemAtPath: place.url.path)
+            // The limit counts all processes of the user, so each case has a user of its own.
+            let user = 61_000 + limit
+            let outcome = try await FerryProcess.run(
+                ["get", "--no-progress", server.url("/f.bin")], in: place,
+                shell: """
+                    exec setpriv --reuid=\(user) --regid=\(user) --clear-groups --inh-caps=-all \
+                    prlimit --nproc=\(limit) "$@"
+                    """)
+            if outcome.code == 0 {
+                #expect(Self.resource.source.compare(file: place.path("f.bin"), size: Self.resource.size) == .equal)
+            } else {
+                #expect(outcome.code == 2)
+                #expect(outcome.error.contains("more threads can be started"), "\(outcome.error)")
+                #expect(server.requests.isEmpty)
+            }
+            #expect(limit < 14 || outcome.code == 0)
         }
     }
 }

@@ -1,3 +1,5 @@
+import Dispatch
+
 #if canImport(Darwin)
     import Darwin
 #elseif canImport(Glibc)
@@ -10,11 +12,12 @@
 /// Work starts in FIFO order. ``core`` threads start as they are needed and stay. One thread is woken at a time, and wakes
 /// the next one when it takes work and more waits: short calls are then made by few threads, and a blocked call delays
 /// none. Work that has waited for ``patience`` shows that all threads are blocked, by a disk that does not respond for
-/// example: one more thread starts, up to ``limit`` in all, and ends when nothing waits.
+/// example: one more thread starts, up to ``limit`` in all, and ends when nothing waits. If the system refuses a thread, the
+/// work is left to those that run; the first one is then a thread of a dispatch queue.
 // SAFETY: all variables are only accessed while `mutex` is held.
 package final class FileThreads: TaskExecutor, @unchecked Sendable {
     /// The threads of the process.
-    package static let shared = FileThreads(core: 6, limit: 64)
+    package static let shared = ThreadSupply.isScarce ? FileThreads(core: 2, limit: 4) : FileThreads(core: 6, limit: 64)
 
     private enum Work {
         case job(UnownedJob)
@@ -26,6 +29,7 @@ package final class FileThreads: TaskExecutor, @unchecked Sendable {
 
     private let core: Int
     private let limit: Int
+    private let starter: @Sendable (@escaping @Sendable () -> Void) -> Bool
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
     /// The queue; work before `next` has been taken.
@@ -49,7 +53,14 @@ package final class FileThreads: TaskExecutor, @unchecked Sendable {
     /// - Parameters:
     ///   - core: The number of threads that stay, 1 or more.
     ///   - limit: The maximum number of threads.
-    package init(core: Int, limit: Int) {
+    ///   - starter: Starts a thread with this body; `false` if the system has no more.
+    package init(
+        core: Int, limit: Int,
+        starter: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool = {
+            SystemThread.start("ferry-io", $0) == 0
+        }
+    ) {
+        self.starter = starter
         self.core = max(1, core)
         self.limit = max(self.core, limit)
         mutex = .allocate(capacity: 1)
@@ -91,7 +102,14 @@ package final class FileThreads: TaskExecutor, @unchecked Sendable {
         } else if threads < core {
             isWaking = true
             threads += 1
-            start()
+            if starter(body) { return }
+            if threads > 1 {
+                // Those that run take the work when theirs has ended.
+                threads -= 1
+                isWaking = false
+            } else {
+                DispatchQueue.global().async(execute: body)
+            }
         } else {
             startReserve()
         }
@@ -101,17 +119,13 @@ package final class FileThreads: TaskExecutor, @unchecked Sendable {
     private func startReserve() {
         guard !hasReserve, threads < limit else { return }
         (hasReserve, startsReserve) = (true, true)
-        start()
+        if !starter(body) { (hasReserve, startsReserve) = (false, false) }
     }
 
-    private func start() {
-        let code = SystemThread.start("ferry-io") { self.run() }
-        // Without a thread the work would wait forever, so fail with a reason.
-        precondition(code == 0, "a thread for file access cannot be started: error \(code)")
-    }
+    private var body: @Sendable () -> Void { { self.run() } }
 
     /// The body of a thread.
-    func run() {
+    private func run() {
         pthread_mutex_lock(mutex)
         let isReserve = startsReserve
         startsReserve = false

@@ -17,10 +17,10 @@ import Synchronization
 /// its own cookies: those of the settings plus those set by its responses; no cookie survives a fetch. Call
 /// ``shutdown()`` before releasing a transport; otherwise its connections close with their last body.
 package final class HTTPTransport: Transport {
-    /// The event loops that transports share by default: one per core, at most four. They start with the first
-    /// request and live as long as the process.
+    /// The event loops that transports share by default: one per core, at most four, and only one where threads are few.
+    /// They start with the first request and live as long as the process.
     package static let eventLoops: any EventLoopGroup =
-        MultiThreadedEventLoopGroup(numberOfThreads: max(1, min(4, System.coreCount)))
+        MultiThreadedEventLoopGroup(numberOfThreads: ThreadSupply.isScarce ? 1 : max(1, min(4, System.coreCount)))
 
     /// The executors of ``eventLoops``, one each.
     package static let executors: [EventLoopExecutor] = eventLoops.makeIterator().map { EventLoopExecutor($0) }

@@ -53,7 +53,8 @@ package final class PostgresLink: Sendable {
         do throws(Spawning.Failure) { wake = try WakePipe() } catch { throw DatabaseError(.words(error.reason)) }
         (self.address, self.name, self.channel, self.onNotify) = (address, name, channel, onNotify)
         self.meter = meter
-        onOwnThread("ferry.postgres", stackSize: 512 << 10) { [self] in work() }
+        let code = onLastingThread("ferry.postgres", stackSize: 512 << 10) { [self] in work() }
+        if code != 0 { throw DatabaseError(.words(String(cString: strerror(code)))) }
     }
 
     /// Runs `body` with the connection, on the thread.

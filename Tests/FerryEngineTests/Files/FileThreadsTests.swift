@@ -84,6 +84,35 @@ struct FileThreadsTests {
         }
     }
 
+    @Test("FileThreads: threads that the system refuses leave the work to those that run", arguments: [0, 1, 3])
+    func refused(most: Int) async {
+        let started = Mutex(0)
+        let threads = FileThreads(core: 6, limit: 64) { body in
+            let isLeft = started.withLock { started in
+                started += 1
+                return started <= most
+            }
+            return isLeft && SystemThread.start("ferry-io", body) == 0
+        }
+        let files = FileIO(LocalFileSystem(), threads: threads)
+        let tally = Tally()
+        await withTaskGroup(of: Void.self) { group in
+            for _ in 0..<100 {
+                group.addTask {
+                    await files.run { _ in
+                        _ = tally.began()
+                        tally.ended()
+                    }
+                }
+            }
+        }
+        #expect(tally.total == 100)
+        #expect(tally.most <= max(1, most))
+    }
+
+    @Test("ThreadSupply: a probe finds as many threads as it is asked for, where there is no limit")
+    func probe() { #expect(ThreadSupply.probe(upTo: 5) == 5) }
+
     @Test("FileThreads: no more threads than the limit run at once, however much waits")
     func limit() async {
         let files = FileIO(LocalFileSystem(), threads: FileThreads(core: 1, limit: 3))
