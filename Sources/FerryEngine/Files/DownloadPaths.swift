@@ -85,7 +85,8 @@ package struct DownloadPaths: Sendable, Hashable {
     private func path(_ suffix: String) -> FilePath {
         if suffix.isEmpty { return final(name) }
         // Part file and journal, and both of the backup, share a beginning; what fits keeps the whole name.
-        let longest = [Self.partSuffix, Self.journalSuffix].contains(suffix) 
+        let longest =
+            [Self.partSuffix, Self.journalSuffix].contains(suffix)
             ? Self.journalSuffix : Self.journalSuffix + Self.oldSuffix
         let room = Self.longestName - longest.utf8.count
         return final((name.utf8.count <= room ? name : shortened(to: room)) + suffix)
