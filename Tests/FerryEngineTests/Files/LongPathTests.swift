@@ -1,10 +1,11 @@
+import FerryCore
 import SystemPackage
 import Testing
 
 @testable import FerryEngine
 
-@Suite("Paths of a download")
-struct DownloadPathsTests {
+@Suite("Paths of a download with a long name")
+struct LongPathTests {
     private static func paths(_ name: String) throws -> DownloadPaths {
         try #require(DownloadPaths(directory: "/d", name: name))
     }
