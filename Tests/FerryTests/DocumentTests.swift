@@ -9,7 +9,7 @@ struct DocumentTests {
     static let json = #"{"error":"busy"}"#
 
     @Test(
-        "Document: a resume that gets one without a validator is a dead link, and held bytes are resumed by a good link",
+        "Document: a resume that gets one without a validator is a dead link, and a good link resumes the bytes",
         arguments: [
             ("application/json", json), ("application/json", "[" + String(repeating: " ", count: 2_000_000) + "]"),
             ("text/plain", "too many requests"), ("application/xml", "<?xml version=\"1.0\"?><Error/>"),
@@ -59,7 +59,8 @@ struct DocumentTests {
     @Test(
         "Document: as answer to further connections it ends these, and the others complete the file",
         arguments: [
-            ConnectionLimit.Excess.document(type: "application/json", text: json), .document(type: "text/plain", text: ""),
+            ConnectionLimit.Excess.document(type: "application/json", text: json),
+            .document(type: "text/plain", text: ""),
             .unsatisfied,
         ])
     func furtherConnections(excess: ConnectionLimit.Excess) async throws {

@@ -51,7 +51,9 @@ struct ReplacementPolicyTests {
         #expect(!refuses(whole(nil, "application/zip"), Self.known(nil)))
     }
 
-    @Test("ReplacementPolicy: a weak validator is evidence against a weak one, and against a strong one with the same type")
+    @Test(
+        "ReplacementPolicy: a weak validator counts against a weak one, and a strong one of the same type"
+    )
     func weak() {
         #expect(!refuses(whole("W/\"b\"", "application/zip"), Self.known("\"a\"")))
         #expect(refuses(whole("W/\"b\"", "text/plain"), Self.known("\"a\"")))
@@ -60,8 +62,10 @@ struct ReplacementPolicyTests {
     }
 
     @Test(
-        "ReplacementPolicy: a JSON, XML or HTML document is no new version of a file of another type, under any validator",
-        arguments: ["application/json", "application/problem+json; charset=utf-8", "text/xml", "application/xml", "text/html"])
+        "ReplacementPolicy: a document is no new version of a file of another type, under any validator",
+        arguments: [
+            "application/json", "application/problem+json; charset=utf-8", "text/xml", "application/xml", "text/html",
+        ])
     func documents(type: String) {
         #expect(refuses(whole("\"b\"", type), Self.known("\"a\"")))
         #expect(refuses(whole(nil, type), Self.known(nil)))
@@ -69,7 +73,9 @@ struct ReplacementPolicyTests {
         #expect(!refuses(whole("\"b\"", type), Self.known("\"a\"", nil)))
     }
 
-    @Test("ReplacementPolicy: only another strong validator or digest names another representation than a strong one does")
+    @Test(
+        "ReplacementPolicy: only another strong validator or digest names another representation than a strong one does"
+    )
     func claims() {
         func claim(_ new: Representation, _ known: FileIdentity) -> String? {
             ReplacementPolicy.claim(new, against: PartialContent(identity: known, ranges: RangeSet(0..<9)))

@@ -79,7 +79,8 @@ struct ResponseVerdictTests {
     @Test(
         "ResponseVerdict: of all statuses only 200, 203 and 206 lead to a body",
         arguments: [
-            (200, "whole -1"), (201, "refused"), (202, "refused"), (203, "whole -1"), (204, "refused"), (101, "refused"), (300, "refused"),
+            (200, "whole -1"), (201, "refused"), (202, "refused"), (203, "whole -1"), (204, "refused"),
+            (101, "refused"), (300, "refused"),
             (304, "notModified"), (400, "refused"), (401, "dead 401"), (403, "dead 403"), (404, "dead 404"),
             (410, "dead 410"), (407, "refused"), (408, "busy 408 -"), (425, "busy 425 -"), (429, "busy 429 -"),
             (500, "busy 500 -"), (501, "refused"), (502, "busy 502 -"), (503, "busy 503 -"), (504, "busy 504 -"),

@@ -96,7 +96,8 @@ struct TransferMachineIntruderTests: ScenarioSuite {
         guard case .reopening = machine.phase else { throw Unexpected() }
     }
 
-    @Test("TransferMachine: with another tag for each response, a cut download goes on after samples, without a restart")
+    @Test(
+        "TransferMachine: with another tag for each response, a cut download goes on after samples, without a restart")
     func ownTags() {
         for seed in 0..<10 {
             let (world, outcome) = run(
@@ -108,7 +109,7 @@ struct TransferMachineIntruderTests: ScenarioSuite {
     }
 
     @Test(
-        "TransferMachine: an expired target of a redirect is requested again through the original URL, whatever its status",
+        "TransferMachine: an expired target is requested again through the original URL, whatever its status",
         arguments: [400, 403, 405, 412, 451])
     func expiredTarget(status: Int) {
         let (world, outcome) = run(
