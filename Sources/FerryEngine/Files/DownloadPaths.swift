@@ -69,7 +69,12 @@ package struct DownloadPaths: Sendable, Hashable {
     }
 
     /// The name of a record that is being written, beside it.
-    package static func draft(of record: FilePath) -> FilePath { FilePath(record.string + ReservedName.draft.text) }
+    package static func draft(of record: FilePath) -> FilePath {
+        let name = record.lastComponent?.string ?? ""
+        let room = longestName - ReservedName.draft.text.utf8.count
+        let kept = name.utf8.count <= room ? name : shortened(name, to: room)
+        return record.removingLastComponent().appending(kept + ReservedName.draft.text)
+    }
 
     /// Whether the name may be the beginning of a longer one, which is then in the journal.
     package var isShortened: Bool {
@@ -89,15 +94,15 @@ package struct DownloadPaths: Sendable, Hashable {
             [Self.partSuffix, Self.journalSuffix].contains(suffix)
             ? Self.journalSuffix : Self.journalSuffix + Self.oldSuffix
         let room = Self.longestName - longest.utf8.count
-        return final((name.utf8.count <= room ? name : shortened(to: room)) + suffix)
+        return final((name.utf8.count <= room ? name : Self.shortened(name, to: room)) + suffix)
     }
 
     private func final(_ name: String) -> FilePath { directory.appending(name) }
 
     /// The beginning of the name and a digest of the whole, so that other names have other part files.
-    private func shortened(to room: Int) -> String {
-        let digest = HexText.string(SHA256.hash(data: Array(name.utf8)).prefix(Self.digestDigits / 2))
-        return SafeName.prefix(of: name, bytes: room - Self.digestDigits - 1) + "~" + digest
+    private static func shortened(_ name: String, to room: Int) -> String {
+        let digest = HexText.string(SHA256.hash(data: Array(name.utf8)).prefix(digestDigits / 2))
+        return SafeName.prefix(of: name, bytes: room - digestDigits - 1) + "~" + digest
     }
 
     /// Returns whether `name` is a single path component: 1 to 255 bytes, no `/`, no NUL, not `.` or `..`.
