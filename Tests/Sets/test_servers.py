@@ -56,7 +56,7 @@ class Quiet(http.server.SimpleHTTPRequestHandler):
 def python(site, port, _folder):
     server = http.server.ThreadingHTTPServer(("127.0.0.1", port), partial(Quiet, directory=str(site)))
     threading.Thread(target=server.serve_forever, daemon=True).start()
-    return server.shutdown
+    return lambda: (server.shutdown(), server.server_close())
 
 
 def started(words):
