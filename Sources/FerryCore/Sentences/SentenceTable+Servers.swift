@@ -19,7 +19,7 @@ extension SentenceTable {
         .slashInName: ("it contains “/”", "它包含“/”"),
         .zeroInName: ("it contains a zero byte", "它包含零字节"),
         .nameOfRecord: (
-            "Ferry keeps records in files of such a name, and would believe the file", "Ferry 用这样的名称保存记录，会相信该文件的内容"
+            "files of such a name are records of Ferry, which would believe the file", "Ferry 用这样的名称保存记录，会相信该文件的内容"
         ),
         .longName: ("it has {0} bytes, more than {1}", "它有 {0} 字节，超过 {1} 字节"),
         .unusableIdentifier: (
