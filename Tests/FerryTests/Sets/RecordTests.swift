@@ -132,7 +132,7 @@ struct RecordTests {
     func downloaded() async throws {
         try await Workshop.run { shop in
             let line = String(decoding: try Manifest.line(Self.record(shop)), as: UTF8.self)
-            shop.server.serve("/m", Resource(text: line))
+            shop.server.serve("/m", Resource(text: line + "{\"files\":1}\n"))
             let file = try await shop.get("/m").file
             try FileManager.default.moveItem(atPath: file.path, toPath: shop.path("ferry-manifest.jsonl"))
             try Data("mine".utf8).write(to: URL(fileURLWithPath: shop.path("tool.sh")))
