@@ -51,9 +51,12 @@ programs-release: dependencies
 	$(MAKE) --no-print-directory release
 	$(MAKE) --no-print-directory release PRODUCT=ferry-origin
 
-# The suites that start programs start those of `make release`.
-test-release: programs-release ## Build and run every test as the release is built, against its binary (FILTER=name runs some)
+.PHONY: check-compiler
+check-compiler: ## Say which forms the optimizer translates wrongly, and fail if our sources use one
 	Scripts/check-compiler -O $(OPTIMIZATION)
+
+# The suites that start programs start those of `make release`.
+test-release: programs-release check-compiler ## Build and run every test as the release is built, against its binary (FILTER=name runs some)
 	$(SWIFT) build --build-tests $(TESTED_RELEASE)
 	SWIFT='$(SWIFT)' FILTER='$(FILTER)' TARGETS='$(TARGETS)' FERRY='$(CURDIR)/.build/release/ferry' FERRY_ORIGIN='$(CURDIR)/.build/release/ferry-origin' \
 		Scripts/run-tests $(TESTED_RELEASE)
