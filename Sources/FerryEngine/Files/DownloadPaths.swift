@@ -1,11 +1,7 @@
-import Crypto
 import FerryCore
 package import SystemPackage
 
 /// The paths of one download in its directory: the final file and the files beside it.
-///
-/// The file system allows names of 255 bytes. Beside a final name that leaves no room for the suffixes, the other files are
-/// called `BEGINNING~DIGEST.part` and so on.
 package struct DownloadPaths: Sendable, Hashable {
     package static let partSuffix = ReservedName.part.text
     package static let journalSuffix = ReservedName.journal.text
@@ -69,41 +65,9 @@ package struct DownloadPaths: Sendable, Hashable {
     }
 
     /// The name of a record that is being written, beside it.
-    package static func draft(of record: FilePath) -> FilePath {
-        let name = record.lastComponent?.string ?? ""
-        let room = longestName - ReservedName.draft.text.utf8.count
-        let kept = name.utf8.count <= room ? name : shortened(name, to: room)
-        return record.removingLastComponent().appending(kept + ReservedName.draft.text)
-    }
+    package static func draft(of record: FilePath) -> FilePath { FilePath(record.string + ReservedName.draft.text) }
 
-    /// Whether the name may be the beginning of a longer one, which is then in the journal.
-    package var isShortened: Bool {
-        let end = name.utf8.suffix(Self.digestDigits + 1)
-        return name.utf8.count > 200 && end.first == Self.mark
-            && end.dropFirst().allSatisfy { PercentEncoding.hexValue($0) != nil }
-    }
-
-    private static let mark = UInt8(ascii: "~")
-    private static let digestDigits = 16
-    private static let longestName = 255
-
-    private func path(_ suffix: String) -> FilePath {
-        if suffix.isEmpty { return final(name) }
-        // Part file and journal, and both of the backup, share a beginning; what fits keeps the whole name.
-        let longest =
-            [Self.partSuffix, Self.journalSuffix].contains(suffix)
-            ? Self.journalSuffix : Self.journalSuffix + Self.oldSuffix
-        let room = Self.longestName - longest.utf8.count
-        return final((name.utf8.count <= room ? name : Self.shortened(name, to: room)) + suffix)
-    }
-
-    private func final(_ name: String) -> FilePath { directory.appending(name) }
-
-    /// The beginning of the name and a digest of the whole, so that other names have other part files.
-    private static func shortened(_ name: String, to room: Int) -> String {
-        let digest = HexText.string(SHA256.hash(data: Array(name.utf8)).prefix(digestDigits / 2))
-        return SafeName.prefix(of: name, bytes: room - digestDigits - 1) + "~" + digest
-    }
+    private func path(_ suffix: String) -> FilePath { directory.appending(name + suffix) }
 
     /// Returns whether `name` is a single path component: 1 to 255 bytes, no `/`, no NUL, not `.` or `..`.
     package static func isBareName(_ name: String) -> Bool {
