@@ -3,7 +3,8 @@
 
     extension ProcessArguments {
         static var list: (count: Int, memory: UnsafeMutablePointer<UnsafeMutablePointer<CChar>?>)? {
-            (Int(_NSGetArgc().pointee), _NSGetArgv().pointee)
+            guard let memory = _NSGetArgv().pointee else { return nil }
+            return (Int(_NSGetArgc().pointee), memory)
         }
     }
 #endif
