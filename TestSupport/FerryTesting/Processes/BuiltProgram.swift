@@ -7,17 +7,13 @@ public enum BuiltProgram {
     public static func url(_ name: String) throws -> URL {
         let variable = ["ferry": "FERRY", "ferry-origin": "FERRY_ORIGIN"][name]
         if let path = variable.flatMap({ ProcessInfo.processInfo.environment[$0] }) { return URL(filePath: path) }
-        var directory = URL(filePath: CommandLine.arguments[0]).deletingLastPathComponent()
-        if let bundle = Bundle.main.executableURL { directory = bundle.deletingLastPathComponent() }
+        var directory = URL(filePath: Bundle.main.executablePath ?? CommandLine.arguments[0]).deletingLastPathComponent()
         for _ in 0..<5 {
             let candidate = directory.appending(path: name)
-            var isDirectory: ObjCBool = false
-            if FileManager.default.fileExists(atPath: candidate.path, isDirectory: &isDirectory), !isDirectory.boolValue
-            {
-                return candidate
-            }
-            directory.deleteLastPathComponent()
+            let attributes = try? FileManager.default.attributesOfItem(atPath: candidate.path)
+            if attributes?[.type] as? FileAttributeType == .typeRegular { return candidate }
+            directory = directory.deletingLastPathComponent()
         }
-        throw CocoaError(.fileNoSuchFile, userInfo: [NSFilePathErrorKey: "\(name), beside the tests"])
+        throw CocoaError(.fileNoSuchFile)
     }
 }
