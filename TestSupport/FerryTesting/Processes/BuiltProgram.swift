@@ -7,11 +7,13 @@ public enum BuiltProgram {
     public static func url(_ name: String) throws -> URL {
         let variable = ["ferry": "FERRY", "ferry-origin": "FERRY_ORIGIN"][name]
         if let path = variable.flatMap({ ProcessInfo.processInfo.environment[$0] }) { return URL(filePath: path) }
-        var directory = URL(filePath: Bundle.main.executablePath ?? CommandLine.arguments[0]).deletingLastPathComponent()
+        let tests = URL(filePath: Bundle.main.executablePath ?? CommandLine.arguments[0])
+        var directory = tests.deletingLastPathComponent()
         for _ in 0..<5 {
             let candidate = directory.appending(path: name)
-            let attributes = try? FileManager.default.attributesOfItem(atPath: candidate.path)
-            if attributes?[.type] as? FileAttributeType == .typeRegular { return candidate }
+            let files = FileManager.default
+            let isDirectory = (try? files.contentsOfDirectory(atPath: candidate.path)) != nil
+            if !isDirectory, files.isExecutableFile(atPath: candidate.path) { return candidate }
             directory = directory.deletingLastPathComponent()
         }
         throw CocoaError(.fileNoSuchFile)
