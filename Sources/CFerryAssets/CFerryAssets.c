@@ -33,9 +33,6 @@ static const uint8_t browsers_js[] = {
 static const uint8_t change_js[] = {
 #embed "../FerryServer/Page/Assets/change.js"
 };
-static const uint8_t changes_js[] = {
-#embed "../FerryServer/Page/Assets/changes.js"
-};
 static const uint8_t columns_js[] = {
 #embed "../FerryServer/Page/Assets/columns.js"
 };
@@ -176,7 +173,6 @@ static const struct ferry_asset page_assets[] = {
     ASSET("/base.css", base_css),
     ASSET("/browsers.js", browsers_js),
     ASSET("/change.js", change_js),
-    ASSET("/changes.js", changes_js),
     ASSET("/columns.js", columns_js),
     ASSET("/connection.js", connection_js),
     ASSET("/controls.css", controls_css),

@@ -4,7 +4,6 @@
 // Events: `list` (who is in it, where, in which state), `progress` {ids}, `ended` {download}, `happened` {event},
 // `settings`, `network`, `statistics`, `connection`, `away`.
 
-import { Changes } from './changes.js';
 import { Stream } from './stream.js';
 import { setEntry } from './entry.js';
 import { isUnproven } from './words.js';
@@ -37,8 +36,9 @@ export class Store extends EventTarget {
   #wantsLoad = false;
   /// What came by events while the list was being read, newer than its pages: ids, `false` for those that left.
   #touched = null;
-  /// What events have told.
-  #changes = new Changes();
+  /// How many changes events have told, and which of them was the last of each download.
+  #changes = 0;
+  #changedAt = new Map();
   #startedAt = Date.now();
   /// Those that leave the list, unless that is taken back.
   #hidden = new Map();
@@ -97,21 +97,18 @@ export class Store extends EventTarget {
   }
 
   /// To be asked for before a request whose answer `take` gets.
-  get mark() { return this.#changes.mark; }
+  get mark() { return this.#changes; }
 
   /// Takes what an answer of the daemon shows of a download. What events told since the request was sent may be newer:
   /// then the answer is left out, and the stream tells what it knew.
   take(download, mark) {
-    if (download?.id && !this.#isOutdated(download.id, mark)) this.#put(download);
+    if (download?.id && !((this.#changedAt.get(download.id) ?? 0) > mark)) this.#put(download);
   }
 
   /// Takes what an answer shows of a set, likewise.
   takeSet(set, mark) {
-    if (!this.#isOutdated(set.id, mark)) this.#putSet(set);
+    if (!((this.#changedAt.get(set.id) ?? 0) > mark)) this.#putSet(set);
   }
-
-  #isOutdated(id, mark) { return this.#changes.isOutdated(id, mark, this.#isListed(id)); }
-  #isListed(id) { return this.downloads.has(id) || this.sets.has(id) || this.#hidden.has(id); }
 
   /// Takes them out of what is shown, before the daemon is told.
   hide(ids) {
@@ -143,9 +140,8 @@ export class Store extends EventTarget {
     try {
       const detail = await this.#api.detail(id);
       const download = this.downloads.get(id);
-      if (!download) return void this.#unproven.delete(id);
       this.#unproven.set(id, isUnproven(detail));
-      if (!isUnproven(detail)) return;
+      if (!download || !isUnproven(detail)) return;
       this.#note(download);
       this.#say('list');
     } catch { this.#unproven.delete(id); }
@@ -188,11 +184,11 @@ export class Store extends EventTarget {
   #event(name, data) {
     switch (name) {
       case 'state':
-        this.#changes.changed(data.download.id);
+        this.#changedAt.set(data.download.id, ++this.#changes);
         this.#put(data.download);
         break;
       case 'set':
-        this.#changes.changed(data.set.id);
+        this.#changedAt.set(data.set.id, ++this.#changes);
         this.#putSet(data.set);
         break;
       case 'progress': this.#progress(data.downloads); break;
@@ -273,8 +269,7 @@ export class Store extends EventTarget {
       this.downloads.delete(id);
       this.sets.delete(id);
       this.#hidden.delete(id);
-      this.#unproven.delete(id);
-      this.#changes.left(id);
+      this.#changedAt.set(id, ++this.#changes);
       this.#touched?.set(id, false);
     }
     this.#say('list');
@@ -326,11 +321,7 @@ export class Store extends EventTarget {
   #show(seen, sets, isWhole) {
     this.downloads = this.#merged(seen, this.downloads);
     this.sets = this.#merged(sets, this.sets);
-    if (isWhole) {
-      this.isLoaded = true;
-      this.#changes.keep((id) => this.#isListed(id));
-      for (const id of [...this.#unproven.keys()]) if (!this.#isListed(id)) this.#unproven.delete(id);
-    }
+    if (isWhole) this.isLoaded = true;
     this.#say('list');
   }
 
