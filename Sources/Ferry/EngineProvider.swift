@@ -103,11 +103,16 @@ package final class EngineProvider: Sendable {
 }
 
 extension DownloadManager.Configuration {
+    /// Attempts of a one-shot run at a host that refuses every connection from the start: some seconds.
+    private static let oneShotAttempts = 3
+
     /// The settings passed to each driver.
     var driverSettings: DriverSettings {
         var settings = DriverSettings()
         settings.stallTimeout = stallTimeout
         settings.maxAttempts = maxAttempts
+        // A list that is kept waits for its servers; a one-shot run has to end.
+        settings.maxFirstAttempts = storage.isKept || maxAttempts == nil ? nil : Self.oneShotAttempts
         settings.minFreeBytes = minFreeBytes
         return settings
     }

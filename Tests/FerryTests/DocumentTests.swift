@@ -9,7 +9,7 @@ struct DocumentTests {
     static let json = #"{"error":"busy"}"#
 
     @Test(
-        "Document: a resume that gets one without a validator is a dead link, and a good link resumes the bytes",
+        "Document: on a resume it is a dead link, and held bytes are resumed by a good link (A61)",
         arguments: [
             ("application/json", json), ("application/json", "[" + String(repeating: " ", count: 2_000_000) + "]"),
             ("text/plain", "too many requests"), ("application/xml", "<?xml version=\"1.0\"?><Error/>"),
@@ -43,7 +43,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("Document: a resume that gets 416 with the length 0 asks for the whole, and goes on under an equal ETag")
+    @Test("Document: a resume that gets 416 with the length 0 goes on if the whole has an equal ETag (A60)")
     func vanished() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 20_000_000)
@@ -57,7 +57,7 @@ struct DocumentTests {
     }
 
     @Test(
-        "Document: as answer to further connections it ends these, and the others complete the file",
+        "Document: as answer to further connections it ends these, and the others complete the file (A60)",
         arguments: [
             ConnectionLimit.Excess.document(type: "application/json", text: json),
             .document(type: "text/plain", text: ""),
@@ -78,7 +78,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("Resume: a changed file whose ranges are sent as text/html is fetched anew")
+    @Test("Resume: a changed file whose ranges are sent as text/html is fetched anew (A70)")
     func partsAsHTML() async throws {
         try await Workshop.run { shop in
             shop.server.serve("/a.bin", Resource(size: 20_000_000))
@@ -92,7 +92,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("Resume: with another ETag for each response, equal samples of equal date and length prove the file")
+    @Test("Resume: with another ETag for each response, equal samples of equal date and length prove the file (A63)")
     func ownTags() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 20_000_000)
@@ -105,7 +105,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("Expired link: a redirect's target that answers 400 is left for the original URL", arguments: [false, true])
+    @Test("Expired link: a target that answers 400 is left for the original URL (A62)", arguments: [false, true])
     func expired(hasTags: Bool) async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 20_000_000)
@@ -121,7 +121,52 @@ struct DocumentTests {
         }
     }
 
-    @Test("Status: a 203 with the whole file is taken")
+    @Test("Connection limit: Retry-After for surplus ones does not hold back the one that is served (A64)")
+    func surplus() async throws {
+        var configuration = Workshop.counting
+        configuration.connectionRate = 8_000_000
+        configuration.limit = ConnectionLimit(1, .status(503, retryAfter: "600"))
+        try await Workshop.run(configuration) { shop in
+            let resource = Resource(size: 40_000_000)
+            shop.server.serve("/a", resource)
+            shop.server.script("/a", [.cut(after: 32_000_000)])
+            let outcome = try await shop.get("/a", engine: shop.engine())
+            try shop.expect(outcome.file.path, is: resource)
+            #expect(shop.server.traffic.requests.contains { $0.status == 503 })
+            let delays = outcome.events.compactMap { if case .retrying(_, let delay, _) = $0 { delay } else { nil } }
+            #expect(delays.allSatisfy { $0 < .seconds(60) })
+        }
+    }
+
+    @Test("Status: a Retry-After date counts on the clock of the server, which may be an hour fast (A65)")
+    func fastClock() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 3_000_000)
+            shop.server.serve("/a", resource)
+            shop.server.script("/a", [.busy(until: 0, ahead: 3600)], then: .honest)
+            let outcome = try await shop.get("/a", engine: shop.engine())
+            try shop.expect(outcome.file.path, is: resource)
+            #expect(outcome.retries == 1)
+        }
+    }
+
+    @Test(
+        "Connection refused: a one-shot run ends after 3 retries, and after as many as the request says (A66)",
+        arguments: [nil, 5])
+    func refused(attempts: Int?) async throws {
+        try await Workshop.run { shop in
+            let port = try ClosedPort()
+            let url = try DownloadURL("http://127.0.0.1:\(port.port)/a")
+            let outcome = try await shop.get("/a", engine: shop.engine(), { _ in }) {
+                $0.sources = [url]
+                $0.maxAttempts = attempts
+            }
+            #expect(outcome.error?.code == .network && outcome.retries == attempts ?? 3)
+            #expect(shop.names == [])
+        }
+    }
+
+    @Test("Status: a 203 with the whole file is taken (A67)")
     func nonAuthoritative() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 3_000_000)
@@ -131,7 +176,7 @@ struct DocumentTests {
         }
     }
 
-    @Test("Status: a 202 with Retry-After is retried until the file is there")
+    @Test("Status: a 202 with Retry-After is retried until the file is there (A68)")
     func accepted202() async throws {
         try await Workshop.run { shop in
             let resource = Resource(size: 3_000_000)

@@ -48,6 +48,8 @@ package struct HostMachine: Sendable {
     private var own: [HostScope: HostBudget] = [:]
     private var accounts: [HostScope: Account] = [:]
     private var origins: [Origin: HostHealth] = [:]
+    /// The number of bodies that are being received.
+    private var receiving: [Origin: Int] = [:]
     private var suffixes = PublicSuffixes()
     private var domains: [String: String] = [:]
 
@@ -206,8 +208,17 @@ package struct HostMachine: Sendable {
 
     // MARK: Servers
 
+    /// A response body of the origin begins, or has ended.
+    package mutating func receives(_ origin: Origin, begins: Bool) {
+        let count = receiving[origin, default: 0] + (begins ? 1 : -1)
+        receiving[origin] = count > 0 ? count : nil
+    }
+
     /// A response arrived. Returns whether downloads may start now that had to wait, or the reverse.
+    ///
+    /// While the origin serves a connection, its `Retry-After` is about a surplus one, and does not hold back the others.
     package mutating func answered(_ origin: Origin, hold: Duration?, at now: Duration) -> Bool {
+        let hold = receiving[origin] == nil ? hold : nil
         guard hold != nil || origins[origin] != nil else { return false }
         return origins[origin, default: HostHealth()].answered(at: now, hold: hold)
     }

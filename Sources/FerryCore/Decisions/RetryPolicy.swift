@@ -42,10 +42,10 @@ package struct RetryPolicy: Hashable, Sendable {
     }
 
     /// Counts a failed attempt. `random` in 0..<1 is the jitter; `wish` is the server's Retry-After, respected up to
-    /// ``RetryAfter/longest``.
-    package mutating func failed(wish: Duration? = nil, random: Double) -> Decision {
+    /// ``RetryAfter/longest``; `most` a maximum of attempts beside ``maxAttempts``.
+    package mutating func failed(wish: Duration? = nil, most: Int? = nil, random: Double) -> Decision {
         memory.attempts = min(attempts, .max - 1) + 1
-        if let maxAttempts, attempts > maxAttempts { return .giveUp }
+        if let limit = [maxAttempts, most].compactMap(\.self).min(), attempts > limit { return .giveUp }
         let ceiling = min(Self.base * (1 << min(attempts - 1, 10)), Self.cap)
         // At least a tenth of the delay: a server that refuses at once would otherwise be retried in a tight loop.
         var delay = ceiling * max(0.1, min(1, random))

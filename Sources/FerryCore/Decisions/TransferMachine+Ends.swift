@@ -110,10 +110,11 @@ extension TransferMachine {
             }
         case (_, .abandoned?), (.stopped, .superseded?), (.stopped, nil): break
         case (.stopped, .stalled?): stalled(id, connection, at: now, random: random)
-        case (.failedBeforeHead(_, isTransient: false), _), (.failedBeforeHead, .superseded?): break
-        case (.failedBeforeHead(let reason, isTransient: true), _):
+        case (.failedBeforeHead(_, isTransient: false, _), _), (.failedBeforeHead, .superseded?): break
+        case (.failedBeforeHead(let reason, isTransient: true, let isRefused), _):
             sources[connection.source].failures += 1
-            failed(reason, id, at: now, random: random)
+            let isUnknown = isRefused && !hasResponse && retry.memory.mostBytes == 0
+            failed(reason, id, most: isUnknown ? settings.maxFirstAttempts : nil, at: now, random: random)
         case (.broken(let reason), _): broke(reason, id, connection, at: now, random: random)
         case (.spoiled(let expected, let actual), _): wasSpoiled(expected, actual, id, at: now, random: random)
         }
@@ -145,12 +146,14 @@ extension TransferMachine {
         file.identity.totalBytes = position
     }
 
-    private mutating func failed(_ reason: Reason, _ id: ConnectionID, at now: Duration, random: Double) {
+    private mutating func failed(
+        _ reason: Reason, _ id: ConnectionID, most: Int? = nil, at now: Duration, random: Double
+    ) {
         guard phase.isActive else { return }
         if phase == .running, others(than: id) > 0 {
             objected(reason, id, wish: nil, at: now, random: random)
         } else {
-            wait(reason, wish: nil, code: .network, at: now, random: random)
+            wait(reason, wish: nil, code: .network, most: most, at: now, random: random)
         }
     }
 
@@ -266,8 +269,12 @@ extension TransferMachine {
     // MARK: Waiting
 
     /// No connection is usable: backs off, or gives up.
-    mutating func wait(_ reason: Reason, wish: Duration?, code: DownloadError.Code, at now: Duration, random: Double) {
-        switch retry.failed(wish: wish, random: random) {
+    ///
+    /// - Parameter most: The maximum of attempts, where it is less than that of the settings.
+    mutating func wait(
+        _ reason: Reason, wish: Duration?, code: DownloadError.Code, most: Int? = nil, at now: Duration, random: Double
+    ) {
+        switch retry.failed(wish: wish, most: most, random: random) {
         case .retry(let delay, let attempt):
             enter(.waiting(until: now + delay))
             report(.retrying(attempt: attempt, delay: delay, reason: reason))

@@ -15,6 +15,7 @@ extension TransferMachine {
         guard let connection = connections[id], !connection.isCut, let (fetch, since) = connection.request else {
             return .leave
         }
+        hasResponse = true
         latency.record(now - since, isFirst: connection.isNew)
         limits.present.times.firstByte = max(limits.present.times.firstByte, (now - since).seconds)
         change(id) {

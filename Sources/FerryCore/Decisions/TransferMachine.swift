@@ -15,6 +15,9 @@ package struct TransferMachine: Sendable {
         package var stallTimeout: Duration = .seconds(60)
         package var stallBytes: ByteCount = 1000
         package var maxAttempts: Int? = 10
+        /// As ``maxAttempts``, while the host refuses every connection and nothing has come from it yet; `nil` for the
+        /// same.
+        package var maxFirstAttempts: Int?
         package var maxBytes: ByteCount?
         /// The size that the file must have.
         package var expectedBytes: ByteCount?
@@ -93,7 +96,8 @@ package struct TransferMachine: Sendable {
         /// Reading was stopped: the segment was done, or the connection was cut.
         case stopped
         /// No usable response head: refused, timed out, connection lost.
-        case failedBeforeHead(Reason, isTransient: Bool)
+        /// `isRefused`: the host refused the connection.
+        case failedBeforeHead(Reason, isTransient: Bool, isRefused: Bool = false)
         /// The connection was lost while the body was read.
         case broken(Reason)
         /// The body was read to its declared end but did not match its digest; its written bytes were discarded.
@@ -141,6 +145,8 @@ package struct TransferMachine: Sendable {
     var checkpoints = Checkpoints()
     var policy: ConnectionCountPolicy
     var latency: ResponseLatency
+    /// Whether the host has sent any response in this run.
+    var hasResponse = false
     /// What limits the speed.
     var limits = BottleneckPolicy()
     private var events: [LocalizedEvent] = []

@@ -113,6 +113,8 @@ extension DownloadDriver {
                 return false
             case .begin(let representation) where isSmall(representation):
                 let url = response.url
+                let receiving = environment.book.receive(from: response.url)
+                defer { receiving.end() }
                 guard
                     try await files.stay({ disk async throws(DownloadError) in
                         try await replace(nil, representation, url: url, disk)
@@ -121,6 +123,8 @@ extension DownloadDriver {
                 return try await read(response.body, of: url.host, verdict.messageDigest, on: id, nil)
             case .begin, .restartWith, .read:
                 let host = response.url.host
+                let receiving = environment.book.receive(from: response.url)
+                defer { receiving.end() }
                 return try await files.stay { disk async throws(DownloadError) in
                     switch action {
                     case .begin(let representation):
@@ -322,8 +326,10 @@ extension DownloadDriver {
                 || (failure.kind == .dns(permanent: true) && state.links.missingNames < 3)
             if passes {
                 state.machine.ended(
-                    id, .failedBeforeHead(.phrase(failure.phrase), isTransient: true), at: environment.clock.now(),
-                    random: environment.random())
+                    id,
+                    .failedBeforeHead(
+                        .phrase(failure.phrase), isTransient: true, isRefused: failure.kind == .refused),
+                    at: environment.clock.now(), random: environment.random())
             }
             return !passes && !state.machine.failedForGood(id, .phrase(failure.phrase))
         }

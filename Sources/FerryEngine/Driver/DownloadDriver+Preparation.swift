@@ -378,7 +378,7 @@ extension DownloadDriver {
         if case .stream = request.destination { isStream = true }
         rules.memory = context.retries ?? RetryMemory()
         rules.stallTimeout = settings.stallTimeout
-        rules.maxAttempts = settings.maxAttempts
+        (rules.maxAttempts, rules.maxFirstAttempts) = (settings.maxAttempts, settings.maxFirstAttempts)
         rules.maxBytes = request.maxBytes
         rules.expectedBytes = request.expectedBytes
         rules.syncs = request.syncsToDisk && !isStream

@@ -127,6 +127,9 @@ package final class EngineEnvironment: Sendable {
 package struct DriverSettings: Sendable {
     package var stallTimeout: Duration = .seconds(60)
     package var maxAttempts: Int? = 10
+    /// Attempts at a host that refuses every connection before anything has come from it; `nil` for ``maxAttempts``. A
+    /// request with a number of its own has no other.
+    package var maxFirstAttempts: Int?
     package var minFreeBytes: ByteCount?
     package init() {}
 
@@ -135,6 +138,7 @@ package struct DriverSettings: Sendable {
         var settings = self
         settings.stallTimeout = request.stallTimeout ?? stallTimeout
         settings.maxAttempts = request.maxAttempts ?? maxAttempts
+        if request.maxAttempts != nil { settings.maxFirstAttempts = nil }
         settings.minFreeBytes = request.minFreeBytes ?? minFreeBytes
         return settings
     }

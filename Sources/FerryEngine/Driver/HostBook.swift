@@ -101,6 +101,21 @@ package final class HostBook: Sendable {
 
     // MARK: Bytes
 
+    /// A response body that is being received, until ``end()``.
+    struct Receiving: Sendable {
+        fileprivate let book: HostBook
+        fileprivate let origin: Origin
+
+        func end() { book.state.withLock { $0.machine.receives(origin, begins: false) } }
+    }
+
+    func receive(from url: DownloadURL) -> Receiving {
+        // allow(origin): the health of a host; carries no secret.
+        let origin = url.origin
+        state.withLock { $0.machine.receives(origin, begins: true) }
+        return Receiving(book: self, origin: origin)
+    }
+
     /// Accounts for received bytes and waits until the next may be received.
     func passed(_ count: ByteCount, from host: String) async {
         guard countsBytes.load(ordering: .relaxed) else { return }

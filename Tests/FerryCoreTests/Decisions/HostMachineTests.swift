@@ -65,6 +65,20 @@ struct HostMachineTests {
         #expect(machine.opening(of: host, at: .seconds(30)) == .open)
     }
 
+    @Test("HostMachine: Retry-After for a surplus connection does not hold an origin that serves another one")
+    func surplus() {
+        var machine = HostMachine()
+        let host = origin("h")
+        machine.receives(host, begins: true)
+        machine.receives(host, begins: true)
+        machine.receives(host, begins: false)
+        #expect(machine.answered(host, hold: .seconds(600), at: .zero) == false)
+        #expect(machine.request(to: host, at: .seconds(1)) == .now)
+        machine.receives(host, begins: false)
+        #expect(machine.answered(host, hold: .seconds(600), at: .seconds(2)) == true)
+        #expect(machine.request(to: host, at: .seconds(3)) == .later(at: .seconds(602)))
+    }
+
     @Test("HostMachine: a spent total lets nothing start until a budget is set again")
     func totals() {
         var machine = HostMachine()

@@ -51,9 +51,7 @@ struct ReplacementPolicyTests {
         #expect(!refuses(whole(nil, "application/zip"), Self.known(nil)))
     }
 
-    @Test(
-        "ReplacementPolicy: a weak validator counts against a weak one, and a strong one of the same type"
-    )
+    @Test("ReplacementPolicy: a weak validator is evidence against a weak one, or with the same type")
     func weak() {
         #expect(!refuses(whole("W/\"b\"", "application/zip"), Self.known("\"a\"")))
         #expect(refuses(whole("W/\"b\"", "text/plain"), Self.known("\"a\"")))
@@ -62,7 +60,7 @@ struct ReplacementPolicyTests {
     }
 
     @Test(
-        "ReplacementPolicy: a document is no new version of a file of another type, under any validator",
+        "ReplacementPolicy: a JSON, XML or HTML document is no new version of a file of another type",
         arguments: [
             "application/json", "application/problem+json; charset=utf-8", "text/xml", "application/xml", "text/html",
         ])
@@ -73,9 +71,7 @@ struct ReplacementPolicyTests {
         #expect(!refuses(whole("\"b\"", type), Self.known("\"a\"", nil)))
     }
 
-    @Test(
-        "ReplacementPolicy: only another strong validator or digest names another representation than a strong one does"
-    )
+    @Test("ReplacementPolicy: a strong validator is contradicted by another one or a digest alone")
     func claims() {
         func claim(_ new: Representation, _ known: FileIdentity) -> String? {
             ReplacementPolicy.claim(new, against: PartialContent(identity: known, ranges: RangeSet(0..<9)))

@@ -96,8 +96,7 @@ struct TransferMachineIntruderTests: ScenarioSuite {
         guard case .reopening = machine.phase else { throw Unexpected() }
     }
 
-    @Test(
-        "TransferMachine: with another tag for each response, a cut download goes on after samples, without a restart")
+    @Test("TransferMachine: with another tag for each response, a cut download goes on after samples")
     func ownTags() {
         for seed in 0..<10 {
             let (world, outcome) = run(
@@ -109,12 +108,30 @@ struct TransferMachineIntruderTests: ScenarioSuite {
     }
 
     @Test(
-        "TransferMachine: an expired target is requested again through the original URL, whatever its status",
+        "TransferMachine: an expired redirect target of any status leads back to the original URL",
         arguments: [400, 403, 405, 412, 451])
     func expiredTarget(status: Int) {
         let (world, outcome) = run(
             origin { ($0.size, $0.connectionRate, $0.linkLife, $0.deadStatus) = (300 << 20, 5e6, 1, status) })
         #expect(outcome == .finished && world.restarts == 0)
+    }
+
+    @Test(
+        "TransferMachine: a host that refuses from the start is given up soon, if nothing is held",
+        arguments: [false, true])
+    func refused(isHeld: Bool) {
+        let (held, file) = heldPart()
+        let (world, outcome) = run(
+            origin { ($0.maxOpen, $0.excess) = (0, .refuse) }, settings: { $0.maxFirstAttempts = 3 },
+            held: isHeld ? held : nil, total: isHeld ? 40 << 20 : nil, file: isHeld ? file : [:])
+        #expect(code(outcome) == .network && world.requests == (isHeld ? 11 : 4), "\(world.requests)")
+    }
+
+    @Test("TransferMachine: a host that answers 503 gets all attempts")
+    func answeredBefore() {
+        let (world, outcome) = run(
+            origin { ($0.maxOpen, $0.excess) = (0, .busy(503)) }, settings: { $0.maxFirstAttempts = 3 })
+        #expect(code(outcome) == .refused && world.requests == 11)
     }
 
     private struct Unexpected: Error {}

@@ -205,7 +205,10 @@ struct World {
         case .awaiting(let until, let reply, let fetch):
             switch reply {
             case .failure(let reason) where now >= until:
-                machine.ended(id, .failedBeforeHead(.words(reason), isTransient: true), at: time, random: 0.5)
+                let isRefused = reason == "connection refused"
+                machine.ended(
+                    id, .failedBeforeHead(.words(reason), isTransient: true, isRefused: isRefused), at: time,
+                    random: 0.5)
                 leave(id)
             case .silence:
                 // The request is answered when a connection is free.
