@@ -78,7 +78,7 @@ extension DownloadDriver {
             return false
         }
         if try isDecided(by: path, disk) { return false }
-        state.withLock { $0.placement.name = name }
+        state.withLock { $0.placement.choose(name, at: path) }
         try await lookUpChecksum(for: names(of: representation, url: url))
         try checkSpace(in: directory, for: total, disk)
         report(.named(name: name, path: path.string))

@@ -60,6 +60,8 @@ extension DownloadDriver {
             if request.uploadTo != nil {
                 return try await upload(UploadSource(small.bytes), total: total, proof: finalProof)
             }
+            let twin = try await twin(of: total, proof: finalProof) { ByteDigest.of(small.bytes, .sha256) }
+            if let twin { return twin }
             if let path = try await publishSmall(small) {
                 let finished = finished(path: path, total: total, proof: finalProof)
                 await keepPieces(of: finished)
@@ -96,6 +98,16 @@ extension DownloadDriver {
             }
             if request.uploadTo != nil {
                 return try await upload(UploadSource(pair, totalBytes: total, files), total: total, proof: finalProof)
+            }
+            let twin = try await twin(of: total, proof: finalProof) { [self] () async throws(DownloadError) in
+                try await read(to: total) { PrefixDigest(.sha256, of: pair.part($0).file) }?.finish()
+            }
+            if let twin {
+                try await files.run { [self] disk throws(DownloadError) in
+                    try forgetPair(disk)
+                    removeAside(disk)
+                }
+                return twin
             }
             return try await publishPair(total: total, proof: finalProof)
         }

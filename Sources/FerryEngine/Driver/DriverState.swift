@@ -122,8 +122,16 @@ extension DownloadDriver {
         var isReplacing = false
         /// The file with no byte of the download, only space for it, that the finished one replaces.
         var emptyHalf: PublishedFile?
+        /// Where the file would be if no other had its name; `nil` if the name is not this run's choice.
+        var wanted: FilePath?
         /// The values of the last ``DownloadEvent/Kind/started(name:totalBytes:)`` event.
         var started: (name: String, totalBytes: ByteCount?)?
+
+        /// The server's file gets this name, or a numbered one. A restart keeps the name that was taken first.
+        mutating func choose(_ name: String, at path: FilePath) {
+            self.name = name
+            wanted = wanted ?? path
+        }
 
         /// The paths that belong to this download although they do not exist.
         var ownPaths: DownloadPaths? { if case .own(let paths, _) = backup { paths } else { nil } }
