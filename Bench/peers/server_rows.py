@@ -55,6 +55,11 @@ def stranger_is_gone(trial):
     return None
 
 
+def copies(trial):
+    files = trial.results()
+    return f"left {len(files)} files: {', '.join(path.name for path in files)}" if len(files) > 1 else None
+
+
 def went_plain(trial):
     return "went on without TLS" if trial.other.requests() else None
 
@@ -167,4 +172,37 @@ ROWS = [
     ),
     Row("A48", "one connection at a time, others wait", f"/file/{LARGE.size}/file.bin", right=(LARGE,),
         server=("--single", *SLOW), wanted=SEVERAL, is_direct=True),
+    # Answers that are not of the file.
+    *(
+        Row(f"A60{letter}", f"two connections are allowed, others get {get}", f"/file/{LARGE.size}/file.bin",
+            right=(LARGE,), server=("--max-connections", "2", "--excess", excess, *SLOW), wanted=SEVERAL, is_direct=True)
+        for letter, excess, get in (
+            ("a", "json", "200 with JSON"), ("b", "empty", "an empty 200"), ("c", "unsatisfied", "416 with the length 0"))
+    ),
+    *(
+        Row(f"A61{letter}", f"200 with {what} in place of the file on a resume", target(f"document={quote(answer)}"), held())
+        for letter, what, answer in (
+            ("a", "JSON", 'application/json,{"error":"expired"}'), ("b", "text", "text/plain,too many requests"),
+            ("c", "XML", "application/xml,<Error><Code>AccessDenied</Code></Error>"),
+            ("d", "an empty body", "application/octet-stream,"))
+    ),
+    Row("A62", "a redirected link that is valid once, then 400, cut in the middle",
+        f"/expiring/1-400/file/{SIZE}/file.bin?seed=1&reset={HALF}&times=1"),
+    Row("A63", "another strong ETag with each response, each cut after 3 MiB", target("owntag", f"cut={3 * MEBIBYTE}"),
+        counts_bytes=True),
+    Row("A64", "one connection is allowed, others get 503 with Retry-After: 600; cut once",
+        f"/file/{LARGE.size}/file.bin?cut={LARGE.size // 2}&times=1", right=(LARGE,),
+        server=("--max-connections", "1", "--excess", "503,600", *SLOW), wanted=SEVERAL, is_direct=True),
+    Row("A65", "503 once, Retry-After as a date 3 s later on a clock that is an hour fast",
+        target("busy=3,3600", "times=1")),
+    Row("A66", "connection refused, nothing is held, retries by default", target(), is_down=True,
+        wanted=Wanted(own_retries=True)),
+    Row("A67", "203 with the whole file", target("as=203")),
+    Row("A68", "202 with Retry-After: 1, once", target("status=202,1", "times=1")),
+    Row("A69a", "the same command again: no length, no validator", target("chunked", *NO_VALIDATOR),
+        completes_before=True, healed=target("chunked", *NO_VALIDATOR), check=copies),
+    Row("A69b", "the same command again: Last-Modified is always now", target("etag=none", "lastmod=now"),
+        completes_before=True, healed=target("etag=none", "lastmod=now"), check=copies),
+    changed("A70", "the file was replaced, and its ranges are sent as text/html", LONGER, LATER, "anyifrange",
+            "parttype=text/html"),
 ]

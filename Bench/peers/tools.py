@@ -23,6 +23,7 @@ class Wanted:
     header: Optional[str] = None
     ca: Optional[str] = None
     no_reserve: bool = False  # Use the disk to its end.
+    own_retries: bool = False  # As many attempts as the program makes by itself.
 
 
 class Tool:
@@ -50,7 +51,7 @@ class Ferry(Tool):
 
     def command(self, url, wanted):
         words = ["get", "--no-progress", "--connect-timeout", PATIENCE, "--stall-timeout", PATIENCE]
-        words += ["--retries", ATTEMPTS - 1]
+        words += [] if wanted.own_retries else ["--retries", ATTEMPTS - 1]
         words += ["--ca-file", wanted.ca] if wanted.ca else []
         words += ["--max-size", wanted.max_size] if wanted.max_size else []
         words += ["--checksum", f"sha256:{wanted.sha256}"] if wanted.sha256 else []
@@ -80,7 +81,8 @@ class Wget(Tool):
     quiet = ["--no-config", "-nv"]
 
     def command(self, url, wanted):
-        words = [*self.quiet, "-c", f"--timeout={PATIENCE}", f"--tries={ATTEMPTS}", "--waitretry=1"]
+        words = [*self.quiet, "-c", f"--timeout={PATIENCE}"]
+        words += [] if wanted.own_retries else [f"--tries={ATTEMPTS}", "--waitretry=1"]
         words += ["--content-disposition"] if wanted.server_name else []
         words += [f"--ca-certificate={wanted.ca}"] if wanted.ca else []
         words += [f"--header={wanted.header}"] if wanted.header else []
@@ -102,7 +104,8 @@ class Aria2(Tool):
 
     def command(self, url, wanted):
         words = ["--no-conf", "--console-log-level=warn", "--summary-interval=0", "-c"]
-        words += [f"--connect-timeout={PATIENCE}", f"--timeout={PATIENCE}", f"--max-tries={ATTEMPTS}", "--retry-wait=1"]
+        words += [f"--connect-timeout={PATIENCE}", f"--timeout={PATIENCE}"]
+        words += [] if wanted.own_retries else [f"--max-tries={ATTEMPTS}", "--retry-wait=1"]
         words += ["--lowest-speed-limit=1000"]
         words += ["-x4", "-s4", "-k1M"] if wanted.several else []
         words += [f"--ca-certificate={wanted.ca}"] if wanted.ca else []

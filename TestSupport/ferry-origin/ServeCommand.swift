@@ -14,7 +14,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "Bytes a second for all connections together (8M, 1MiB).") var rate: String?
     @Option(help: "Bytes a second for each connection.") var connectionRate: String?
     @Option(help: "Serve so many connections at once.") var maxConnections: Int?
-    @Option(help: "What others get: wait, hang, close, reset, refuse, json, empty, unsatisfied, 503, 503,RETRY.")
+    @Option(help: "What others get: wait, hang, close, reset, refuse, json, empty, unsatisfied, 503[,RETRY].")
     var excess = "503"
     @Flag(help: "One connection at a time, closed after each answer; others wait.") var single = false
     @Option(help: "Milliseconds before each answer.") var latency: Int?

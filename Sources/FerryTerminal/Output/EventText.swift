@@ -30,8 +30,7 @@ package enum EventText {
         .notOursHere, .nameTaken, .checksumKept, .checksumDropped, .mirrorDropped, .onWithMirror, .otherContent,
         .halfTaken, .nothingNoted, .doubtfulControl, .mayBeHalf, .partFits, .partOfOtherName, .wouldRestart,
         .connectionBroke,
-        .storedEncoded,
-        .contentDigestsLeft,
+        .storedEncoded, .contentDigestsLeft, .askingAgain,
     ]
 
     /// Like ``line(_:name:detail:)`` for an event's kind. An ``important`` note is always reported, except with `-q`.
