@@ -181,7 +181,7 @@ extension SafeName {
 
     /// Returns as many whole characters as fit, or as many scalars if even the first character does not fit; no joiner
     /// is left at the end.
-    private static func prefix(of text: String, bytes limit: Int) -> String {
+    package static func prefix(of text: String, bytes limit: Int) -> String {
         guard text.utf8.count > limit else { return text }
         var output = String.UnicodeScalarView()
         var count = 0

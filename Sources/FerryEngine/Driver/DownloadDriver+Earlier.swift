@@ -283,6 +283,15 @@ extension DownloadDriver {
     /// The file that the finished one replaces: that of an earlier run, or one that has no byte of the download.
     var replaced: PublishedFile? { context.replaces ?? state.withLock { $0.placement.emptyHalf } }
 
+    /// Returns the paths with the whole final name, which the journal has if the part file's name is shortened.
+    func withWholeName(_ paths: DownloadPaths, _ disk: Disk) -> DownloadPaths {
+        guard paths.isShortened,
+            let record = try? Journal.read(at: paths.journal, fileSystem: disk.fileSystem),
+            let whole = DownloadPaths(directory: paths.directory, name: record.name), whole.part == paths.part
+        else { return paths }
+        return whole
+    }
+
     /// The file that is replaced, if it is unchanged.
     func earlierFile(_ disk: Disk) -> FilePath? {
         guard let file = replaced, file.isUnchanged(fileSystem: disk.fileSystem) else { return nil }

@@ -138,8 +138,9 @@ extension DownloadDriver {
     // MARK: Existing journals
 
     private func goOn(
-        with paths: DownloadPaths, isNamed: Bool, _ disk: Disk
+        with given: DownloadPaths, isNamed: Bool, _ disk: Disk
     ) async throws(DownloadError) -> FinishedDownload? {
+        let paths = withWholeName(given, disk)
         try putBack(paths, disk)
         let journal: Journal
         var record: JournalRecord
@@ -182,10 +183,10 @@ extension DownloadDriver {
         }
         let moving = record.moving
         (record.moving, record.movedFrom) = (nil, nil)
-        if let publishing = record.publishing {
-            if let finished = try recover(publishing, paths: paths, record: &record, disk) {
-                return try await settle(finished, record, journal, paths, disk)
-            }
+        if let publishing = record.publishing,
+            let finished = try recover(publishing, paths: paths, record: &record, disk)
+        {
+            return try await settle(finished, record, journal, paths, disk)
         }
         if let there = try await existing(instead: paths, journal, disk) { return there }
         let part: PartFile
@@ -217,8 +218,7 @@ extension DownloadDriver {
         if record.isPaused == true || record.isTaken == true {
             // Without this write, a list rebuilt from journals before the next checkpoint would pause the download
             // again or leave it out.
-            record.isPaused = nil
-            record.isTaken = nil
+            (record.isPaused, record.isTaken) = (nil, nil)
             do throws(JournalError) { try journal.write(record) } catch { throw DownloadError(error) }
         }
         storage.set(.pair(Storage.Pair(paths: paths, part: part, journal: journal)))

@@ -1,7 +1,11 @@
+import Crypto
 import FerryCore
 package import SystemPackage
 
 /// The paths of one download in its directory: the final file and the files beside it.
+///
+/// The file system allows names of 255 bytes. Beside a final name that leaves no room for the suffixes, the other files are
+/// called `BEGINNING~DIGEST.part` and so on.
 package struct DownloadPaths: Sendable, Hashable {
     package static let partSuffix = ReservedName.part.text
     package static let journalSuffix = ReservedName.journal.text
@@ -67,7 +71,27 @@ package struct DownloadPaths: Sendable, Hashable {
     /// The name of a record that is being written, beside it.
     package static func draft(of record: FilePath) -> FilePath { FilePath(record.string + ReservedName.draft.text) }
 
-    private func path(_ suffix: String) -> FilePath { directory.appending(name + suffix) }
+    /// Whether the name may be the beginning of a longer one, which is then in the journal.
+    package var isShortened: Bool {
+        let end = name.utf8.suffix(Self.digestDigits + 1)
+        return name.utf8.count > Self.room - Self.digestDigits && name.utf8.count <= Self.room
+            && end.first == Self.mark && end.dropFirst().allSatisfy { PercentEncoding.hexValue($0) != nil }
+    }
+
+    private static let mark = UInt8(ascii: "~")
+    private static let digestDigits = 16
+    /// The bytes of a name of 255 that the longest suffix leaves: that of a journal that is being written.
+    private static let room = 255 - ReservedName.longestSuffix.utf8.count
+
+    private func path(_ suffix: String) -> FilePath { directory.appending((suffix.isEmpty ? name : stem) + suffix) }
+
+    /// The name, or the beginning of one that is too long and a digest of the whole, so that other names have other part
+    /// files.
+    private var stem: String {
+        guard name.utf8.count > Self.room else { return name }
+        let digest = HexText.string(SHA256.hash(data: Array(name.utf8)).prefix(Self.digestDigits / 2))
+        return SafeName.prefix(of: name, bytes: Self.room - Self.digestDigits - 1) + "~" + digest
+    }
 
     /// Returns whether `name` is a single path component: 1 to 255 bytes, no `/`, no NUL, not `.` or `..`.
     package static func isBareName(_ name: String) -> Bool {
