@@ -1,10 +1,11 @@
+import FerryCore
 import SystemPackage
 import Testing
 
 @testable import FerryEngine
 
-@Suite("Paths of a download")
-struct DownloadPathsTests {
+@Suite("Paths of a download with a long name")
+struct LongPathsTests {
     private static func paths(_ name: String) throws -> DownloadPaths {
         try #require(DownloadPaths(directory: "/d", name: name))
     }
@@ -39,7 +40,8 @@ struct DownloadPathsTests {
     @Test("DownloadPaths: long names that differ only at their end have part files of their own, always the same ones")
     func distinct() throws {
         let begin = String(repeating: "a", count: 254)
-        let (one, two) = (try Self.paths(begin + "1"), try Self.paths(begin + "2"))
+        let one = try Self.paths(begin + "1")
+        let two = try Self.paths(begin + "2")
         #expect(one.part != two.part)
         #expect(one.oldPart != two.oldPart)
         #expect(try Self.paths(begin + "1").part == one.part)
