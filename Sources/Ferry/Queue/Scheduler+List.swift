@@ -194,7 +194,7 @@ extension Scheduler {
     /// The state of the file's ranges: from the driver while it runs, otherwise from the journal.
     func picture(of row: CatalogueRow) async -> TransferPicture? {
         if let picture = known(row.id)?.driver?.picture() { return picture }
-        guard let part = row.part ?? row.path.map({ $0 + ReservedName.part.text }), !StateKind(row.state).isOver else {
+        guard let part = row.part ?? row.path.map(Paths.part), !StateKind(row.state).isOver else {
             return nil
         }
         let found = await withFiles { try? PartFiles.find(at: part, fileSystem: $0) }

@@ -193,7 +193,7 @@ extension Scheduler {
         case .named(let name, let path):
             live.set(name: name, path: path)
             let store = keptStore
-            var fields: [RowField] = [.name(name, path: path), .part(path.map { $0 + ReservedName.part.text })]
+            var fields: [RowField] = [.name(name, path: path), .part(path.map(Paths.part))]
             // From here on the journal knows more than the list, and the next launch reads the journals of running
             // downloads.
             if path != nil { fields.append(.state(.downloading)) }

@@ -138,8 +138,9 @@ extension DownloadDriver {
     private func isReplaced(_ path: FilePath, _ disk: Disk) throws(DownloadError) -> Bool {
         guard request.uploadTo == nil, request.onConflict == .overwrite else { return false }
         do throws(FileError) {
-            return try disk.fileSystem.exists(path)
-                ? true : disk.fileSystem.exists(FilePath(path.string + DownloadPaths.partSuffix))
+            if try disk.fileSystem.exists(path) { return true }
+            guard let part = DownloadPaths(of: path)?.part else { return false }
+            return try disk.fileSystem.exists(part)
         } catch { throw DownloadError(error) }
     }
 

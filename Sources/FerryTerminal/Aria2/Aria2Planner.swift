@@ -257,7 +257,7 @@ struct Aria2Planner {
         let isHalf =
             (world.kind(path + Aria2ControlFile.suffix) == .file || values.flag("continue"))
             && !request.sources.contains { world.hasDownloaded(path, $0.text) }
-        if isHalf, world.kind(path) == .file, world.kind(path + ReservedName.journal.text) == .missing {
+        if isHalf, world.kind(path) == .file, world.kind(Paths.journal(of: path)) == .missing {
             request.destination = .part(path)
         }
     }

@@ -386,7 +386,7 @@ extension GetRun {
 
     /// Returns the part file to resume from; `nil` if there is none.
     private func heldPart(of entry: Entry) -> String? {
-        let candidates = [entry.part, entry.download.status.path.map { $0 + ReservedName.part.text }]
+        let candidates = [entry.part, entry.download.status.path.map(Paths.part)]
         return candidates.compactMap(\.self).first { LocalFiles.kind(of: $0) == .file }
     }
 }
