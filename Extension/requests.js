@@ -6,7 +6,8 @@ import { api } from './api.js';
 const MOST = 200;
 const LONGEST = 10 * 60_000;
 
-/// By identifier of the request, oldest first: hops (its URLs, each with method and fields), tab, page, size, type.
+/// By identifier of the request, oldest first: hops (its URLs, each with method and fields), tab, frame, who began it, page,
+/// size, type.
 const seen = new Map();
 
 const FILTER = { urls: ['http://*/*', 'https://*/*'], types: ['main_frame', 'sub_frame', 'other'] };
@@ -39,8 +40,8 @@ function sent(details) {
     seen.delete(id);
   }
   const entry = seen.get(details.requestId) ?? {
-    at: now, hops: [], tabId: details.tabId, isBare: details.type === 'other',
-    page: details.documentUrl ?? details.originUrl ?? details.initiator,
+    at: now, hops: [], tabId: details.tabId, isBare: details.type === 'other', isFrame: details.type === 'sub_frame',
+    by: details.initiator ?? details.originUrl, page: details.documentUrl ?? details.originUrl ?? details.initiator,
   };
   const fields = {};
   for (const { name, value } of details.requestHeaders ?? []) {
@@ -57,6 +58,8 @@ function answered(details) {
   const entry = seen.get(details.requestId);
   if (!entry) return;
   entry.isAnswered = true;
+  // Of a redirect the fields are not the file's.
+  if (details.responseHeaders) Object.assign(entry, { size: undefined, type: undefined, isEncoded: false });
   for (const { name, value } of details.responseHeaders ?? []) {
     if (name.toLowerCase() === 'content-length' && /^\d{1,15}$/.test(value)) entry.size = Number(value);
     if (name.toLowerCase() === 'content-type') entry.type = value.split(';')[0].trim().toLowerCase();
@@ -64,17 +67,46 @@ function answered(details) {
   }
 }
 
-/// The newest request that led to one of these URLs: its method at the end, and its hops since the last that was no GET.
-/// Null if none was seen.
-export function find(...urls) {
-  const entry = [...seen.values()].reverse().find(({ hops }) => hops.some(({ url }) => urls.includes(url)));
-  if (!entry) return null;
+/// Whether a request was seen that may be that of a download; see `claim`.
+export const isSeen = (ends) => [...seen.values()].some((entry) => fits(entry, ends));
+
+/// The request of a download: its method at the end, and its hops since the last that was no GET. Each is given once. Null if
+/// none was seen, or more than one may be meant: whatever is loaded in a tab can lead to the same address.
+///
+/// - ends: `first` and `last`, the URLs of the download before and after redirects, or `either`, one that may be both.
+export async function claim(ends) {
+  const found = [];
+  for (const [id, entry] of [...seen].filter(([, entry]) => fits(entry, ends))) {
+    seen.delete(id);
+    if (await isOfPage(entry)) found.push(entry);
+  }
+  if (found.length !== 1) return null;
+  const [entry] = found;
   const first = entry.hops.findLastIndex(({ method }) => method !== 'GET') + 1;
   const hops = entry.hops.slice(first);
   return {
     tabId: entry.tabId, page: entry.page, type: entry.type, hops, method: hops.length > 0 ? 'GET' : 'other',
-    size: entry.size, isEncoded: entry.isEncoded === true, isBare: entry.isBare,
+    size: entry.size, isEncoded: entry.isEncoded, isBare: entry.isBare,
   };
+}
+
+function fits({ hops }, { first, last, either }) {
+  const [begin, end] = [hops[0], hops.at(-1)].map(({ url }) => bare(url));
+  return either !== undefined ? [begin, end].includes(bare(either)) : begin === bare(first) && end === bare(last);
+}
+
+const bare = (url) => url.replace(/#.*$/s, '');
+
+/// Whether the page of the tab began the request, as far as that matters: a frame of another site, also one in a sandbox, can
+/// begin one that leads to the address of the page's own link.
+async function isOfPage({ isFrame, tabId, by }) {
+  if (!isFrame) return true;
+  const tab = await api.tabs.get(tabId).catch(() => null);
+  return originOf(by) !== null && originOf(by) === originOf(tab?.url);
+}
+
+function originOf(url) {
+  try { return new URL(url).origin; } catch { return null; }
 }
 
 /// The link of a request as the host takes it: the first URL, with the cookies that each hop was sent.
@@ -99,7 +131,7 @@ function cookieLines(url, field) {
 export async function linkOf(url, { page, storeId }) {
   const query = storeId === undefined ? { url } : { url, storeId };
   const cookies = await api.cookies.getAll(query).catch(() => []);
-  const isSameSite = page !== undefined && new URL(page).origin === new URL(url).origin;
+  const isSameSite = page !== undefined && originOf(page) === originOf(url);
   return clean({
     url, page, userAgent: navigator.userAgent, referer: page && (isSameSite ? page : `${new URL(page).origin}/`),
     cookies: cookies.filter(({ sameSite }) => isSameSite || sameSite !== 'strict').map((cookie) => line(

@@ -1,4 +1,5 @@
-// Takes a download of the browser over: only after the daemon has it, the browser's own is cancelled.
+// Takes a download of the browser over: the browser's own is cancelled only after the server has answered Ferry with the same
+// file, and the daemon has stored the download.
 
 import { api, canHold } from './api.js';
 import * as badge from './badge.js';
@@ -48,8 +49,11 @@ async function takeOver(item) {
   const renews = await chosenFor(request.tabId);
   // Of a link with the attribute `download`, Chromium shows neither cookies nor Referer.
   const place = request.isBare ? await requests.linkOf(request.hops[0].url, { page }) : {};
-  const link = requests.clean({ ...place, ...requests.link(request), name, totalBytes: size, page, renews });
+  const link = requests.clean({
+    ...place, ...requests.link(request), name, totalBytes: size, type: request.type, page, renews });
   const taken = await ask('take', { download: link });
+  // The server gives the file to the browser alone: its link is good for one request, or it wants what Ferry cannot repeat.
+  if (!taken.download) return;
   const { id } = taken.download;
   if (!(await give(item.id))) return void await ask('drop', { id });
   // It is stored, so a second attempt may start the host and the daemon anew.
@@ -61,12 +65,12 @@ async function takeOver(item) {
 /// The request of a download; null if it was not seen. Firefox may tell of a download before it tells of its request: without
 /// the pause, an earlier request for the same address, made by other means, could be taken for it.
 async function requestOf(item) {
-  const urls = [item.finalUrl, item.url].filter(Boolean);
+  const ends = canHold ? { first: item.url, last: item.finalUrl } : { either: item.url };
   for (let attempt = 0; !canHold && attempt < ATTEMPTS; attempt++) {
     await new Promise((resolve) => setTimeout(resolve, LATE));
-    if (requests.find(...urls)) break;
+    if (requests.isSeen(ends)) break;
   }
-  return requests.find(...urls);
+  return requests.claim(ends);
 }
 
 /// The size of a download, which Firefox knows a moment later; undefined if it stays unknown.

@@ -19,7 +19,8 @@ class Server(http.server.ThreadingHTTPServer):
 
 class Site:
     """`page` is the HTML of `/page`; `keys` are those with which links are valid. The body of a file stops after `held`
-    bytes until `gate` is opened; then its connection is closed if `breaks` says so."""
+    bytes until `gate` is opened; then its connection is closed if `breaks` says so. The first answers below `/file/` wait for
+    each other until there are as many as `together` says. A link below `/once/` is good for one request, `/basic/` wants `me:sesame`."""
 
     def __init__(self):
         self.asked = []
@@ -27,6 +28,7 @@ class Site:
         self.keys = {"first"}
         self.held, self.breaks = None, False
         self.gate = threading.Event()
+        self.meeting, self.together = threading.Condition(), 0
         site = self
 
         class Handler(http.server.BaseHTTPRequestHandler):
@@ -56,7 +58,7 @@ class Site:
         self.gate.set()
         self.asked.clear()
         self.gate.clear()
-        self.page, self.keys, self.held, self.breaks = page, {"first"}, None, False
+        self.page, self.keys, self.held, self.breaks, self.together = page, {"first"}, None, False, 0
 
     def requests(self, path):
         return [one for one in self.asked if one["path"] == path]
@@ -71,8 +73,20 @@ class Site:
                 "Content-Type": "text/html; charset=utf-8", "Set-Cookie": "session=canary-7; HttpOnly; SameSite=Lax"})
         if parts.path.startswith("/go/"):
             return self.send(handler, 302, b"", {"Location": "/file/" + parts.path[4:] + "?" + parts.query})
+        if parts.path == "/away":
+            return self.send(handler, 302, b"", {"Location": query["to"]})
+        if parts.path.startswith("/once/") and len(self.requests(parts.path)) > 1:
+            return self.send(handler, 403, b"this link has been used", {})
+        if parts.path.startswith("/basic/") and headers.get("authorization") != "Basic bWU6c2VzYW1l":
+            return self.send(handler, 401, b"who is it?", {"WWW-Authenticate": 'Basic realm="files"'})
+        if parts.path.startswith(("/once/", "/basic/")):
+            return self.send_file(handler, headers, query, parts.path.split("/")[-1])
         if not parts.path.startswith("/file/"):
             return self.send(handler, 404, b"nothing here", {})
+        with self.meeting:
+            self.together -= 1
+            self.meeting.notify_all()
+            self.meeting.wait_for(lambda: self.together <= 0, 60)
         if "session=canary-7" not in headers.get("cookie", ""):
             return self.send(handler, 403, b"sign in first", {})
         if query.get("key", "first") not in self.keys:

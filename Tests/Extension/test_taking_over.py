@@ -5,7 +5,7 @@ from pathlib import Path
 from selenium.webdriver import ActionChains
 from selenium.webdriver.common.keys import Keys
 
-from site_of_files import content
+from site_of_files import Site, content
 from stage import ExtensionTest
 
 SIZE = 2_000_000
@@ -53,6 +53,48 @@ class TakingOver(ExtensionTest):
         self.browser.press("#make")
         self.assert_left("made.bin")
         self.assertEqual([one["method"] for one in self.site.requests("/file/made.bin")], ["POST"])
+
+    def test_a_link_that_is_good_for_one_request_stays_with_the_browser(self):
+        self.site.held = 1_000_000
+        self.visit(f'<a id=file href="/once/single.bin?size={SIZE}">single.bin</a>')
+        self.browser.press("#file")
+        self.until(lambda: len(self.site.requests("/once/single.bin")) > 1, "Ferry has asked")
+        self.site.gate.set()
+        self.assert_left("single.bin")
+
+    def test_a_file_behind_credentials_of_the_browser_stays_with_it(self):
+        self.site.held = 1_000_000
+        self.visit(f'<a id=file href="/basic/locked.bin?size={SIZE}">locked.bin</a>')
+        self.browser.open(self.site.url.replace("//", "//me:sesame@") + "/page")
+        self.browser.press("#file")
+        self.until(
+            lambda: any("authorization" in one for one in self.site.requests("/basic/locked.bin")), "the browser has signed in")
+        self.site.gate.set()
+        if listed := self.daemon.listed():  # The browser has shown Ferry the credentials.
+            self.assertEqual(self.one_listed()["id"], listed[0]["id"])
+        else:
+            self.assert_left("locked.bin")
+
+    def test_a_frame_of_another_site_does_not_lend_its_address_to_a_download(self):
+        other = Site()
+        self.addCleanup(other.close)
+        target = f"{self.site.url}/file/setup.bin?size={SIZE}"
+        other.page = f"<script>onmessage = () => {{ location = '/away?to={target}' }}</script>"
+        # The click is answered when the frame's request is there too, which is then the newest.
+        self.site.together = 2
+        self.site.held = 1_000_000
+        # The sandbox forbids the frame a download of its own.
+        self.visit(
+            f'<iframe sandbox=allow-scripts src="{other.url}/page"></iframe><a id=file href="{target}">setup.bin</a><script>'
+            "file.onclick = () => setTimeout(() => document.querySelector('iframe').contentWindow.postMessage('go', '*'), 300)"
+            "</script>")
+        self.browser.press("#file")
+        self.until(lambda: other.requests("/away"), "the frame has begun")
+        listed = self.until(lambda: self.daemon.listed() or None, "Ferry has a download")
+        self.assertEqual([one["url"] for one in listed], [target])
+        self.site.gate.set()
+        self.one_listed()
+        self.assertEqual(len(other.requests("/away")), 1)
 
     def test_a_held_key_leaves_a_download_to_the_browser(self):
         self.browser.inside("await api.storage.local.set({key: 'Shift'}); return true")

@@ -97,7 +97,8 @@ private final class StartedHost {
             #expect(home.daemon == nil)
             let taken = try host.ask("take", download(home, "/a.bin"))
             #expect(state(taken) == "paused", "\(taken)")
-            #expect(home.server.requests.isEmpty)
+            // The server was asked, and nothing is downloaded yet.
+            #expect(home.server.requests.allSatisfy { $0.head["Cookie"] == "session=canary-7" })
             let identifier = try id(taken)
             #expect(try await home.objects("list").map { $0["id"] as? String } == [identifier])
             _ = try host.ask("resume", ["id": identifier])
@@ -121,6 +122,32 @@ private final class StartedHost {
         }
     }
 
+    @Test("Browser host: what the server does not give to Ferry, or gives as another file, stays with the browser")
+    func left() async throws {
+        try await RemoteHome.run { home in
+            for name in ["/once.bin", "/locked.bin", "/size.bin", "/type.bin"] {
+                home.server.serve(name, Self.resource)
+            }
+            home.server.always("/once.bin", .status(403))
+            home.server.always("/locked.bin", .basicAuth("me", "sesame"))
+            let host = try StartedHost(home)
+            let seen: [(String, [String: Any])] = [
+                ("/once.bin", [:]), ("/locked.bin", [:]), ("/size.bin", ["totalBytes": 299_999]),
+                ("/type.bin", ["type": "text/plain"]),
+            ]
+            for (path, members) in seen {
+                let link = try #require(download(home, path)["download"] as? [String: Any])
+                let answer = try host.ask("take", ["download": link.merging(members) { $1 }])
+                #expect(answer["download"] == nil && answer["error"] == nil, "\(path): \(answer)")
+            }
+            #expect(try await home.objects("list").isEmpty)
+            let link = try #require(download(home, "/size.bin")["download"] as? [String: Any])
+            let same = link.merging(["totalBytes": 300_000, "type": "application/octet-stream"]) { $1 }
+            #expect(state(try host.ask("take", ["download": same])) == "paused")
+            _ = try await host.end()
+        }
+    }
+
     @Test("Browser host: when the browser dies, what was taken runs; what was dropped is gone")
     func ends() async throws {
         try await RemoteHome.run { home in
@@ -129,6 +156,7 @@ private final class StartedHost {
                 home, caller: ["/h/.mozilla/native-messaging-hosts/ferry.browser.json", "browser@ferry.invalid"])
             let kept = try id(try host.ask("take", download(home, "/a.bin")))
             let dropped = try id(try host.ask("take", download(home, "/b.bin")))
+            let asked = home.server.requests.filter { $0.head.target == "/b.bin" }.count
             #expect(try host.ask("drop", ["id": dropped])["error"] == nil)
             // One that was not taken here is not removed.
             let listed = try await home.run("add", home.server.url("/b.bin"), "--paused").text.prefix { $0 != " " }
@@ -137,7 +165,7 @@ private final class StartedHost {
             _ = try await home.ferry("watch", kept)
             let states = try await home.objects("list").map { [$0["id"] as? String, $0["state"] as? String] }
             #expect(Set(states) == [[kept, "completed"], [String(listed), "paused"]])
-            #expect(home.server.requests.allSatisfy { $0.head.target == "/a.bin" })
+            #expect(home.server.requests.filter { $0.head.target == "/b.bin" }.count == asked)
         }
     }
 
@@ -146,7 +174,8 @@ private final class StartedHost {
         try await RemoteHome.run { home in
             let large = Resource(size: 2_500_000, seed: 6)
             for name in ["/old", "/new"] { home.server.serve(name, large) }
-            home.server.script("/old", [.cut(after: 1_500_000)], then: .status(403))
+            // The whole and a range are asked for before the browser gives its own up.
+            home.server.script("/old", [.honest, .honest, .cut(after: 1_500_000)], then: .status(403))
             let host = try StartedHost(home)
             let identifier = try id(try host.ask("take", download(home, "/old")))
             _ = try host.ask("resume", ["id": identifier])
@@ -160,7 +189,7 @@ private final class StartedHost {
             _ = try await home.ferry("watch", identifier)
             #expect(large.source.compare(file: home.path("taken.bin"), size: large.size) == .equal)
             let ranges = home.server.requests.filter { $0.head.target == "/new" }.map { $0.head["Range"] }
-            #expect(!ranges.isEmpty && !ranges.contains(nil), "\(ranges)")
+            #expect(ranges.count > 2 && !ranges.dropFirst().contains(nil), "\(ranges)")
             #expect(try await home.objects("list").count == 1)
             _ = try await host.end()
         }

@@ -244,4 +244,73 @@ import Testing
             #expect(try Data(contentsOf: URL(filePath: path)) == Data("of the user".utf8))
         }
     }
+
+    /// A command of the remote control, and what the list says after it.
+    private struct Action: Sendable, CustomTestStringConvertible {
+        let words: [String]
+        /// Whether what was asked for is so; gets the download `f.bin`, `nil` if it has left the list.
+        let holds: @Sendable (_ download: [String: Any]?, _ home: RemoteHome) -> Bool
+
+        var testDescription: String { words.joined(separator: " ") }
+
+        static func state(_ words: String..., state: String) -> Action {
+            Action(words: words) { download, _ in download?["state"] as? String == state }
+        }
+    }
+
+    private static let actions = [
+        Action.state("pause", "f.bin", state: "paused"), .state("resume", "f.bin", state: "completed"),
+        .state("cancel", "f.bin", state: "cancelled"), .state("restart", "f.bin", state: "completed"),
+        Action(words: ["set", "f.bin", "label=l"]) { download, _ in download?["label"] as? String == "l" },
+        Action(words: ["move", "f.bin", "first"]) { download, _ in
+            (download?["position"] as? Int).map { $0 < 1 << 20 } == true
+        },
+        Action(words: ["remove", "f.bin"]) { download, home in
+            download == nil && !FileManager.default.fileExists(atPath: home.path("f.bin.part"))
+        },
+        Action(words: ["relocate", "f.bin", "elsewhere"]) { download, home in
+            download?["directory"] as? String == home.place.path("elsewhere")
+        },
+    ]
+
+    @Test(
+        "ferry pause, resume, cancel, restart, set, move, remove, relocate: after exit code 0 the download is as was asked, and without it as it was",
+        arguments: actions)
+    private func acted(action: Action) async throws {
+        try await RemoteHome.run { home in
+            let resource = Resource(size: 300_000, seed: 9)
+            for name in ["/first.bin", "/f.bin"] { home.server.serve(name, resource) }
+            #expect(
+                try await home.ferry("add", "--paused", home.server.url("/first.bin"), home.server.url("/f.bin")).code
+                    == 0)
+            func download() async throws -> [String: Any]? {
+                try await home.objects("list").first { $0["name"] as? String == "f.bin" }
+            }
+            let unknown = action.words.map { $0 == "f.bin" ? "g.bin" : $0 }
+            let before = try #require(try await download())
+            #expect(try await FerryProcess.run(unknown, in: home.place, environment: home.environment).code == 2)
+            #expect(NSDictionary(dictionary: try #require(try await download())).isEqual(to: before))
+            if ["cancel", "restart"].contains(action.words[0]) { _ = try await home.ferry("cancel", "f.bin") }
+            let outcome = try await FerryProcess.run(action.words, in: home.place, environment: home.environment)
+            #expect(outcome.code == 0, "\(outcome.error)")
+            if ["resume", "restart"].contains(action.words[0]) {
+                #expect(try await home.ferry("watch", "f.bin").code == 0)
+                let data = try Data(contentsOf: URL(filePath: home.path("f.bin")))
+                #expect(data == Data(resource.bytes(0..<resource.size)))
+            }
+            let after = try await download()
+            #expect(action.holds(after, home), "\(after ?? [:])")
+        }
+    }
+
+    @Test("ferry plan: exit code 0 only if the server has the file, of which nothing is written")
+    func plan() async throws {
+        try await OriginServer.with { server in
+            let place = try Workplace()
+            server.serve("/f.bin", Resource(size: 300_000, seed: 10))
+            #expect(try await FerryProcess.run(["plan", server.url("/f.bin")], in: place).code == 0)
+            #expect(try await FerryProcess.run(["plan", server.url("/gone.bin")], in: place).code != 0)
+            #expect(place.names == [])
+        }
+    }
 }

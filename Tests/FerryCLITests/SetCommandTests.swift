@@ -103,6 +103,25 @@ import Testing
         }
     }
 
+    @Test("ferry sync --netrc: the server of the source gets the credentials of its entry")
+    func netrc() async throws {
+        try await OriginServer.with { server in
+            Self.serve(server)
+            for path in ["/pub/", "/pub/a.bin", "/pub/sub/", "/pub/sub/b.bin"] {
+                server.always(path, .basicAuth("me", "sesame"))
+            }
+            let place = try Workplace()
+            let words = ["sync", server.url("/pub/"), "d"]
+            #expect(try await FerryProcess.run(words, in: place).code == 5)
+            try place.write("machine 127.0.0.1 login me password sesame\n", to: ".netrc")
+            let outcome = try await FerryProcess.run(words + ["--netrc"], in: place)
+            #expect(outcome.code == 0, "\(outcome.error)")
+            #expect(try await FerryProcess.run(["verify", "d"], in: place).code == 0)
+            let repair = try await FerryProcess.run(["repair", "d", "--netrc"], in: place)
+            #expect(repair.code == 2 && repair.error.contains("--netrc needs a URL"), "\(repair.error)")
+        }
+    }
+
     @Test("Errors of sets: their suggestions name options of these commands, and none of ferry get")
     func advice() async throws {
         try await OriginServer.with { server in

@@ -1,7 +1,8 @@
 import ArgumentParser
 import Ferry
-import FerryTerminal
 import Testing
+
+@testable import FerryTerminal
 
 @Suite("GetPlanner: options in every mode") struct OptionModesTests {
     /// The arguments of each way to say what is downloaded.
@@ -27,9 +28,9 @@ import Testing
     /// A stream has no path, whatever is asked for.
     private static let empty = ["stream": ["--dir", "--print0", "--no-paths"]]
 
-    private static func plan(_ words: [String]) throws -> String {
+    private static let world = {
         let failure = #"{"status":"failed","time":"2025-01-31T09:05:00.250Z","v":1,"reason":"refused","#
-        let world = PlanningWorld.test(
+        return PlanningWorld.test(
             files: [
                 "list": "http://h/f\nhttp://g/f\n", "f.part": "", "jar": "h\tFALSE\t/\tFALSE\t0\ta\tb\n",
                 "netrc": "machine h login me password pw\n",
@@ -38,6 +39,9 @@ import Testing
                     + #""httpStatus":503,"url":"http://h/g"}"# + "\n",
             ], directories: [".", "/d", "/e"], environment: ["NETRC": "netrc"],
             journals: ["f.part": ["http://h/f"], "/d": ["http://h/f"]])
+    }()
+
+    private static func plan(_ words: [String]) throws -> String {
         let plan = try GetPlanner.plan(try GetOptions.parse(words), world: world)
         var text = ""
         dump(plan.configuration, to: &text)
@@ -65,12 +69,52 @@ import Testing
         }
     }
 
+    /// The options of sets with a use of each; `--dry-run` and `--daemon` choose what is done with the plan.
+    private static let setUses: [String: [String]] = [
+        "--include": ["*.txt"], "--exclude": ["*.txt"], "--depth": ["1"], "--base": ["http://h/other/"], "--delete": [],
+        "--dry-run": [], "--daemon": [],
+    ]
+
+    private static func setPlan(_ words: [String]) throws -> String {
+        let arguments = try SyncArguments.parse(words + ["http://h/d/", "dir"])
+        let planner = SyncPlanner(
+            try GetOptions.parse(["http://h/f"]), arguments.request, arguments.trust, arguments.run, arguments.show,
+            world: world)
+        let (_, options) = try planner.source(arguments)
+        var request = options.request
+        request.sources = [try DownloadURL("http://h/d/f")]
+        let plan = try planner.plan([request])
+        var text = ""
+        dump(options, to: &text)
+        dump(plan.configuration, to: &text)
+        dump(Array(plan.items), to: &text)
+        dump(plan.output, to: &text)
+        return text
+    }
+
+    @Test("SyncPlanner: an option changes the plan or is refused: none is ignored")
+    func everySetOption() throws {
+        let names = Self.names(SyncArguments.helpMessage(columns: 400))
+        let all = Self.uses.merging(Self.setUses) { $1 }
+        #expect(names.subtracting(all.keys) == [])
+        let plain = try Self.setPlan([])
+        for option in names.subtracting(["--dry-run", "--daemon"]).sorted() {
+            do {
+                #expect(try Self.setPlan([option] + all[option, default: []]) != plain, "\(option) is ignored")
+            } catch is UsageError {}
+        }
+    }
+
     @Test("GetOptions: the table above has every option of the help")
     func everyName() {
-        let lines = GetOptions.helpMessage(columns: 400).split(separator: "\n")
-        let names = lines.filter { $0.hasPrefix("  -") }.compactMap { line in
+        #expect(Self.names(GetOptions.helpMessage(columns: 400)) == Set(Self.uses.keys))
+    }
+
+    /// The long names of the options in a help text.
+    private static func names(_ help: String) -> Set<String> {
+        let names = help.split(separator: "\n").filter { $0.hasPrefix("  -") }.compactMap { line in
             line.split(whereSeparator: { " ,".contains($0) }).first { $0.hasPrefix("--") }.map(String.init)
         }
-        #expect(Set(names).subtracting(["--help"]) == Set(Self.uses.keys))
+        return Set(names).subtracting(["--help"])
     }
 }

@@ -88,6 +88,8 @@ package final class SecretStore: SecretVault {
 
     private func write(_ secrets: Secrets, of id: DownloadID) throws {
         let data = try StoredText.data(SecretText(id: id.rawValue, secrets: secrets))
+        // What is written can be read back.
+        guard data.count <= Self.maxBytes else { throw SecretText.Unreadable.tooLong }
         let draft = directory.appending(SecretFileName.make(id) + SecretFileName.draftSuffix)
         try fileSystem.removeIfPresent(draft)
         let file = try fileSystem.create(draft, mode: 0o600)

@@ -107,8 +107,9 @@ extension SentenceTable {
     static let setPatterns: [String: String] = [
         "--depth needs a number of 0 or more": "--depth 需要 0 或更大的数字",
         "there is no list {0}; a URL begins with https:// or http://": "没有列表 {0}；网址以 https:// 或 http:// 开头",
-        "--user is for the server of the source: give its URL, or --base URL":
-            "--user 用于来源的服务器：请给出其网址，或 --base URL",
+        "--user and --netrc are for the server of the source: give its URL, or --base URL":
+            "--user 和 --netrc 用于来源的服务器：请给出其网址，或 --base URL",
+        "--netrc needs a URL, whose server gets the password": "--netrc 需要网址，密码只发送给其服务器",
         "--url is for one file": "--url 用于单个文件",
         "--user and --header are sent to one server alone: write --user NAME@HOST, or give --url":
             "--user 和 --header 只发送给一台服务器：请写 --user NAME@HOST，或给出 --url",

@@ -189,7 +189,8 @@ struct RequestPlanner: Sendable {
 
     // MARK: Input files
 
-    private func readNetrc() throws(UsageError) -> Netrc? {
+    /// Reads the file that `--netrc` means; `nil` without the option, or if `--user` takes its place.
+    func readNetrc() throws(UsageError) -> Netrc? {
         guard options.netrc, options.user == nil else { return nil }
         let path = world.environment["NETRC"] ?? world.environment["HOME"].map { Paths.join($0, ".netrc") }
         guard let path else { throw UsageError("--netrc: neither NETRC nor HOME is set") }

@@ -12,13 +12,15 @@ import Synchronization
 /// The host of native messaging: what the browser starts, and what hands the extension's downloads to the daemon.
 ///
 /// ```
-/// extension ── take ──► host ── add, paused ──► daemon      the browser still downloads
+/// extension ── take ──► host ── plan ──► daemon ──► server   the browser still downloads
+///                       host ── add, paused ──► daemon      its file is the browser's, by size and type
 /// extension ◄── download ──┘
 ///    │ the browser's own is cancelled
 /// extension ── resume ──► host ── resume ──► daemon         now it runs
 /// ```
 ///
-/// Invariants: the browser keeps its download until the daemon has stored it. A download that was taken is either
+/// Invariants: the browser keeps its download until the server has answered Ferry with the same file, and the daemon has
+/// stored the download. A download that was taken is either
 /// resumed, also when the browser dies, or dropped; if this process is killed in between, it stays listed, paused.
 package struct BrowserHost: Sendable {
     /// Reaches the daemon if it runs.
@@ -126,7 +128,7 @@ package struct BrowserHost: Sendable {
         switch (message.request, id) {
         case (.take, nil):
             guard let link = message.download?.body else { throw Self.lacks("download") }
-            let (listed, isRenewed) = try await take(link)
+            guard let (listed, isRenewed) = try await take(link) else { break }
             (answer.download, answer.isRenewed) = (BrowserItem(listed), isRenewed)
         case (.add, nil):
             guard let links = message.downloads, (1...BrowserMessage.mostLinks).contains(links.count) else {
@@ -166,7 +168,9 @@ package struct BrowserHost: Sendable {
 
     // MARK: Taking over
 
-    private func take(_ offer: BrowserLink) async throws(DownloadError) -> (ListedDownload, isRenewed: Bool) {
+    /// Adds the download paused, or gives its link to one that waits for it; `nil` if the browser keeps it.
+    private func take(_ offer: BrowserLink) async throws(DownloadError) -> (ListedDownload, isRenewed: Bool)? {
+        guard try await isServed(offer) else { return nil }
         if let renewed = try await renew(by: offer) { return (renewed, true) }
         var request = offer.request(isPaused: true)
         var listed = try await add([request])[0]
@@ -177,6 +181,22 @@ package struct BrowserHost: Sendable {
         }
         if listed.id == request.id { shared.taken.withLock { _ = $0.insert(listed.id) } }
         return (listed, false)
+    }
+
+    /// Whether the server answers a request of Ferry's with the file that it gives to the browser.
+    ///
+    /// It does not if the link was good for one request, if the browser added credentials that it does not show, or if the
+    /// link is not the one that the browser followed.
+    private func isServed(_ offer: BrowserLink) async throws(DownloadError) -> Bool {
+        do throws(DownloadError) {
+            let request = offer.request(isPaused: true)
+            return offer.fits(try await starter.ask(.plan, json: request, as: DownloadPlan.self))
+        } catch {
+            // These are of the server; others are of the daemon or of the message, and are told.
+            let own: [DownloadError.Code] = [.network, .refused, .freshLink, .credentials, .certificate, .tooLarge]
+            guard own.contains(error.code) else { throw error }
+            return false
+        }
     }
 
     /// Gives the link to the download that waits for it; `nil` if there is none.

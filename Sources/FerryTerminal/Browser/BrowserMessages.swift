@@ -12,7 +12,8 @@ package struct BrowserMessage: ClientBody {
 
     package enum Request: String, Codable, Sendable, Hashable, CaseIterable {
         /// Adds `download` paused, or gives its link to a download that waits for one. After `resume` it runs; `drop`
-        /// removes it again, because the browser keeps its own.
+        /// removes it again, because the browser keeps its own. An answer without a download: the server does not give Ferry
+        /// the file that it gives to the browser.
         case take, drop
         /// Adds `downloads`, which run at once.
         case add
@@ -45,6 +46,8 @@ package struct BrowserLink: ClientBody, Hashable {
     package var name: String?
     /// The size that the browser has been told.
     package var totalBytes: ByteCount?
+    /// The content type that the browser has been told, without parameters.
+    package var type: String?
     package var referer: String?
     package var userAgent: String?
     /// The value of the field Authorization.
@@ -56,7 +59,7 @@ package struct BrowserLink: ClientBody, Hashable {
     package var renews: String?
 
     package enum CodingKeys: String, CodingKey, CaseIterable {
-        case url, name, totalBytes, referer, userAgent, authorization, cookies, page, renews
+        case url, name, totalBytes, type, referer, userAgent, authorization, cookies, page, renews
     }
 
     package init(url: DownloadURL) { self.url = url }
@@ -78,6 +81,15 @@ package struct BrowserLink: ClientBody, Hashable {
         request.connection.cookies = cookies
         if let page, page.utf8.count <= Self.mostPageBytes { request.userInfo[Self.pageKey] = page }
         return request
+    }
+
+    /// Whether a response is for the file that the browser gets: by its size and content type, where both are known.
+    func fits(_ plan: DownloadPlan) -> Bool {
+        if let totalBytes, let other = plan.totalBytes, totalBytes != other { return false }
+        guard let type = type.flatMap({ MediaType($0) }), let other = plan.contentType.flatMap({ MediaType($0) }) else {
+            return true
+        }
+        return type == other
     }
 
     /// The change that gives this link to a listed download.

@@ -132,13 +132,14 @@ extension Program {
             if arguments.trust.onConflict != nil {
                 throw UsageError("ferry repair replaces what is damaged: it has no --on-conflict")
             }
-            template = try planner.template(namesServer: arguments.url == nil)
+            let url = try arguments.url.map { text throws(UsageError) in try SyncPlanner.url(text) }
+            template = try planner.template(for: url)
             plan = try planner.plan()
-            if let url = arguments.url {
+            if let url {
                 guard arguments.paths.count == 1, world.kind(arguments.paths[0]) != .directory else {
                     throw UsageError("--url is for one file")
                 }
-                template.sources = [try SyncPlanner.url(url)]
+                template.sources = [url]
             } else if template.hasSecrets || template.credentials != nil, template.secretsOrigin == nil {
                 throw UsageError(
                     "--user and --header are sent to one server alone: write --user NAME@HOST, or give --url")

@@ -30,15 +30,19 @@ struct SyncPlanner: Sendable {
 
     /// What every file is requested with; credentials are asked for last.
     ///
-    /// - Parameter namesServer: Whether `--user` must name the server that gets the password.
-    func template(namesServer: Bool = false) throws(UsageError) -> DownloadRequest {
+    /// - Parameter url: A URL of the server that the credentials are for; `nil` if none is known, so that `--user` must name
+    ///   the server.
+    func template(for url: DownloadURL?) throws(UsageError) -> DownloadRequest {
         let planner = RequestPlanner(
             files: options.files, options: options.request, trust: options.trust, world: world)
         var request = try planner.template()
         if let text = options.request.user {
-            let word = namesServer ? try UserWord(namingServer: text) : try UserWord(text)
+            let word = url == nil ? try UserWord(namingServer: text) : try UserWord(text)
             request.secretsOrigin = word.server
             request.credentials = try world.credentials(of: word)
+        } else if let netrc = try planner.readNetrc() {
+            guard let url else { throw UsageError("--netrc needs a URL, whose server gets the password") }
+            request.credentials = netrc.credentials(for: url.host)
         }
         return request
     }
@@ -54,18 +58,20 @@ struct SyncPlanner: Sendable {
         }
         sync.deletesGone = arguments.delete
         let source: SetSource
+        var server = sync.base
         let text = arguments.source
         if !text.utf8.contains("://"), world.kind(text) == .file {
             source = .file(text, base: sync.base)
         } else if text.utf8.contains("://") {
-            source = .url(try Self.url(text))
+            let url = try Self.url(text)
+            (source, server) = (.url(url), url)
         } else {
             throw UsageError("there is no list \(text); a URL begins with https:// or http://")
         }
         if options.request.user != nil || options.request.netrc, case .file = source, sync.base == nil {
-            throw UsageError("--user is for the server of the source: give its URL, or --base URL")
+            throw UsageError("--user and --netrc are for the server of the source: give its URL, or --base URL")
         }
-        sync.request = try template()
+        sync.request = try template(for: server)
         switch options.trust.onConflict {
         case nil, "fail": sync.replacesOthers = false
         case "overwrite": sync.replacesOthers = true
@@ -85,8 +91,9 @@ struct SyncPlanner: Sendable {
             standard, standard.request, standard.trust, standard.run, standard.show, world: world)
         var request = options.request
         // The rule is that of the set.
-        request.onConflict = try plain.template().onConflict
-        if try request != plain.template() { throw Self.refuse("an option of requests") }
+        let usualRequest = try plain.template(for: nil)
+        request.onConflict = usualRequest.onConflict
+        if request != usualRequest { throw Self.refuse("an option of requests") }
         let (run, usual) = (arguments.run, standard.run)
         for (isGiven, option) in [
             (run.parallel != usual.parallel, "-j"), (run.results != nil, "--results"),

@@ -98,6 +98,17 @@ struct SecretVaultTests {
         }
     }
 
+    @Test("SecretStore: secrets that could not be read back are refused, and the earlier ones stay")
+    func large() async throws {
+        try await StoreBench.withDirectory { directory in
+            let vault = SecretStore(directory: directory)
+            try await vault.keep(["a": full()])
+            let large = Secrets(headers: [StoredHeader(name: "X", value: String(repeating: "x", count: 16 << 20))])
+            await #expect(throws: DownloadError.self) { try await vault.keep(["a": large]) }
+            #expect(try await vault.secrets(of: "a") == full())
+        }
+    }
+
     @Test("SecretStore: a file under another download's name gives no secrets")
     func foreignFile() async throws {
         try await StoreBench.withDirectory { directory in
