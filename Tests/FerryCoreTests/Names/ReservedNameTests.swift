@@ -78,7 +78,7 @@ struct ReservedNameTests {
                     let request = DownloadRequest(sources: [try DownloadURL("http://h/x")], destination: destination)
                     if ReservedName.record(form) != nil {
                         let error = #expect(throws: DownloadError.self, "\(destination)") { try request.checkValues() }
-                        #expect(error?.code == .invalidRequest && error?.message.contains("keeps records") == true)
+                        #expect(error?.code == .invalidRequest && error?.message.contains("records of Ferry") == true)
                     } else {
                         #expect(throws: Never.self, "\(destination)") { try request.checkValues() }
                     }
