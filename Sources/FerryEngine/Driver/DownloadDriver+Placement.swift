@@ -139,8 +139,7 @@ extension DownloadDriver {
         guard request.uploadTo == nil, request.onConflict == .overwrite else { return false }
         do throws(FileError) {
             if try disk.fileSystem.exists(path) { return true }
-            guard let part = DownloadPaths(of: path)?.part else { return false }
-            return try disk.fileSystem.exists(part)
+            return try disk.fileSystem.exists(DownloadPaths(of: path)?.part ?? path)
         } catch { throw DownloadError(error) }
     }
 

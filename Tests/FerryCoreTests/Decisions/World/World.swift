@@ -206,9 +206,8 @@ struct World {
             switch reply {
             case .failure(let reason) where now >= until:
                 let isRefused = reason == "connection refused"
-                machine.ended(
-                    id, .failedBeforeHead(.words(reason), isTransient: true, isRefused: isRefused), at: time,
-                    random: 0.5)
+                let end = TransferMachine.End.failedBeforeHead(.words(reason), isTransient: true, isRefused: isRefused)
+                machine.ended(id, end, at: time, random: 0.5)
                 leave(id)
             case .silence:
                 // The request is answered when a connection is free.
