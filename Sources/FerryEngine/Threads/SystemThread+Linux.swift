@@ -3,7 +3,7 @@
 
     extension SystemThread {
         /// The number of a thread before it has one.
-        static let unknown = pthread_t()
+        static var unknown: pthread_t { 0 }
 
         /// What a thread begins with; `context` is the retained ``SystemThread``.
         static let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { context in
