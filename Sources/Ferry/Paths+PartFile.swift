@@ -12,7 +12,7 @@ extension Paths {
     }
 
     private static func beside(_ path: String, _ file: (DownloadPaths) -> FilePath) -> String? {
-        guard let name = DownloadPaths(of: FilePath(path)).map(file)?.lastComponent?.string else { return nil }
+        guard let name = DownloadPaths(final: FilePath(path)).map(file)?.lastComponent?.string else { return nil }
         let start = path.utf8.lastIndex(of: UInt8(ascii: "/")).map(path.utf8.index(after:)) ?? path.startIndex
         return path[..<start] + name
     }

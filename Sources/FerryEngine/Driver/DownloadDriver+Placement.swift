@@ -139,7 +139,7 @@ extension DownloadDriver {
         guard request.uploadTo == nil, request.onConflict == .overwrite else { return false }
         do throws(FileError) {
             if try disk.fileSystem.exists(path) { return true }
-            return try disk.fileSystem.exists(DownloadPaths(of: path)?.part ?? path)
+            return try disk.fileSystem.exists(DownloadPaths(final: path)?.part ?? path)
         } catch { throw DownloadError(error) }
     }
 
@@ -178,7 +178,7 @@ extension DownloadDriver {
             guard let paths = DownloadPaths(of: absolute(path)) else {
                 throw DownloadError(.invalidRequest, ErrorPhrase(.notAPartFile, "\(path)"))
             }
-            return (paths.directory, paths.name)
+            return (paths.directory, withWholeName(paths, disk).name)
         }
     }
 
