@@ -191,7 +191,7 @@ extension DownloadDriver {
         guard state.withLock({ $0.placement.ownPaths }) == nil,
             let paths = DownloadPaths(directory: directory, name: name),
             let record = try? Journal.read(at: paths.oldJournal, fileSystem: disk.fileSystem),
-            record.urls.contains(sources[0].text), !isAnothers(record.id)
+            record.names(sources[0]), !isAnothers(record.id)
         else { return }
         state.withLock { $0.placement.backup = .found(paths, id: record.id) }
     }
