@@ -16,6 +16,7 @@ NO_VALIDATOR = ("etag=none", "lastmod=none")
 SLOW = ("--connection-rate", "2M")  # So that several connections pay.
 SEVERAL = Wanted(several=True)
 NAMED = Wanted(server_name=True)
+RAW_QUERY = "field=X-Signature:{a}[0]|%"
 
 
 def changed(name, title, new, *parameters, before=(), **more):
@@ -58,6 +59,11 @@ def stranger_is_gone(trial):
 def copies(trial):
     files = trial.results()
     return f"left {len(files)} files: {', '.join(path.name for path in files)}" if len(files) > 1 else None
+
+
+def other_query(trial):
+    sent = [request["target"] for request in trial.origin.requests()]
+    return None if all(RAW_QUERY in target for target in sent) else "sent another query than it was given"
 
 
 def went_plain(trial):
@@ -205,4 +211,13 @@ ROWS = [
         completes_before=True, healed=target("etag=none", "lastmod=now"), check=copies),
     changed("A70", "the file was replaced, and its ranges are sent as text/html", LONGER, LATER, "anyifrange",
             "parttype=text/html"),
+    # What is not ASCII, and ends that are not told.
+    Row("A71", "a query with [ ] { } | and a lone %", target(RAW_QUERY), is_direct=True, check=other_query),
+    Row("A72", "redirect whose Location has a byte of Latin-1",
+        target("location=" + quote(f"/file/{SIZE}/caf\u00e9.bin?seed=1"), "latin1")),
+    Row("A73", "filename with a byte of Latin-1", target(disposition('attachment; filename="caf\u00e9.bin"'), "latin1"),
+        wanted=NAMED),
+    Row("A75", "TLS, no length, never close_notify; the user gave the checksum", target("cutclose", *NO_VALIDATOR),
+        is_tls=True, healed=target(*NO_VALIDATOR), wanted=Wanted(checks=True)),
+    Row("A76", "Content-Length twice, the same", target(f"length2={SIZE}")),
 ]

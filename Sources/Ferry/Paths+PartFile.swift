@@ -12,10 +12,7 @@ extension Paths {
     }
 
     private static func beside(_ path: String, _ file: (DownloadPaths) -> FilePath) -> String? {
-        // A final name is taken as it is, also one that ends as a part file's.
-        guard let final = FilePath(path).lastComponent?.string,
-            let name = DownloadPaths(directory: "", name: final).map(file)?.lastComponent?.string
-        else { return nil }
+        guard let name = DownloadPaths(final: FilePath(path)).map(file)?.lastComponent?.string else { return nil }
         let start = path.utf8.lastIndex(of: UInt8(ascii: "/")).map(path.utf8.index(after:)) ?? path.startIndex
         return path[..<start] + name
     }

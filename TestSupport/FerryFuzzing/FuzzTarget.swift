@@ -44,6 +44,7 @@ public struct FuzzTarget: Sendable, Hashable, CustomStringConvertible {
         FuzzTarget("metalink", metalink),
         FuzzTarget("netrc", netrc),
         FuzzTarget("page", page),
+        FuzzTarget("raw-head", rawHead),
         FuzzTarget("response-head", responseHead),
         FuzzTarget("resume-data", resumeData),
         FuzzTarget("set-cookie", setCookie),

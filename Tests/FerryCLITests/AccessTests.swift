@@ -47,6 +47,22 @@ import Testing
         #expect(try await Self.get(.honest, ["--netrc"]).code == 2)
     }
 
+    @Test("ferry get --netrc: a redirect's host gets the entry that names it, and not the one called default (A74)")
+    func netrcOfRedirect() async throws {
+        for (entry, code) in [("machine localhost", 0), ("machine other.example", 5), ("default", 5)] {
+            try await OriginServer.with { server in
+                server.serve("/f.bin", Self.resource)
+                server.always("/f.bin", .basicAuth("me", "sesame"))
+                let target = server.url("/f.bin", host: "localhost")
+                server.route("/r") { _ in .redirect(to: target) }
+                let place = try Workplace()
+                try place.write("\(entry) login me password sesame\n", to: ".netrc")
+                let run = try await FerryProcess.run(["get", "-q", "--netrc", server.url("/r")], in: place)
+                #expect(run.code == code, "\(entry): \(run.error)")
+            }
+        }
+    }
+
     @Test("ferry get: cookies, headers, header files, User-Agent and Referer are sent")
     func fields() async throws {
         let cookie = "127.0.0.1\tFALSE\t/\tFALSE\t0\tsession\tabc\n"

@@ -31,4 +31,19 @@ struct LongNameTests {
             #expect(server.requests.last?.head.fields.contains { $0.name.lowercased() == "range" } == true)
         }
     }
+
+    @Test("ferry get --on-conflict overwrite: a file with a long name is replaced", arguments: [246, 251, 255])
+    func overwrite(length: Int) async throws {
+        try await OriginServer.with { server in
+            server.serve("/f.bin", Self.resource)
+            let place = try Workplace()
+            let name = String(repeating: "n", count: length)
+            try place.write("old", to: name)
+            let words = ["get", "-q", "--on-conflict", "overwrite", server.url("/f.bin"), "-o", name]
+            let run = try await FerryProcess.run(words, in: place)
+            #expect(run.code == 0, "\(run.error)")
+            #expect(place.names == [name])
+            #expect(Self.resource.source.compare(file: place.path(name), size: Self.resource.size) == .equal)
+        }
+    }
 }

@@ -50,6 +50,13 @@ public struct Netrc: Sendable, Hashable {
         return entry.map { Credentials(user: $0.login ?? user ?? "", password: $0.password ?? "") }
     }
 
+    /// Returns the credentials of the first `machine` of this host; `nil` when there is none. A `default` names no host.
+    package func credentials(naming host: String) -> Credentials? {
+        let host = host.asciiLowercased
+        let entry = entries.first { $0.host == host && ($0.login != nil || $0.password != nil) }
+        return entry.map { Credentials(user: $0.login ?? "", password: $0.password ?? "") }
+    }
+
     private mutating func change(line: Int, _ body: (inout Entry) -> Void) throws(TextError) {
         guard let last = entries.indices.last else {
             throw TextError("login and password come after machine or default", line: line)

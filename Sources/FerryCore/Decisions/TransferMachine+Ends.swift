@@ -115,6 +115,12 @@ extension TransferMachine {
             sources[connection.source].failures += 1
             let isUnknown = isRefused && !hasResponse && retry.memory.mostBytes == 0
             failed(reason, id, most: isUnknown ? settings.maxFirstAttempts : nil, at: now, random: random)
+        case (.cutOff(let reason), _):
+            if connection.body?.kind == .whole, let position = segment?.position, isProvenEnd(position) {
+                sawEnd(at: position)
+            } else {
+                broke(reason, id, connection, at: now, random: random)
+            }
         case (.broken(let reason), _): broke(reason, id, connection, at: now, random: random)
         case (.spoiled(let expected, let actual), _): wasSpoiled(expected, actual, id, at: now, random: random)
         }
@@ -144,6 +150,15 @@ extension TransferMachine {
         if let error = otherSize(position) { return end(error) }
         planner.learn(total: position)
         file.identity.totalBytes = position
+    }
+
+    /// Whether a body without a declared length that was cut off at `position` is whole: there the file ends as requested,
+    /// or two bodies in a row were cut off there, and a digest decides.
+    private mutating func isProvenEnd(_ position: ByteCount) -> Bool {
+        guard planner.total == nil, file.representation?.endsByClose == true, phase.isActive else { return false }
+        if settings.expectedBytes == position { return true }
+        defer { cutOffPosition = position }
+        return rules.hasDigest && cutOffPosition == position
     }
 
     private mutating func failed(

@@ -100,6 +100,8 @@ package struct TransferMachine: Sendable {
         case failedBeforeHead(Reason, isTransient: Bool, isRefused: Bool = false)
         /// The connection was lost while the body was read.
         case broken(Reason)
+        /// As broken: TLS ended without close_notify. Without a declared length this may have been the end of the body.
+        case cutOff(Reason)
         /// The body was read to its declared end but did not match its digest; its written bytes were discarded.
         case spoiled(expected: String, actual: String)
     }
@@ -145,6 +147,8 @@ package struct TransferMachine: Sendable {
     var checkpoints = Checkpoints()
     var policy: ConnectionCountPolicy
     var latency: ResponseLatency
+    /// Where a body without a declared length was cut off last.
+    var cutOffPosition: ByteCount?
     /// Whether the host has sent any response in this run.
     var hasResponse = false
     /// What limits the speed.

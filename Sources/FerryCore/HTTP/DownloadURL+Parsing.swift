@@ -54,7 +54,7 @@ extension DownloadURL {
         return DownloadURL(
             scheme: scheme, host: authority.host, port: authority.port,
             path: removingDotSegments(PercentEncoding.encode(path, allowsQuestionMark: false)),
-            query: query.map { PercentEncoding.encode($0, allowsQuestionMark: true) },
+            query: query.map(PercentEncoding.encodeQuery),
             credentials: authority.credentials)
     }
 

@@ -1,7 +1,8 @@
 /// A normalized http or https URL with a host, or `s3://BUCKET/KEY`. All URLs enter Ferry through this type.
 ///
 /// Spaces and non-ASCII are percent-encoded once, valid `%XX` is unchanged, internationalized names are in Punycode,
-/// dot segments and the fragment are removed (RFC 3986). It is coded as its ``text``, without user info.
+/// dot segments and the fragment are removed (RFC 3986). A query keeps all visible ASCII that can be sent. It is coded as
+/// its ``text``, without user info.
 public struct DownloadURL: Sendable, Hashable, CustomStringConvertible {
     /// The supported schemes.
     package enum Scheme: String, Sendable, Hashable, CaseIterable {
@@ -38,6 +39,15 @@ public struct DownloadURL: Sendable, Hashable, CustomStringConvertible {
 
     /// The URL with its query, without user info and fragment, as requested and as stored in journals.
     public var text: String { prefix + requestTarget }
+
+    /// Returns the text that earlier versions recorded for `text`: all characters of the query were encoded that RFC 3986
+    /// does not allow there; `nil` if it is the same.
+    package static func earlierText(of text: String) -> String? {
+        guard let mark = text.utf8.firstIndex(of: UInt8(ascii: "?")) else { return nil }
+        let query = text.utf8[text.utf8.index(after: mark)...]
+        let encoded = PercentEncoding.encode(Array(query)[...], allowsQuestionMark: true)
+        return encoded.utf8.elementsEqual(query) ? nil : text[...mark] + encoded
+    }
 
     /// The URL with its query shown as `?…`: for logs, errors and events.
     public var redacted: String { query == nil ? prefix + path : prefix + path + "?…" }
@@ -165,7 +175,7 @@ extension DownloadURL {
         }
         let (referencePath, referenceQuery) = Self.splitPath(bytes)
         let encoded = PercentEncoding.encode(referencePath, allowsQuestionMark: false)
-        let newQuery = referenceQuery.map { PercentEncoding.encode($0, allowsQuestionMark: true) }
+        let newQuery = referenceQuery.map(PercentEncoding.encodeQuery)
         if encoded.isEmpty {
             return DownloadURL(
                 scheme: scheme, host: host, port: port, path: path, query: newQuery ?? query, credentials: nil)

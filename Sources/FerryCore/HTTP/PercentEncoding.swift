@@ -65,24 +65,47 @@ package enum PercentEncoding {
     /// `allowsQuestionMark` is false for a path, true for a query (RFC 3986 §3.3, §3.4).
     package static func encode(_ bytes: ArraySlice<UInt8>, allowsQuestionMark: Bool) -> String {
         let input = Array(bytes)
+        return encode(input) { index in
+            switch input[index] {
+            case UInt8(ascii: "%"): escapedByte(in: input, at: index) != nil
+            case UInt8(ascii: "?"): allowsQuestionMark
+            default: isPathByte(input[index])
+            }
+        }
+    }
+
+    /// Encodes bytes of a query that cannot be sent: blanks, control characters, `"`, `<`, `>`, `\` and all that are not
+    /// ASCII.
+    ///
+    /// The others stay as they are, as in browsers (WHATWG URL, query percent-encode set), also `[ ] { } | ^` and a lone
+    /// `%`: a signature may be over the query as it was given.
+    package static func encodeQuery(_ bytes: ArraySlice<UInt8>) -> String {
+        let input = Array(bytes)
+        return encode(input) { index in
+            switch input[index] {
+            case UInt8(ascii: "\""), UInt8(ascii: "#"), UInt8(ascii: "<"), UInt8(ascii: ">"), UInt8(ascii: "\\"): false
+            default: (0x21...0x7E).contains(input[index])
+            }
+        }
+    }
+
+    /// Encodes the bytes at the places where `stays` is false.
+    private static func encode(_ input: [UInt8], where stays: (Int) -> Bool) -> String {
         var output: [UInt8] = []
         output.reserveCapacity(input.count)
         for (index, byte) in input.enumerated() {
-            let stays =
-                switch byte {
-                case UInt8(ascii: "%"): escapedByte(in: input, at: index) != nil
-                case UInt8(ascii: "?"): allowsQuestionMark
-                default: isPathByte(byte)
-                }
-            if stays {
+            if stays(index) {
                 output.append(byte)
             } else {
-                output.append(UInt8(ascii: "%"))
-                output.append(hexDigits[Int(byte >> 4)])
-                output.append(hexDigits[Int(byte & 15)])
+                output += escape(byte)
             }
         }
         return String(decoding: output, as: UTF8.self)
+    }
+
+    /// `%XX` of a byte.
+    static func escape(_ byte: UInt8) -> [UInt8] {
+        [UInt8(ascii: "%"), hexDigits[Int(byte >> 4)], hexDigits[Int(byte & 15)]]
     }
 
     private static func escapedByte(in bytes: [UInt8], at index: Int) -> UInt8? {

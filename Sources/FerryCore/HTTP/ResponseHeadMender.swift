@@ -7,6 +7,9 @@
 /// Lines may end with LF alone (§2.2), values may be folded or surrounded by tabs (§5.1, §5.2), a blank may precede the colon
 /// (§5.1), and equal values of Content-Length count as one (§6.3). Everything else stays byte for byte, for the parser to
 /// refuse: different lengths, a length beside Transfer-Encoding, lines without a colon. Bodies are never looked at.
+///
+/// Later decoding as UTF-8 loses other bytes, so these become UTF-8 where they have a meaning: in Location a byte is
+/// percent-encoded, as in browsers, and the name in Content-Disposition is decoded by ``NameText/guess(_:)``.
 package struct ResponseHeadMender: Sendable {
     /// The longest head that is held; a longer one is passed on as it came.
     package static let maxHeadBytes = 64 << 10
@@ -93,7 +96,7 @@ package struct ResponseHeadMender: Sendable {
             hasBegun = hasBegun || !line.isEmpty
         }
         mergeLengths(in: &result)
-        return result.flatMap { $0 + [carriageReturn, lineFeed] }
+        return result.map(legible).flatMap { $0 + [carriageReturn, lineFeed] }
     }
 
     private static func isBlank(_ byte: UInt8) -> Bool { byte == space || byte == tab }
@@ -108,6 +111,19 @@ package struct ResponseHeadMender: Sendable {
         guard let colon = line.firstIndex(of: 0x3A), let first = line.first, !isBlank(first) else { return line }
         let name = trimmed(line[..<colon])
         return name.isEmpty ? line : name + [0x3A, space] + trimmed(line[(colon + 1)...])
+    }
+
+    /// Returns the line in UTF-8, if it is a field whose other bytes have a meaning.
+    private static func legible(_ line: [UInt8]) -> [UInt8] {
+        guard line.contains(where: { $0 >= 0x80 }), String(validating: line, as: UTF8.self) == nil,
+            let colon = line.firstIndex(of: 0x3A)
+        else { return line }
+        let value = line[(colon + 1)...]
+        switch ASCII.lowercased(String(decoding: line[..<colon], as: UTF8.self)) {
+        case "location": return line[...colon] + value.flatMap { $0 < 0x80 ? [$0] : PercentEncoding.escape($0) }
+        case "content-disposition": return line[...colon] + Array(NameText.guess(Array(value)).utf8)
+        default: return line
+        }
     }
 
     /// Leaves one line of Content-Length, if all values are the same number.

@@ -22,6 +22,43 @@ package enum NameText {
         return String(scalars)
     }
 
+    /// Decodes raw bytes without a declared charset: as UTF-8, else as GB 18030 if they look like Chinese, else as Latin-1.
+    package static func guess(_ bytes: [UInt8]) -> String {
+        if let text = String(validating: bytes, as: UTF8.self) { return text }
+        if looksChinese(bytes), let text = GB18030.decode(bytes) { return text }
+        return latin1(bytes)
+    }
+
+    /// Whether most characters beyond ASCII are two bytes beyond ASCII, and some of these are beside each other or no
+    /// letters of ASCII. In the words of European languages such pairs are rare and within words ("Größe").
+    private static func looksChinese(_ bytes: [UInt8]) -> Bool {
+        enum Piece { case letter, other, pair }
+        var pieces: [Piece] = []
+        var (pairs, others) = (0, 0)
+        var index = 0
+        while index < bytes.count {
+            let next = index + 1 < bytes.count ? bytes[index + 1] : 0
+            switch (bytes[index], next) {
+            case (0x80..., 0x80...):
+                pieces.append(.pair)
+                (pairs, index) = (pairs + 1, index + 2)
+            case (0x80..., 0x40...):
+                pieces.append(.other)
+                (others, index) = (others + 1, index + 2)
+            default:
+                pieces.append(ASCII.isLetter(bytes[index]) ? .letter : .other)
+                index += 1
+            }
+        }
+        guard pairs > others else { return false }
+        return pieces.indices.contains { index in
+            guard pieces[index] == .pair else { return false }
+            let before = index > 0 ? pieces[index - 1] : .other
+            let after = index + 1 < pieces.count ? pieces[index + 1] : .other
+            return before == .pair || after == .pair || (before != .letter && after != .letter)
+        }
+    }
+
     /// Whether the text contains U+FFFD: bytes were lost, or were never text.
     static func isDamaged(_ text: String) -> Bool { text.unicodeScalars.contains("\u{FFFD}") }
 }

@@ -135,4 +135,9 @@ package struct JournalRecord: Codable, Hashable, Sendable {
         self.partInode = partInode
         self.createdAt = createdAt
     }
+
+    /// Whether the URL is in the list, also as earlier versions wrote it.
+    package func names(_ url: DownloadURL) -> Bool {
+        urls.contains(url.text) || DownloadURL.earlierText(of: url.text).map(urls.contains) ?? false
+    }
 }

@@ -27,6 +27,9 @@ public struct TransferSettings: Sendable, Hashable {
     public var allowsPrivate: Bool = true
     /// The initial cookies of every download.
     public var cookies: CookieJar
+    /// Credentials by host, for hosts that redirects lead to: each for requests to the host that its entry names, over http
+    /// only if no redirect from https to http is allowed. The entry `default` names none. Default: none.
+    public var netrc: Netrc?
     /// The maximum number of connections per host, over all downloads, 1 or more. Default 16.
     public var connectionsPerHost: Int = 16
     /// The keys and the store of `s3` URLs. Default: AWS, without keys.

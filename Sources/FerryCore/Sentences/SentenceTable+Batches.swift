@@ -34,6 +34,8 @@ extension SentenceTable {
             "--name 和 --retry-from 不能一起使用：每个文件保留其路径",
         "{0} of about {1} files": "约 {1} 个文件中的 {0} 个",
         "{0} of about {1} files, {2} failed": "约 {1} 个文件中的 {0} 个，{2} 个失败",
+        // Lists
+        "the list is in UTF-16; save it as UTF-8": "列表采用 UTF-16 编码；请另存为 UTF-8",
         // Results as a list
         "--retry-from takes the place of URLs and lists; give no others": "--retry-from 代替网址和列表；请不要再给出其他的",
         "--only goes with --retry-from": "--only 需与 --retry-from 一起使用",

@@ -89,6 +89,8 @@ package struct URLList: Sendable {
     /// The line that begins the current entry.
     private var place = Place(line: 1, offset: 0)
     private var isSkipping = false
+    /// Whether the list is in another character set, so that nothing of it is read.
+    private var isForeign = false
 
     /// - Parameter place: The first line that is added; `nil` for that of the list.
     package init(startingAt place: Place? = nil) {
@@ -118,7 +120,10 @@ package struct URLList: Sendable {
     /// Returns the number of entries in the bytes so far; counts invalid ones too.
     package mutating func countEntries() -> Int {
         var count = 0
-        while let line = lines.next() { if Self.kind(line.bytes) == .urls { count += 1 } }
+        while let line = lines.next() {
+            isForeign = isForeign || line.number == 1 && Self.isUTF16(line.bytes)
+            if !isForeign, Self.kind(line.bytes) == .urls { count += 1 }
+        }
         return count
     }
 
@@ -142,7 +147,19 @@ package struct URLList: Sendable {
         return DownloadURL.Scheme.allCases.contains { start.utf8.hasPrefix("\($0.rawValue)://") }
     }
 
+    /// Whether a text begins as in UTF-16: with a byte order mark, or with ASCII in units of two bytes.
+    private static func isUTF16(_ bytes: ArraySlice<UInt8>) -> Bool {
+        let start = Array(bytes.prefix(2))
+        guard start.count == 2 else { return false }
+        return start == [0xFF, 0xFE] || start == [0xFE, 0xFF] || (start[0] == 0) != (start[1] == 0)
+    }
+
     private mutating func read(_ line: TextLines.Line) {
+        if isForeign { return }
+        if line.number == 1, Self.isUTF16(line.bytes) {
+            isForeign = true
+            return report("the list is in UTF-16; save it as UTF-8", line: line.number, endsEntry: true)
+        }
         if line.isTooLong {
             flush()
             isSkipping = true

@@ -82,7 +82,7 @@ package struct SmallFilePublisher: Sendable {
             return Draft(file: file, order: order, notes: notes)
         } catch {
             file.close()
-            throw .file(error)
+            throw .file(error.of(unnamed: order.directory.appending(order.name)))
         }
     }
 

@@ -77,7 +77,10 @@ package struct SourceAttribute: Sendable, Hashable {
     }
 
     /// Returns whether the attribute is about this URL.
-    package func isFrom(url: String) -> Bool { urlDigest == Self.digest(ofURL: url) }
+    package func isFrom(url: String) -> Bool {
+        urlDigest == Self.digest(ofURL: url)
+            || DownloadURL.earlierText(of: url).map { urlDigest == Self.digest(ofURL: $0) } ?? false
+    }
 
     /// Returns whether the file's length and time are unchanged.
     package func isOf(_ status: FileStatus) -> Bool {

@@ -162,6 +162,7 @@ extension DownloadDriver {
                 case .malformed where state.withLock({ $0.machine.openConnections == 1 }):
                     // A retry would return the same response.
                     throw DownloadError(error)
+                case .broken where error.isCutOff: ended(id, .cutOff(.phrase(error.phrase)))
                 default: ended(id, .broken(.phrase(error.phrase)))
                 }
                 return true

@@ -302,7 +302,7 @@ extension DownloadDriver {
     /// trusted: the download was requested by one of its URLs or is listed under its id. Otherwise a prepared
     /// directory could make Ferry treat the user's other files as its own.
     func isAskedFor(_ record: JournalRecord) -> Bool {
-        record.id == id.rawValue || request.sources.contains { record.urls.contains($0.text) }
+        record.id == id.rawValue || request.sources.contains { record.names($0) }
     }
 
     /// Returns the downloads that may own the backup which this download replaces.
@@ -332,6 +332,6 @@ extension DownloadDriver {
         guard let other = try? Journal.read(at: paths.journal, fileSystem: disk.fileSystem) else { return false }
         if isAnothers(other.id) { return true }
         guard request.onConflict == .rename, let source = request.sources.first else { return false }
-        return !other.urls.contains(source.text)
+        return !other.names(source)
     }
 }

@@ -139,7 +139,7 @@ extension DownloadDriver {
         guard request.uploadTo == nil, request.onConflict == .overwrite else { return false }
         do throws(FileError) {
             if try disk.fileSystem.exists(path) { return true }
-            return try disk.fileSystem.exists(DownloadPaths(of: path)?.part ?? path)
+            return try disk.fileSystem.exists(DownloadPaths(final: path)?.part ?? path)
         } catch { throw DownloadError(error) }
     }
 
@@ -178,7 +178,7 @@ extension DownloadDriver {
             guard let paths = DownloadPaths(of: absolute(path)) else {
                 throw DownloadError(.invalidRequest, ErrorPhrase(.notAPartFile, "\(path)"))
             }
-            return (paths.directory, paths.name)
+            return (paths.directory, withWholeName(paths, disk).name)
         }
     }
 
@@ -191,7 +191,7 @@ extension DownloadDriver {
         guard state.withLock({ $0.placement.ownPaths }) == nil,
             let paths = DownloadPaths(directory: directory, name: name),
             let record = try? Journal.read(at: paths.oldJournal, fileSystem: disk.fileSystem),
-            record.urls.contains(sources[0].text), !isAnothers(record.id)
+            record.names(sources[0]), !isAnothers(record.id)
         else { return }
         state.withLock { $0.placement.backup = .found(paths, id: record.id) }
     }

@@ -63,11 +63,8 @@ extension DownloadDriver {
             guard let source = request.sources.first,
                 let next = DownloadPaths(paths.name, number: number, in: paths.directory)
             else { break }
-            if let record = try? Journal.read(at: next.journal, fileSystem: disk.fileSystem), !isAnothers(record.id),
-                record.urls.contains(source.text)
-            {
-                return next
-            }
+            let record = try? Journal.read(at: next.journal, fileSystem: disk.fileSystem)
+            if let record, !isAnothers(record.id), record.names(source) { return next }
             if !next.isInUse(disk.fileSystem) { break }
         }
         return try hasJournal(paths, disk) ? paths : nil
@@ -277,7 +274,7 @@ extension DownloadDriver {
         guard !given.isEmpty else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.journalWithoutURL, "\(paths.journal)"))
         }
-        let isNew = !record.urls.contains(given[0].text)
+        let isNew = !record.names(given[0])
         let sources = isNew ? given : Self.merge(given, known)
         let name = record.name
         let final = record
@@ -362,10 +359,11 @@ extension DownloadDriver {
     /// Merges the sources without duplicates: first the one that sent the validators, then the others, in the given
     /// form where there is one.
     private static func merge(_ given: [DownloadURL], _ known: [DownloadURL]) -> [DownloadURL] {
-        let own = Dictionary(given.map { ($0.text, $0) }) { first, _ in first }
+        let named = given.flatMap { [($0.text, $0), (DownloadURL.earlierText(of: $0.text) ?? $0.text, $0)] }
+        let own = Dictionary(named) { first, _ in first }
         var seen: Set<String> = []
-        let all = (known.prefix(1) + given + known).filter { seen.insert($0.text).inserted }
-        return all.prefix(DownloadRequest.mostSources).map { own[$0.text] ?? $0 }
+        let all = (known.prefix(1) + given + known).map { own[$0.text] ?? $0 }.filter { seen.insert($0.text).inserted }
+        return Array(all.prefix(DownloadRequest.mostSources))
     }
 
     /// Initializes the machine.

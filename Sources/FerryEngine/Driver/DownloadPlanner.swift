@@ -130,7 +130,7 @@ package struct DownloadPlanner: Sendable {
         if let journal {
             let found = try? PartFiles.find(at: journal.string, fileSystem: disk.fileSystem)
             plan.heldBytes = found?.claimedBytes
-            if let record = found?.record, record.urls.contains(source.text) { compare(record, identity, &plan) }
+            if let record = found?.record, record.names(source) { compare(record, identity, &plan) }
         }
         while (try? disk.fileSystem.statusIfPresent(directory)) == nil, directory.removeLastComponent() {}
         plan.freeBytes = try? disk.fileSystem.space(at: directory).freeBytes

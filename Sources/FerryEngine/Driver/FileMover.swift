@@ -193,6 +193,9 @@ package struct FileMover: Sendable {
                 return Draft(place, old, directory, stamp)
             } catch {
                 Draft(place, old, directory, old).drop()
+                if case .unnamed = place, let error = error as? FileError, error.path == directory {
+                    throw error.of(unnamed: directory.appending(source.lastComponent?.string ?? ""))
+                }
                 throw error
             }
         } catch let error as FileError {

@@ -30,6 +30,12 @@ package struct DownloadPaths: Sendable, Hashable {
         self.init(directory: directory, name: number == 0 ? wanted : SafeName.numbered(wanted, number))
     }
 
+    /// The paths beside a final path, whatever its suffix; `nil` if it has no last component.
+    package init?(final path: FilePath) {
+        guard let last = path.lastComponent, last.kind == .regular else { return nil }
+        self.init(directory: path.removingLastComponent(), name: last.string)
+    }
+
     /// Derives the paths from a part file, a journal, or a final path; `nil` if the path has no last component.
     package init?(of path: FilePath) {
         guard let last = path.lastComponent, last.kind == .regular else { return nil }
@@ -74,8 +80,8 @@ package struct DownloadPaths: Sendable, Hashable {
     /// Whether the name may be the beginning of a longer one, which is then in the journal.
     package var isShortened: Bool {
         let end = name.utf8.suffix(Self.digestDigits + 1)
-        return name.utf8.count > Self.room - Self.digestDigits && name.utf8.count <= Self.room
-            && end.first == Self.mark && end.dropFirst().allSatisfy { PercentEncoding.hexValue($0) != nil }
+        return end.count > Self.digestDigits && name.utf8.count <= Self.room && end.first == Self.mark
+            && end.dropFirst().allSatisfy { PercentEncoding.hexValue($0) != nil }
     }
 
     private static let mark = UInt8(ascii: "~")

@@ -74,6 +74,11 @@ package struct FileError: Error, Sendable, Hashable {
         self.kind = kind
     }
 
+    /// Returns the same error of `file`: an unnamed file has only the path of its directory.
+    package func of(unnamed file: FilePath) -> FileError {
+        errno.map { FileError(operation, file, errno: $0) } ?? FileError(operation, file, kind: kind)
+    }
+
     /// The message in English, one line: `cannot write /x/y: No space left on device`.
     package var message: String { phrase.text(in: .english) }
 

@@ -88,9 +88,11 @@ package final class JournalIndex: Sendable {
     /// The indexed journals, by path.
     package var records: [FilePath: Entry] { state.withLock { $0.records } }
 
-    /// Returns the journals with exactly this URL text in their list, sorted by path.
+    /// Returns the journals with exactly this URL text in their list, also as earlier versions wrote it, sorted by path.
     package func paths(forURL text: String) -> [FilePath] {
-        state.withLock { $0.pathsOfURL[text] ?? [] }.sorted { $0.string < $1.string }
+        let texts = [text, DownloadURL.earlierText(of: text)].compactMap(\.self)
+        let paths = state.withLock { state in texts.flatMap { state.pathsOfURL[$0] ?? [] } }
+        return Set(paths).sorted { $0.string < $1.string }
     }
 
     /// Adds or updates the entry of a journal.

@@ -76,7 +76,7 @@ struct JournalWriter {
             file.close()
             // Without /proc an unnamed file cannot always be named; the other method reports any further error.
             guard error.operation == .link, [.notFound, .permission, .unsupported].contains(error.kind) else {
-                throw error
+                throw error.of(unnamed: path)
             }
             return try placeByName(bytes)
         }

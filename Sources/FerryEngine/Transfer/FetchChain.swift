@@ -19,6 +19,7 @@ struct FetchChain {
 
     private let request: TransferRequest
     private let userAgent: String
+    private let netrc: Netrc?
     private var policy: RedirectPolicy
     private var cookies: CookieJar
     /// The number of challenges answered for the current URL.
@@ -31,6 +32,7 @@ struct FetchChain {
     init(_ request: TransferRequest, settings: TransferSettings) {
         self.request = request
         userAgent = settings.userAgent
+        netrc = settings.netrc
         url = request.url
         cookies = settings.cookies
         policy = RedirectPolicy(
@@ -40,13 +42,18 @@ struct FetchChain {
     /// Whether the last request had credentials or an Authorization field of the user.
     var isAuthorized: Bool { authorization != nil || request.secrets.headers(for: url)[.authorization] != nil }
 
+    /// The credentials for the present URL: the user's, or those of the netrc entry that names its host.
+    private var credentials: Credentials? {
+        if let own = request.secrets.credentials(for: url) { return own }
+        guard url.scheme == .https || !request.allowsDowngrade else { return nil }
+        return netrc?.credentials(naming: url.host)
+    }
+
     /// The URLs that redirects led to.
     var redirects: [DownloadURL] { policy.followed }
 
     mutating func fields(challenges: ChallengeMemory, now: Date) -> HTTPHeaders {
-        authorization = request.secrets.credentials(for: url).flatMap {
-            challenges.authorization(for: url, credentials: $0)
-        }
+        authorization = credentials.flatMap { challenges.authorization(for: url, credentials: $0) }
         return OutgoingFields.make(
             host: url.authority, userAgent: userAgent, own: request.fields, user: request.secrets.headers(for: url),
             cookies: cookies.header(for: url, now: now), authorization: authorization)
@@ -81,8 +88,8 @@ struct FetchChain {
     /// Answers a challenge: once per URL, and once more if only the nonce was stale. Returns whether to repeat the
     /// request.
     private mutating func answersChallenge(in head: ResponseHead, challenges: ChallengeMemory) -> Bool {
-        guard let credentials = request.secrets.credentials(for: url),
-            request.secrets.headers(for: url)[.authorization] == nil, answeredChallenges < 2
+        guard let credentials, request.secrets.headers(for: url)[.authorization] == nil,
+            answeredChallenges < 2
         else { return false }
         let isFirst = answeredChallenges == 0
         guard

@@ -78,6 +78,8 @@ package struct TransferFailure: Error, Sendable, Hashable, CustomStringConvertib
 
     /// Whether a later retry may succeed. Follows from the kind, except for a proxy that requires credentials.
     package var isTransient: Bool
+    /// Whether TLS ended without close_notify.
+    package var isCutOff = false
 
     package init(_ kind: Kind, _ phrase: ErrorPhrase, isTransient: Bool? = nil) {
         self.kind = kind
@@ -105,7 +107,7 @@ extension TransferFailure {
             switch error {
             case .handshakeFailed(let cause): return handshake(cause, host: host)
             case .uncleanShutdown:
-                return TransferFailure(stage.ending, ErrorPhrase(.tlsCutOff, host, stage.phrase))
+                return cutOff(stage, host)
             case .unableToValidateCertificate, .noCertificateToValidate, .cannotMatchULabel, .cannotFindPeerIP:
                 return TransferFailure(.certificate, ErrorPhrase(.uncheckable, host))
             case .noSuchFilesystemObject, .failedToLoadCertificate, .failedToLoadPrivateKey:
@@ -126,10 +128,16 @@ extension TransferFailure {
             if stage == .head(isAnswered: false) { return handshake(error, host: host) }
             return TransferFailure(.broken, ErrorPhrase(.tlsBrokeOff, host, stage.phrase))
         case is NIOSSLCloseTimedOutError:
-            return TransferFailure(stage.ending, ErrorPhrase(.tlsCutOff, host, stage.phrase))
+            return cutOff(stage, host)
         default:
             return nil
         }
+    }
+
+    private static func cutOff(_ stage: Stage, _ host: Reason) -> TransferFailure {
+        var failure = TransferFailure(stage.ending, ErrorPhrase(.tlsCutOff, host, stage.phrase))
+        failure.isCutOff = true
+        return failure
     }
 
     private static func handshake(_ cause: BoringSSLError, host: Reason) -> TransferFailure {
@@ -260,8 +268,8 @@ extension TransferFailure {
         case .proxyAuthenticationRequired:
             TransferFailure(
                 .proxy, ErrorPhrase(.proxyAsksForCredentials, peer.proxy ?? peer.authority), isTransient: false)
-        case .remoteConnectionClosed, .uncleanShutdown:
-            TransferFailure(stage.ending, ended(stage, peer))
+        case .remoteConnectionClosed: TransferFailure(stage.ending, ended(stage, peer))
+        case .uncleanShutdown: cutOff(stage, host)
         default: TransferFailure(.other, ErrorPhrase(.failedWith, host, error.shortDescription))
         }
     }

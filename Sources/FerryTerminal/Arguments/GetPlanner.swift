@@ -12,10 +12,11 @@ package struct GetPlanner: Sendable {
     package static func plan(_ options: GetOptions, world: PlanningWorld) throws(UsageError) -> GetPlan {
         let planner = GetPlanner(options: options, world: world)
         let output = try planner.outputOptions()
-        let configuration = try planner.configuration()
+        var configuration = try planner.configuration()
         var request = options.request
         request.connections = planner.descriptors.connections
         let items = try RequestPlanner.items(options.files, request, options.trust, world: world)
+        configuration.transfer.netrc = items.netrc
         if options.files.dedup, options.run.results == nil {
             throw UsageError("--dedup needs --results: its lines say which file has the content of a URL")
         }
@@ -44,8 +45,9 @@ package struct GetPlanner: Sendable {
         let planned = PlannedItems(
             arguments: fitting, lists: [], planner: requests,
             template: DownloadRequest(sources: [], destination: .directory(world.directory)))
-        return GetPlan(
-            configuration: try planner.configuration(), items: planned, output: try planner.outputOptions())
+        var configuration = try planner.configuration()
+        configuration.transfer.netrc = try requests.readNetrc()
+        return GetPlan(configuration: configuration, items: planned, output: try planner.outputOptions())
     }
 
     private func outputOptions() throws(UsageError) -> OutputOptions {

@@ -19,6 +19,9 @@ package struct PlannedItems: Sequence, Sendable {
     /// The part of the hosts whose entries are requested; `nil` for all.
     var shard: HostShard?
 
+    /// The file of `--netrc`, for the hosts that redirects lead to.
+    var netrc: Netrc? { planner.netrc }
+
     /// The number of arguments and list entries; counts unusable entries too, and a directory as none. Reads all lists.
     package func countFiles() -> Int {
         lists.reduce(requestCount) { $0 + ListReader($1).countEntries(in: shard) }

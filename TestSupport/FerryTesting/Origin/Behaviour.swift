@@ -101,6 +101,12 @@ public struct Behaviour: Sendable {
         Behaviour { answer, _, _ in answer.rawHead = bytes }
     }
 
+    /// Sends the head in Latin-1, whose bytes are no UTF-8. For the fields that it has by then.
+    public static let latin1 = Behaviour { answer, _, _ in
+        let text = String(decoding: answer.head, as: UTF8.self)
+        answer.rawHead = text.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+    }
+
     /// Sends only these bytes and closes: invalid data, HTTP/0.9, ICY, hand-written responses.
     public static func raw(bytes: [UInt8], ending: Answer.Ending = .close) -> Behaviour {
         Behaviour { answer, _, _ in

@@ -95,6 +95,7 @@ extension FileParameters {
             return pair.count == 2 ? ByteSize.parse(pair[1]).map { .badChunkSize(pair[0], after: $0) } : nil
         case "truncate": return ByteSize.parse(value).map { .cut(after: $0, .cut) }
         case "endlesshead": return .endlessHead
+        case "latin1": return .latin1
         case "manyfields":
             let pair = value.split(separator: ",").compactMap { Int($0) }
             return pair.count == 2 && pair.allSatisfy((0...1_000_000).contains)

@@ -46,6 +46,7 @@ final class FileRoutes: Sendable {
           truncate=N             as cut, over TLS without close_notify
           endlesshead, manyfields=COUNT,BYTES, informational=COUNT, bodiless=CODE
           loop, location=URL     redirects
+          latin1                 the head in Latin-1, of the parameters before it
           silence, headonly, garbage, drop
           auth=basic|digest:USER:PASSWORD, cookie=NAME=VALUE   else 401, 403
           times=N                misbehaves for the first N requests of this URL, then is right

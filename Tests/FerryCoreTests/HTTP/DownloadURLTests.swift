@@ -9,6 +9,14 @@ import class Foundation.JSONEncoder
 @Suite("DownloadURL")
 struct DownloadURLTests {
     @Test(
+        "DownloadURL: the text of earlier versions has every character encoded that RFC 3986 does not allow in a query",
+        arguments: [
+            ("http://h/a?b={c}[%]|%41", "http://h/a?b=%7Bc%7D%5B%25%5D%7C%41"), ("http://h/a?b=%7Bc%7D", nil),
+            ("http://h/{a}", nil), ("http://h/a?", nil),
+        ] as [(String, String?)])
+    func earlierText(text: String, expected: String?) { #expect(DownloadURL.earlierText(of: text) == expected) }
+
+    @Test(
         "DownloadURL: spellings of one URL are normalised, and a second parse changes nothing",
         arguments: [
             ("http://example.com", "http://example.com/"),
@@ -40,6 +48,8 @@ struct DownloadURLTests {
             ("http://example.com/a\\b", "http://example.com/a%5Cb"),
             ("http://example.com/?a\\b", "http://example.com/?a%5Cb"),
             ("http://example.com/\"<>`{}|^[]", "http://example.com/%22%3C%3E%60%7B%7D%7C%5E%5B%5D"),
+            ("http://example.com/?\"<> \\", "http://example.com/?%22%3C%3E%20%5C"),
+            ("http://example.com/?a[0]={b}|^`%&c=%zz%2f%41%", "http://example.com/?a[0]={b}|^`%&c=%zz%2f%41%"),
             ("http://example.com/-._~!$&'()*+,;=:@", "http://example.com/-._~!$&'()*+,;=:@"),
             ("http://example.com/a//b", "http://example.com/a//b"),
             ("http://example.com/a/../b/./c", "http://example.com/b/c"),

@@ -5,15 +5,19 @@ import Testing
 @Suite("Unusual response heads")
 struct ResponseHeadMenderTests {
     private static func mend(_ text: String, pieces: Int = .max) -> String {
+        String(decoding: mend(Array(text.utf8), pieces: pieces), as: UTF8.self)
+    }
+
+    private static func mend(_ bytes: [UInt8], pieces: Int = .max) -> [UInt8] {
         var mender = ResponseHeadMender()
         mender.begin()
         var result: [UInt8] = []
-        var rest = Array(text.utf8)[...]
+        var rest = bytes[...]
         while !rest.isEmpty {
             result += mender.receive(rest.prefix(pieces))
             rest = rest.dropFirst(pieces)
         }
-        return String(decoding: result + mender.finish(), as: UTF8.self)
+        return result + mender.finish()
     }
 
     @Test(
@@ -42,6 +46,35 @@ struct ResponseHeadMenderTests {
             "SSH-2.0-x\r\n", "HTTP/1.1 200 OK\r\nA: b", "",
         ], [1, Int.max])
     func kept(text: String, pieces: Int) { #expect(Self.mend(text, pieces: pieces) == text) }
+
+    @Test(
+        "ResponseHeadMender: bytes that are no UTF-8 are percent-encoded in Location, and decoded in Content-Disposition",
+        arguments: [
+            ("Location: /caf\u{E9}", "Location: /caf%E9"),
+            ("location: /d\u{E9}j\u{E0}?\u{FC}", "location: /d%E9j%E0?%FC"),
+            (
+                "Content-Disposition: attachment; filename=\"caf\u{E9}.txt\"",
+                "Content-Disposition: attachment; filename=\"café.txt\""
+            ),
+            (
+                "Content-Disposition: x; filename=\"\u{B1}\u{A8}\u{B8}\u{E6}.txt\"",
+                "Content-Disposition: x; filename=\"报告.txt\""
+            ),
+        ], [1, Int.max])
+    func illegible(_ line: (String, String), pieces: Int) {
+        // The scalars of the literals are the bytes.
+        let bytes = line.0.unicodeScalars.map { UInt8(truncatingIfNeeded: $0.value) }
+        let (begin, end) = (Array("HTTP/1.1 302 Found\r\n".utf8), Array("\r\n\r\n\u{E9}".utf8))
+        #expect(Self.mend(begin + bytes + end, pieces: pieces) == begin + Array(line.1.utf8) + end)
+    }
+
+    @Test("ResponseHeadMender: UTF-8 in any field, and other bytes in other fields, stay as they are")
+    func bytes() {
+        let text = "HTTP/1.1 302 Found\r\nLocation: /café\r\nContent-Disposition: x; filename=\"é.txt\"\r\n\r\n"
+        #expect(Self.mend(text) == text)
+        let head = Array("HTTP/1.1 200 OK\r\nX-A: ".utf8) + [0xE9] + Array("\r\n\r\n".utf8)
+        #expect(Self.mend(head) == head)
+    }
 
     @Test("ResponseHeadMender: the head after an interim one is mended too, and what is no head is passed on at once")
     func interim() {

@@ -53,4 +53,18 @@ struct GB18030Tests {
         var fuzz = ByteFuzz(seed: seed)
         for _ in 0..<5000 { _ = GB18030.decode(fuzz.bytes(from: ["0", "9", "a"], upTo: 8)) }
     }
+
+    @Test(
+        "NameText: raw bytes are read as UTF-8, as GB 18030 if they look like Chinese, else as Latin-1",
+        arguments: [
+            ("r\u{E9}sum\u{E9}.pdf", "résumé.pdf"), ("na\u{EF}ve.txt", "naïve.txt"), ("\u{E9}t\u{E9}.txt", "été.txt"),
+            ("Gr\u{F6}\u{DF}e F\u{FC}\u{DF}e.txt", "Größe Füße.txt"), ("a\u{E9}", "aé"), ("plain", "plain"),
+            ("\u{B1}\u{A8}\u{B8}\u{E6}.pdf", "报告.pdf"), ("x\u{B1}\u{A8}\u{B8}\u{E6}y", "x报告y"),
+            ("\u{CD}\u{BC}.png", "图.png"),
+            ("\u{D6}\u{EC}\u{E9}F\u{BB}\u{F9}.txt", "朱镕基.txt"), ("\u{C3}\u{A9}.txt", "é.txt"),
+        ])
+    func guess(bytes: String, expected: String) {
+        // The scalars of the literals are the bytes.
+        #expect(NameText.guess(bytes.unicodeScalars.map { UInt8($0.value) }) == expected)
+    }
 }

@@ -9,9 +9,11 @@ struct URLListTests {
         var entries: [URLList.Entry] = []
         var problems: [URLList.Problem] = []
 
-        init(_ text: String, pieceBytes: Int = .max) {
+        init(_ text: String, pieceBytes: Int = .max) { self.init(Array(text.utf8), pieceBytes: pieceBytes) }
+
+        init(_ bytes: [UInt8], pieceBytes: Int = .max) {
             var list = URLList()
-            var rest = Array(text.utf8)[...]
+            var rest = bytes[...]
             while !rest.isEmpty {
                 list.append(rest.prefix(pieceBytes))
                 rest = rest.dropFirst(pieceBytes)
@@ -188,5 +190,20 @@ struct URLListTests {
             _ = try? HeaderLine.parse(text)
             _ = try? HeaderLine.parseFile(text)
         }
+    }
+
+    @Test(
+        "URLList: a list in UTF-16 is one problem that says so, with a byte order mark and without",
+        arguments: [[0xFF, 0xFE], [0xFE, 0xFF], []] as [[UInt8]], [1, Int.max])
+    func utf16(mark: [UInt8], pieceBytes: Int) {
+        let text = "http://h/a\r\nhttp://h/b\r\n\r\n dir=x\r\n"
+        let bytes = mark + text.utf16.flatMap { mark == [0xFE, 0xFF] ? [0, UInt8($0)] : [UInt8($0), 0] }
+        let list = WholeList(bytes, pieceBytes: pieceBytes)
+        #expect(list.entries.isEmpty)
+        #expect(list.problems.map(\.message) == ["the list is in UTF-16; save it as UTF-8"])
+        var counted = URLList()
+        counted.append(bytes)
+        counted.finish()
+        #expect(counted.countEntries() == 0)
     }
 }

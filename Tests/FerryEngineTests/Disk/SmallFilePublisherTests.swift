@@ -153,4 +153,15 @@ struct SmallFilePublisherTests {
         }
         #expect(faulty.log.filter { $0 == "sync \(directory.path.lastComponent?.string ?? "")" }.count <= 1)
     }
+
+    @Test("SmallFilePublisher: the error of a failed sync names the file, not the directory")
+    func failedSync() {
+        let faulty = FaultyFileSystem(.none) { operation, _ in operation == .sync ? .other(22) : nil }
+        let error = #expect(throws: PublishError.self) { try publish(.rename, "a.txt", faulty) }
+        guard case .file(let error)? = error else {
+            Issue.record("\(String(describing: error))")
+            return
+        }
+        #expect(error.operation == .sync && error.path == directory.file("a.txt"))
+    }
 }

@@ -26,6 +26,10 @@ struct LongPathsTests {
             #expect(names[0] == name)
             #expect(names[1].utf8.hasSuffix(".part"))
             #expect(names[2] == names[1] + ".ferry")
+            let part = try Self.paths(name).part
+            let derived = try #require(DownloadPaths(of: part))
+            #expect(derived.part == part && derived.isShortened == (names[1] != name + ".part"))
+            #expect(DownloadPaths(final: FilePath("/d/" + name))?.part == part)
         }
     }
 

@@ -145,4 +145,41 @@ struct AuthenticationTests {
             #expect(server.requests.last?.head["Authorization"] == "Bearer t")
         }
     }
+
+    @Test("netrc: a redirect's host gets the credentials of the entry that names it, and no others (A74)")
+    func netrc() async throws {
+        var settings = TransferSettings()
+        settings.netrc = try Netrc("machine localhost login alice password word default login d password d")
+        try await withOrigin(settings: settings) { server, transport in
+            for path in ["/f", "/open"] { server.serve(path, Resource(size: 10, seed: 1)) }
+            server.always("/f", .basicAuth("alice", "word"))
+            let named = server.url("/f", host: "localhost")
+            server.route("/to-named") { _ in .redirect(to: named) }
+            let other = server.url("/f", host: "127.0.0.1")
+            server.route("/to-other") { _ in .redirect(to: other) }
+            let request = TransferRequest(url: try server.downloadURL("/to-named"))
+            #expect(try await transport.fetch(request).head.status == 200)
+            let sent = server.requests.map { $0.head["Authorization"] != nil }
+            #expect(sent == [false, false, true])
+            let another = TransferRequest(url: try server.downloadURL("/to-other", host: "localhost"))
+            #expect(try await transport.fetch(another).head.status == 401)
+            #expect(server.requests.last?.head["Authorization"] == nil)
+        }
+    }
+
+    @Test("netrc: where redirects from https to http are allowed, none of its credentials are sent over http")
+    func netrcInClear() async throws {
+        var settings = TransferSettings()
+        settings.netrc = try Netrc("machine localhost login alice password word")
+        try await withOrigin(settings: settings) { server, transport in
+            server.serve("/f", Resource(size: 10, seed: 1))
+            server.always("/f", .basicAuth("alice", "word"))
+            let named = server.url("/f", host: "localhost")
+            server.route("/r") { _ in .redirect(to: named) }
+            var request = TransferRequest(url: try server.downloadURL("/r"))
+            request.allowsDowngrade = true
+            #expect(try await transport.fetch(request).head.status == 401)
+            #expect(server.requests.allSatisfy { $0.head["Authorization"] == nil })
+        }
+    }
 }

@@ -91,7 +91,7 @@ struct FramingTests {
     }
 
     @Test(
-        "HTTPTransport: heads whose meaning RFC 9112 gives are understood (A24)",
+        "HTTPTransport: heads whose meaning RFC 9112 gives are understood (A24, A76)",
         arguments: [
             "X-Folded: a\r\n  b\r\nContent-Length: 2\r\n\r\n", "Content-Length:\t2\r\n\r\n",
             "Content-Length:\r\n 2\r\n\r\n", "Content-Length: 2\r\nContent-Length: 2\r\n\r\n",

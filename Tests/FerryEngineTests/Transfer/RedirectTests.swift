@@ -189,4 +189,31 @@ struct RedirectTests {
             #expect(server.requests.first?.head.target == url.requestTarget)
         }
     }
+
+    @Test("Request target: a query is sent as it was given, also after a redirect (A71)")
+    func rawQuery() async throws {
+        try await withOrigin { server, transport in
+            server.serve("/f", Resource(size: 10, seed: 1))
+            let target = "/f?sig={a}|[0]^`%&b=%zz%2f%41%"
+            server.route("/r") { _ in .redirect(to: target) }
+            for path in [target, "/r"] {
+                let response = try await transport.fetch(TransferRequest(url: try server.downloadURL(path)))
+                #expect(response.head.status == 200)
+                #expect(server.requests.last?.head.target == target)
+            }
+        }
+    }
+
+    @Test("Redirects: a raw byte of Latin-1 in Location is percent-encoded (A72)")
+    func rawByte() async throws {
+        try await withOrigin { server, transport in
+            server.serve("/caf%E9", Resource(size: 10, seed: 1))
+            let head = Array("HTTP/1.1 302 Found\r\nContent-Length: 0\r\nLocation: /caf".utf8) + [0xE9]
+            server.serve("/r", Resource(size: 10, seed: 1))
+            server.always("/r", .raw(bytes: head + Array("\r\n\r\n".utf8)))
+            let response = try await transport.fetch(TransferRequest(url: try server.downloadURL("/r")))
+            #expect(response.head.status == 200)
+            #expect(server.requests.last?.head.target == "/caf%E9")
+        }
+    }
 }

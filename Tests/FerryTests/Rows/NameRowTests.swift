@@ -36,6 +36,20 @@ struct NameRowTests {
     ]
 
     @Test(
+        "File name: raw bytes that are no UTF-8 are read as GB 18030 or as Latin-1 (A73)",
+        arguments: [("caf\u{E9}.bin", "café.bin"), ("\u{B1}\u{A8}\u{B8}\u{E6}.bin", "报告.bin")])
+    func rawBytes(sent: String, name: String) async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 100_000, contentDisposition: "attachment; filename=\"\(sent)\"")
+            shop.server.serve("/path.bin", resource)
+            shop.server.always("/path.bin", .latin1)
+            let file = try await shop.get("/path.bin", engine: shop.engine()).file
+            #expect(file.path == shop.path(name))
+            shop.expect(file.path, is: resource)
+        }
+    }
+
+    @Test(
         "File name: unsafe names are made safe, stay in the directory, and leave room for suffixes (A39, A40, A41)",
         arguments: names)
     func safe(row: String, disposition: String, name: String) async throws {

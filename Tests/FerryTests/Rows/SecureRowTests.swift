@@ -27,6 +27,41 @@ struct SecureRowTests {
         }
     }
 
+    enum Evidence: CaseIterable { case digest, size }
+
+    @Test(
+        "TLS: without close_notify a digest or the size proves the end of a body without a length (A75)",
+        arguments: Evidence.allCases)
+    func proven(evidence: Evidence) async throws {
+        try await Workshop.run(Self.tls(.good)) { shop in
+            let resource = Resource(size: 3_000_000, etag: nil, lastModified: nil)
+            shop.server.serve("/a", resource)
+            shop.server.always("/a", .closeDelimited(.cut))
+            let digest = try Checksum(parsing: "sha256:" + shop.sha256(resource))
+            let outcome = try await shop.get("/a", engine: shop.engine(), { $0.transfer.insecure = true }) { request in
+                switch evidence {
+                case .digest: request.checksum = digest
+                case .size: request.expectedBytes = resource.size
+                }
+            }
+            try shop.expect(outcome.file.path, is: resource)
+            #expect(outcome.retries == (evidence == .digest ? 1 : 0))
+        }
+    }
+
+    @Test("TLS: without close_notify a body without a length is not whole if it has another size than requested")
+    func unproven() async throws {
+        try await Workshop.run(Self.tls(.good)) { shop in
+            let resource = Resource(size: 3_000_000, etag: nil, lastModified: nil)
+            shop.server.serve("/a", resource)
+            shop.server.always("/a", .closeDelimited(.cut))
+            let outcome = try await shop.get("/a", engine: shop.engine(), { $0.transfer.insecure = true }) {
+                ($0.expectedBytes, $0.maxAttempts) = (resource.size + 1, 1)
+            }
+            #expect(outcome.error?.code == .network)
+        }
+    }
+
     @Test(
         "TLS: an invalid certificate or an old version fails without a retry, before a request is sent (A43)",
         arguments: [(Certificate.expired, false), (.selfSigned, false), (.wrongHost, false), (.good, true)])
