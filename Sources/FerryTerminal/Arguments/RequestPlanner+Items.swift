@@ -3,12 +3,17 @@ import FerryCore
 import HTTPTypes
 
 extension RequestPlanner {
-    /// Returns the request fields that all files of the command share.
-    func template() throws(UsageError) -> DownloadRequest {
+    /// Returns the headers of the command, secret ones too.
+    func headers() throws(UsageError) -> HTTPFields {
+        try world.headers(options.header + cookieFields, referer: options.referer)
+    }
+
+    /// Returns the request fields that all files of the command share, of `headers` those that are not secret.
+    func template(_ headers: HTTPFields) throws(UsageError) -> DownloadRequest {
         var request = DownloadRequest(sources: [], destination: .directory(directory))
         request.uploadTo = upload?.object
         request.onConflict = try conflictRule()
-        request.headers = try world.headers(options.header + cookieFields, referer: options.referer)
+        request.headers = headers.withoutSecrets
         request.maxConnections = try Self.connections(options)
         request.maxBytes = try options.maxSize.map { text throws(UsageError) in
             try PlanningWorld.size(text, option: "--max-size")

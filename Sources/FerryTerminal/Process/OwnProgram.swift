@@ -32,7 +32,8 @@ package enum CommandArguments {
         let words = ProcessArguments.all
         guard let program = words.first else { return nil }
         let arguments = Array(words.dropFirst())
-        ProcessArguments.hide([[]] + ArgumentSecrets.ranges(in: arguments.map { Array($0.utf8) }))
+        ProcessArguments.hide(
+            [[]] + ArgumentSecrets.ranges(in: arguments.map { Array($0.utf8) }, program: program))
         return (program, arguments)
     }
 }

@@ -34,13 +34,14 @@ struct SyncPlanner: Sendable {
     func template(namesServer: Bool = false) throws(UsageError) -> DownloadRequest {
         let planner = RequestPlanner(
             files: options.files, options: options.request, trust: options.trust, world: world)
-        var request = try planner.template()
-        if let text = options.request.user {
-            let word = namesServer ? try UserWord(namingServer: text) : try UserWord(text)
-            request.secretsOrigin = word.server
-            request.credentials = try world.credentials(of: word)
+        let headers = try planner.headers()
+        let request = try planner.template(headers)
+        let word = try options.request.user.map { text throws(UsageError) in
+            namesServer ? try UserWord(namingServer: text) : try UserWord(text)
         }
-        return request
+        return SecretGrant.ofSet(
+            request, credentials: try word.map { word throws(UsageError) in try world.credentials(of: word) },
+            headers: headers.secrets, server: word?.server)
     }
 
     func source(_ arguments: SyncArguments) throws(UsageError) -> (SetSource, SyncOptions) {
