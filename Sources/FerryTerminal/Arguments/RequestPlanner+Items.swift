@@ -102,10 +102,16 @@ extension RequestPlanner {
 
     /// Returns the request of a list entry, with its directory prepared.
     ///
-    /// - Parameter number: The number of the entry in the run.
+    /// - Parameters:
+    ///   - number: The number of the entry in the run.
+    ///   - isOurs: Whether Ferry has written the list, with the paths of an earlier run.
     mutating func request(
-        _ entry: URLList.Entry, template: DownloadRequest, number: Int
+        _ entry: URLList.Entry, template: DownloadRequest, number: Int, isOurs: Bool
     ) throws(UsageError) -> DownloadRequest {
+        guard isOurs || files.trustList || entry.staysBelow else {
+            throw UsageError(
+                "out= and dir= of a list are relative, without .. and hidden names; --trust-list allows others")
+        }
         var request = template
         request.sources = entry.urls.map(withNetrc)
         let own = decidesChecksums ? nil : entry.checksum
