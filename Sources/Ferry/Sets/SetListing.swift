@@ -53,6 +53,8 @@ struct SetReader: Sendable {
     private static let mostLinks = 2_000_000
     /// Pages that are requested at the same time.
     private static let parallel = 6
+    /// The time for all pages: a set that is being listed has one of the few places of the daemon.
+    static let mostTime = Duration.seconds(1800)
 
     /// Throws if there is no list at all, or the task was cancelled before the list was whole; parts of it that cannot be
     /// used are ``SetListing/problems``.
@@ -179,6 +181,7 @@ struct SetReader: Sendable {
         var seen: Set<String> = [root.text]
         var level: [Page] = [first]
         var (pageCount, queryCount) = (1, 0)
+        let end = now() + Self.mostTime
         for depth in 0... {
             var directories: [DownloadURL] = []
             for page in level {
@@ -218,22 +221,32 @@ struct SetReader: Sendable {
                 listing.problems.append(.phrase(ErrorPhrase(.largeSet, "\(root)", "\(count)")))
                 break
             }
-            level = await pages(directories, below: root, &listing)
+            level = await pages(directories, below: root, until: end, &listing)
+            if now() >= end {
+                listing.problems.append(Self.late(root))
+                break
+            }
         }
         if queryCount > 0 {
             listing.problems.append(.phrase(ErrorPhrase(.linksWithQuery, "\(root)", "\(queryCount)")))
         }
     }
 
+    func now() -> Duration { manager.scheduler?.clock.now() ?? SystemClock().now() }
+
+    static func late(_ root: DownloadURL) -> Reason {
+        .phrase(ErrorPhrase(.slowSet, "\(root)", "\(mostTime.components.seconds / 60)"))
+    }
+
     private func pages(
-        _ urls: [DownloadURL], below root: DownloadURL, _ listing: inout SetListing
+        _ urls: [DownloadURL], below root: DownloadURL, until end: Duration, _ listing: inout SetListing
     ) async -> [Page] {
         var found: [Int: Page] = [:]
         var problems: [Int: Reason] = [:]
         await withTaskGroup(of: (Int, Result<Page, DownloadError>).self) { group in
             var next = 0
             func start() {
-                guard next < urls.count, !Task.isCancelled else { return }
+                guard next < urls.count, !Task.isCancelled, now() < end else { return }
                 let index = next
                 next += 1
                 group.addTask {

@@ -15,6 +15,7 @@ extension SetReader {
         var start = prefix.objectKey
         if let last = start.last, last != UInt8(ascii: "/") { start.append(UInt8(ascii: "/")) }
         var token: String?
+        let end = now() + Self.mostTime
         for pageNumber in 1... {
             let page = try await page(of: bucket, prefix: String(decoding: start, as: UTF8.self), after: token)
             var entries: [SetEntry] = []
@@ -33,6 +34,7 @@ extension SetReader {
                 listing.problems.append(.phrase(ErrorPhrase(.largeSet, "\(prefix)", "\(pageNumber)")))
                 return
             }
+            guard now() < end else { return listing.problems.append(Self.late(prefix)) }
             token = next
         }
     }
