@@ -1,13 +1,6 @@
-import Dispatch
 package import FerryCore
 import Synchronization
 package import SystemPackage
-
-#if canImport(FoundationEssentials)
-    package import struct FoundationEssentials.Date
-#else
-    package import struct Foundation.Date
-#endif
 
 /// The resources that all downloads of one manager share.
 package final class EngineEnvironment: Sendable {
