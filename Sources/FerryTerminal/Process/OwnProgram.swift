@@ -15,7 +15,7 @@ package enum OwnProgram {
 
     /// Resolves a path likewise, without `.`, `..` and empty components. Lexical: the working directory has no links in
     /// its path.
-    static func plain(_ path: String) -> String {
+    package static func plain(_ path: String) -> String {
         var parts: [Substring] = []
         for part in absolute(path).split(at: "/") where part != "." {
             if part == ".." { _ = parts.popLast() } else { parts.append(part) }
