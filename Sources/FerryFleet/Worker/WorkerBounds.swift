@@ -54,7 +54,8 @@ struct WorkerBounds: Sendable, Hashable {
             let allowed = directory.split(at: "/").map(String.init)
             return batch.prefix == nil && parts.starts(with: allowed) { $0.utf8.elementsEqual($1.utf8) }
         case .objects(let prefix):
-            return batch.prefix.map { $0.text.utf8.hasPrefix(prefix.text) } ?? false && !parts.contains { $0.utf8.elementsEqual("..".utf8) }
+            return batch.prefix.map { $0.text.utf8.hasPrefix(prefix.text) } ?? false
+                && !parts.contains { $0.utf8.elementsEqual("..".utf8) }
         case .anywhere:
             return batch.prefix != nil
                 || !(parts.contains { $0.utf8.hasPrefix(".") } || parts.first.map(Self.ofSystem.contains) ?? true)
