@@ -30,26 +30,28 @@ package struct UpstreamResponse: Sendable {
 
 /// The bytes of a response, for a single consumer. Nothing is read from the connection before it is asked for;
 /// releasing the body before its end closes the connection.
-package actor UpstreamBody {
-    private let body: TransferBody
+package struct UpstreamBody: Sendable {
+    private let body: ShortBody
+    private let clock: any EngineClock
 
-    init(_ body: sending TransferBody) { self.body = body }
+    init(_ body: sending TransferBody, clock: any EngineClock) { (self.body, self.clock) = (ShortBody(body), clock) }
 
     /// The next bytes, never empty; `nil` at the declared end.
     package func next() async throws(DownloadError) -> ByteBuffer? {
+        // allow(body): it is passed on to a client while it arrives.
         do throws(TransferFailure) { return try await body.next() } catch { throw DownloadError(error) }
     }
 
-    /// All bytes. Throws `tooLarge` for more than `most`.
+    /// All bytes. Throws `tooLarge` for more than `most`, `network` if they take longer than ``ShortBody/Limits`` allows.
     package func collect(upTo most: Int) async throws(DownloadError) -> ByteBuffer {
-        var whole = ByteBuffer()
-        while var piece = try await next() {
-            guard piece.readableBytes <= most - whole.readableBytes else {
-                throw DownloadError(.tooLarge, ErrorPhrase(.largeAnswer, "\(most >> 20) MiB"))
-            }
-            whole.writeBuffer(&piece)
+        let content: ShortBody.Content
+        do throws(TransferFailure) {
+            content = try await body.collect(ShortBody.Limits(bytes: most), clock: clock)
+        } catch { throw DownloadError(error) }
+        guard content.isWhole else {
+            throw DownloadError(.tooLarge, ErrorPhrase(.largeAnswer, "\(most >> 20) MiB"))
         }
-        return whole
+        return content.bytes
     }
 }
 
@@ -84,7 +86,7 @@ extension DownloadManager {
         do throws(TransferFailure) {
             let response = try await scheduler.environment.transport.fetch(outgoing)
             let (head, url) = (response.head, response.url)
-            return UpstreamResponse(head: head, url: url, body: UpstreamBody(response.body))
+            return UpstreamResponse(head: head, url: url, body: UpstreamBody(response.body, clock: scheduler.clock))
         } catch { throw DownloadError(error) }
     }
 

@@ -31,7 +31,8 @@ package final class EngineProvider: Sendable {
             EngineEnvironment(
                 // The engine limits connections itself, with a limit that can change at run time.
                 transport: HTTPTransport(
-                    configuration.transfer, poolLimit: 1 << 16, readFile: { await Self.read($0, most: $1) }),
+                    configuration.transfer, poolLimit: 1 << 16, clock: clock,
+                    readFile: { await Self.read($0, most: $1) }),
                 fileSystem: LocalFileSystem(sharesWithGroup: configuration.sharesWithGroup), clock: clock,
                 throttle: Throttle(rate: configuration.rateLimit, clock: clock),
                 connectionsPerHost: configuration.transfer.connectionsPerHost,

@@ -22,7 +22,9 @@ import Testing
         let batch = try FleetBatch(ResultRows.Row(values: ["1", "b", "open", "/data", "9"]), from: 0)
         let dotted = try DownloadURL("http://a.example.com./x")
         func hosts(_ urls: String) -> [String] {
-            let row = FleetRow(FleetLease(number: 1, first: 1, batch: batch), number: 1, urls: urls, checksum: nil)
+            let row = FleetRow(
+                FleetLease(number: 1, first: 1, batch: batch), number: 1, urls: urls, checksum: nil,
+                within: WorkerBounds())
             return table.sources(of: row).map(\.host)
         }
         #expect(table.key(of: FleetRow.host(of: dotted)) == "example.com")

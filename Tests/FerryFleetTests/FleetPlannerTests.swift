@@ -88,4 +88,16 @@ import Testing
         #expect(lines[0].hasPrefix("7\t1\thttp://h.test/a"))
         #expect(lines[1] == "7\t2\thttp://h.test/0\\thttp://m.test/0\t\\N")
     }
+
+    @Test("FleetPlanner: a worker connects to public addresses alone, unless private ones are allowed")
+    func privateAddresses() throws {
+        for (words, isAllowed) in [([], false), (["--allow-private"], true)] as [([String], Bool)] {
+            let plan = try FleetPlanner.work(
+                try WorkArguments.parse(["postgres://h/d"] + words), state: "/state",
+                standard: try GetOptions.parse([]),
+                world: .system)
+            #expect(plan.template.network.allowsPrivate == isAllowed)
+            #expect(plan.bounds == WorkerBounds())
+        }
+    }
 }

@@ -16,7 +16,9 @@ import Testing
 
     private static func rows(_ lease: FleetLease, _ count: Int64) -> [FleetRow] {
         (0..<count).map {
-            FleetRow(lease, number: lease.first + $0, urls: "http://h\($0 % 3).test/\(lease.first + $0)", checksum: nil)
+            FleetRow(
+                lease, number: lease.first + $0, urls: "http://h\($0 % 3).test/\(lease.first + $0)", checksum: nil,
+                within: WorkerBounds())
         }
     }
 

@@ -88,6 +88,85 @@ import Testing
         #expect(run.warnings == ["Unknown option: bogus=1"])
     }
 
+    @Test(
+        "Aria2Planner: secrets of the command are for the server of the first URI alone, whatever else is listed",
+        arguments: [
+            (["-i", "l"], ["a"]), (["-i", "l", "http://c/h"], ["c"]),
+            (["-Z", "http://b/1", "http://a/2", "http://b/3"], ["b"]),
+            (["-i", "l", "x.meta4"], ["a"]), (["http://c/h", "x.meta4"], ["c"]), (["http://c/h", "http://a/m"], ["c"]),
+        ])
+    func secrets(arguments: [String], servers: [String]) throws {
+        let document = """
+            <metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="f"><url>http://d/f</url></file></metalink>
+            """
+        let files = ["l": "http://a/f\nhttp://b/g\thttp://a/g\nhttp://a/k\n", "x.meta4": document]
+        for secret in [
+            ["--header=X-Key: sesame"], ["--http-user=me", "--http-passwd=sesame"], ["--header", "Cookie: s=sesame"],
+        ] {
+            let run = try run(["--header=Accept: a/b"] + secret + arguments, files: files)
+            let requests = run.plan.items.compactMap(\.request)
+            var left = 0
+            for request in requests {
+                let isGiven = servers.contains(try #require(request.sources.first).host)
+                #expect(request.hasSecrets == isGiven, "\(request)")
+                #expect(request.headers[.accept] == "a/b")
+                if !isGiven { left += 1 }
+            }
+            #expect(requests.contains { $0.hasSecrets })
+            #expect(run.warnings.count == (left > 0 ? 1 : 0))
+        }
+    }
+
+    @Test(
+        "Aria2Planner: an entry of a list has its own secrets, and none of the command's for its own name, proxy or file"
+    )
+    func ownSecrets() throws {
+        let text = """
+            http://a/1
+              http-user=x
+            http://b/2
+              http-user=y
+              http-passwd=own
+              header=X-Key: 2
+            http://b/3
+              all-proxy=http://q:1
+            http://b/4
+            """
+        let command = [
+            "--http-user=me", "--http-passwd=sesame", "--all-proxy=http://p:1", "--all-proxy-user=me",
+            "--all-proxy-passwd=sesame", "-i", "l",
+        ]
+        let requests = try requests(command, files: ["l": text])
+        #expect(requests.map { $0.credentials?.password } == ["", "own", nil, nil])
+        #expect(requests.map(\.headers.count) == [0, 1, 0, 0])
+        let proxies = requests.map { $0.connection.proxy?.server?.credentials?.password }
+        #expect(proxies == ["sesame", "sesame", nil, "sesame"])
+        #expect(throws: Aria2Failure.self) {
+            try self.requests(
+                ["-i", "l"], files: ["l": "http://a/1\n  header=@private\n", "private": "X-Key: sesame"])
+        }
+    }
+
+    @Test("Aria2Planner: a Metalink document alone gets the command's secrets only if the user confirms its server")
+    func documentSecrets() throws {
+        let document = """
+            <metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="f"><url>http://d/f</url></file></metalink>
+            """
+        for (answer, isSent) in [(true, true), (false, false), (nil, false)] as [(Bool?, Bool)] {
+            let plan = {
+                try Aria2Planner.plan(
+                    try Aria2Arguments(["--http-user=me", "x.meta4"]), standard: try GetOptions.parse([]),
+                    world: .test(files: ["x.meta4": document], answer: answer), gid: { "00000000000000ab" })
+            }
+            guard isSent else {
+                #expect(throws: Aria2Failure.self) { try plan() }
+                continue
+            }
+            guard case .downloads(let run) = try plan() else { throw Aria2Failure(.unknown, "a daemon") }
+            #expect(run.plan.items.compactMap(\.request).allSatisfy { $0.hasSecrets })
+        }
+    }
+
     @Test("Aria2Planner: a Metalink document gives its files, and one that cannot be used is status 20")
     func metalink() throws {
         let text = """

@@ -313,6 +313,25 @@ import Testing
         #expect(request.credentials == nil)
     }
 
+    @Test("GetPlanner: a list puts files below the directory only, unless --trust-list is given")
+    func listPlaces() throws {
+        let outside = [
+            "out=../../.profile", "out=/etc/x", "out=a/../../b", "out=.bashrc", "out=a/.b", "dir=/x", "dir=..",
+            "dir=.config",
+        ]
+        let inside = ["out=b", "out=a/b..c", "dir=./sub", "dir=a/b", "out=..b".replacing("..", by: "b..")]
+        let text = (outside + inside).enumerated().map { "http://h/\($0)\n  \($1)\n" }.joined()
+        for (isTrusted, count) in [(false, inside.count), (true, outside.count + inside.count)] {
+            let plan = try Self.plan(
+                .of {
+                    $0.files.lists = ["-"]; $0.files.directory = "/d"; $0.files.trustList = isTrusted
+                }, .test(files: ["-": text]))
+            #expect(plan.items.compactMap(\.request).count == count)
+            #expect(Self.badLines(plan).count == outside.count + inside.count - count)
+            #expect(Self.badLines(plan).allSatisfy { $0.utf8.contains("--trust-list") })
+        }
+    }
+
     @Test("GetPlanner: a list applies the options of its entries and reports malformed lines by number")
     func list() throws {
         let text = """
@@ -330,7 +349,7 @@ import Testing
             """
         let plan = try Self.plan(
             .of {
-                $0.files.lists = ["-"]; $0.files.directory = "/d"
+                $0.files.lists = ["-"]; $0.files.directory = "/d"; $0.files.trustList = true
             }, .test(files: ["-": text]))
         #expect(plan.items.compactMap(\.request).count == 2)
         let first = try Self.request(plan)

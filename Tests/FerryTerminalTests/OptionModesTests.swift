@@ -14,7 +14,7 @@ import Testing
     private static let uses: [String: [String]] = [
         "--output": ["x"], "--dir": ["/e"], "--staging": ["/d"], "--input": ["list"], "--checksum": ["none"],
         "--mirror": ["http://m/f"], "--name": ["{host}-{name}"], "--dedup": ["--results", "r2"],
-        "--shard": ["1/1000"], "--retry-from": ["r"], "--only": ["503"], "--connections": ["3"],
+        "--shard": ["1/1000"], "--trust-list": [], "--retry-from": ["r"], "--only": ["503"], "--connections": ["3"],
         "--limit-rate": ["1M"], "--max-size": ["1M"], "--header": ["A: b"], "--user": ["me:pw"], "--netrc": [],
         "--referer": ["http://page/"], "--max-redirects": ["3"], "--allow-downgrade": [], "--no-private": [],
         "--proxy": ["http://p:1"], "--ca-file": ["ca"], "--insecure": [], "--cookie": ["a=b"],
@@ -32,7 +32,9 @@ import Testing
         let failure = #"{"status":"failed","time":"2025-01-31T09:05:00.250Z","v":1,"reason":"refused","#
         return PlanningWorld.test(
             files: [
-                "list": "http://h/f\nhttp://g/f\n", "f.part": "", "jar": "h\tFALSE\t/\tFALSE\t0\ta\tb\n",
+                "list": "http://h/f\nhttp://g/f\nhttp://g/e\n dir=/d\n",
+                "f.part": "",
+                "jar": "h\tFALSE\t/\tFALSE\t0\ta\tb\n",
                 "netrc": "machine h login me password pw\n",
                 "ca": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
                 "r": failure + #""httpStatus":404,"url":"http://h/f"}"# + "\n" + failure

@@ -16,6 +16,19 @@ import Testing
         #expect(PrintableText.escape(text) == expected)
     }
 
+    @Test("PrintableText: a line of JSON of any author has the same values without what a terminal obeys")
+    func json() throws {
+        var hostile = "\u{85}\u{9B}31m\u{202E}\u{FEFF}\u{E0041}"
+        for scalar in (0..<0x2100).compactMap(Unicode.Scalar.init) { hostile.unicodeScalars.append(scalar) }
+        let value = ["url": hostile, "中文": "b"]
+        let plain = String(decoding: try JSONEncoder().encode(value), as: UTF8.self)
+        let shown = PrintableText.escapeJSON(plain)
+        #expect(!shown.unicodeScalars.contains(where: PrintableText.isUnsafe))
+        #expect(try JSONDecoder().decode([String: String].self, from: Data(shown.utf8)) == value)
+        #expect(PrintableText.escapeJSON("{\n\u{1B}[2J}") == "{\\u000a\\u001b[2J}")
+        #expect(PrintableText.escapeJSON(#"{"a":"中文"}"#) == #"{"a":"中文"}"#)
+    }
+
     @Test(
         "ShellWord: a word is quoted only where it must be",
         arguments: [

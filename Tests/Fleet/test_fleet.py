@@ -294,7 +294,7 @@ class Fleet(unittest.TestCase):
         world.sql("CREATE ROLE stranger LOGIN PASSWORD 'right'")
         for user in ("stranger:wrong@", "stranger@"):
             done = subprocess.run(
-                [FERRY, "work", world.url.replace("ferry@", user), "--state", str(world.root / "stranger")],
+                [FERRY, "work", world.url.replace("ferry@", user), "--allow-private", "--state", str(world.root / "stranger")],
                 capture_output=True, text=True, timeout=30)
             self.assertEqual(done.returncode, 2, done.stderr)
             self.assertIn("password", done.stderr)

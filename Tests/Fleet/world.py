@@ -159,7 +159,7 @@ class World:
                 "LD_PRELOAD": str(self.root / "clock.so"), "CLOCK_OFFSET": str(3600 * hours)}
         log = open(self.root / f"worker{number}.log", "ab")
         self.processes[number] = subprocess.Popen(
-            ["ip", "netns", "exec", self.namespace(number), FERRY, "work", self.url, "--name", f"w{number}", "--state",
+            ["ip", "netns", "exec", self.namespace(number), FERRY, "work", self.url, "--allow-private", "--name", f"w{number}", "--state",
              str(self.root / f"state{number}"), *(["--until-done"] if until_done else []), *words],
             env=environment, stdout=log, stderr=log, cwd=self.root)
         log.close()

@@ -61,6 +61,7 @@ final class RemoteContentReading: ContentReader {
             let attempt = session.attempt
             do throws(DaemonFailure) {
                 let piece = try await session.link.watched(.content) { () async throws(DaemonFailure) in
+                    // allow(body): the user's daemon, under a watch of its own.
                     try await source.body.next()
                 }
                 guard let piece else {

@@ -42,17 +42,28 @@ struct SetListing: Sendable {
 
 /// Reads the list of a set from its source.
 struct SetReader: Sendable {
+    /// What a source may be made into, in memory. It is counted while it is made: what a source sends says little of it.
+    struct Limits: Sendable {
+        /// Links of all pages, or objects.
+        var entries = 2_000_000
+        /// The bytes of their URLs, or keys.
+        var bytes = 256 << 20
+    }
+
     let manager: DownloadManager
     let options: SyncOptions
+    var limits = Limits()
 
     /// The maximum size of an index page in bytes.
     private static let mostPageBytes = 16 << 20
     private static let mostPages = 10_000
     private static let mostDepth = 64
-    /// The maximum number of links of all pages.
-    private static let mostLinks = 2_000_000
+    /// The maximum number of bytes of the links of a page.
+    private static let mostPageLinkBytes = 64 << 20
     /// Pages that are requested at the same time.
     private static let parallel = 6
+    /// The time for all pages: a set that is being listed has one of the few places of the daemon.
+    static let mostTime = Duration.seconds(1800)
 
     /// Throws if there is no list at all, or the task was cancelled before the list was whole; parts of it that cannot be
     /// used are ``SetListing/problems``.
@@ -110,7 +121,7 @@ struct SetReader: Sendable {
     private struct Page {
         enum Content {
             /// The links of an index page; its bytes are not kept, as a level may have thousands of pages.
-            case index([DownloadURL])
+            case index([DownloadURL], isWhole: Bool)
             case list([UInt8])
         }
         var url: DownloadURL
@@ -133,10 +144,11 @@ struct SetReader: Sendable {
         guard isPage || start.utf8.hasPrefix("<!doctype html") || start.utf8.hasPrefix("<html") else {
             return Page(url: response.url, content: .list(bytes))
         }
-        let links = await EngineProvider.files.run { _ in
-            HTMLTag.links(in: bytes, at: response.url, most: Self.mostLinks)
+        let found = await EngineProvider.files.run { [limits] _ in
+            HTMLTag.links(
+                in: bytes, at: response.url, most: limits.entries, mostBytes: min(limits.bytes, Self.mostPageLinkBytes))
         }
-        return Page(url: response.url, content: .index(links))
+        return Page(url: response.url, content: .index(found.links, isWhole: found.isWhole))
     }
 
     private func read(_ url: DownloadURL, _ listing: inout SetListing) async throws(DownloadError) {
@@ -173,85 +185,131 @@ struct SetReader: Sendable {
             && asked.port == 80 && answered.port == 443
     }
 
-    /// Reads the pages below the first one, level by level.
-    private func crawl(from first: Page, _ listing: inout SetListing) async {
-        let root = first.url
-        var seen: Set<String> = [root.text]
-        var level: [Page] = [first]
-        var (pageCount, queryCount) = (1, 0)
-        for depth in 0... {
-            var directories: [DownloadURL] = []
-            for page in level {
-                guard case .index(let links) = page.content else { continue }
-                var isEmpty = true
-                for link in links where seen.insert(link.text).inserted {
-                    // Orders of the page itself have its path; other links with a query may be files.
-                    if link.query != nil, link.path != page.url.path, link.path.utf8.hasPrefix(root.path) {
-                        queryCount += 1
-                    }
-                    // Not below the page: its parent, other servers.
-                    guard SetPath.path(of: link, below: page.url) != nil,
-                        let path = SetPath.path(of: link, below: root), !SetPath.isOwn(path)
-                    else { continue }
-                    isEmpty = false
-                    if link.path.utf8.hasSuffix("/") {
-                        if !options.filter.prunes(path) { directories.append(link) }
-                        continue
-                    }
-                    do throws(DownloadError) {
-                        listing.add([try SetEntry(path: path, sources: [link])], options.filter)
-                    } catch { listing.problems.append(error.reason) }
-                }
-                if isEmpty, options.filter.include.isEmpty, let path = SetPath.path(of: page.url, below: root) {
-                    listing.emptyDirectories += [SetPath.make(path)].compactMap(\.self)
-                }
-            }
-            if directories.isEmpty { break }
-            if let most = options.maxDepth, depth >= most { break }
-            guard depth < Self.mostDepth else {
-                listing.problems.append(.phrase(ErrorPhrase(.deepSet, "\(root)", "\(Self.mostDepth)")))
-                break
-            }
-            pageCount += directories.count
-            guard pageCount <= Self.mostPages, seen.count < Self.mostLinks else {
-                let count = pageCount - directories.count
-                listing.problems.append(.phrase(ErrorPhrase(.largeSet, "\(root)", "\(count)")))
-                break
-            }
-            level = await pages(directories, below: root, &listing)
+    /// What the pages of an index have, in their order.
+    private struct Crawl {
+        let root: DownloadURL
+        let filter: SetFilter
+        let limits: Limits
+        var listing: SetListing
+        /// The directories of the level that follows.
+        var directories: [DownloadURL] = []
+        var pageCount = 1
+        private(set) var isFull = false
+        private(set) var queryCount = 0
+        private var seen: Set<String>
+        private var textLength = 0
+
+        init(_ root: DownloadURL, _ filter: SetFilter, _ limits: Limits, _ listing: SetListing) {
+            (self.root, self.filter, self.limits, self.listing) = (root, filter, limits, listing)
+            seen = [root.text]
         }
-        if queryCount > 0 {
-            listing.problems.append(.phrase(ErrorPhrase(.linksWithQuery, "\(root)", "\(queryCount)")))
+
+        mutating func take(_ page: Page) {
+            guard !isFull, case .index(let links, let isWhole) = page.content else { return }
+            var isEmpty = true
+            for link in links where seen.insert(link.text).inserted {
+                textLength += link.text.utf8.count
+                guard seen.count <= limits.entries, textLength <= limits.bytes else { return fill() }
+                // Orders of the page itself have its path; other links with a query may be files.
+                if link.query != nil, link.path != page.url.path, link.path.utf8.hasPrefix(root.path) {
+                    queryCount += 1
+                }
+                // Not below the page: its parent, other servers.
+                guard SetPath.path(of: link, below: page.url) != nil,
+                    let path = SetPath.path(of: link, below: root), !SetPath.isOwn(path)
+                else { continue }
+                isEmpty = false
+                if link.path.utf8.hasSuffix("/") {
+                    if !filter.prunes(path) { directories.append(link) }
+                    continue
+                }
+                do throws(DownloadError) {
+                    listing.add([try SetEntry(path: path, sources: [link])], filter)
+                } catch { listing.problems.append(error.reason) }
+            }
+            if !isWhole { return fill() }
+            if isEmpty, filter.include.isEmpty, let path = SetPath.path(of: page.url, below: root) {
+                listing.emptyDirectories += [SetPath.make(path)].compactMap(\.self)
+            }
+        }
+
+        mutating func fill() {
+            isFull = true
+            listing.problems.append(.phrase(ErrorPhrase(.largeSet, "\(root)", "\(pageCount)")))
         }
     }
 
-    private func pages(
-        _ urls: [DownloadURL], below root: DownloadURL, _ listing: inout SetListing
-    ) async -> [Page] {
-        var found: [Int: Page] = [:]
+    /// Reads the pages below the first one, level by level.
+    private func crawl(from first: Page, _ listing: inout SetListing) async {
+        let root = first.url
+        var crawl = Crawl(root, options.filter, limits, listing)
+        crawl.take(first)
+        let end = now() + Self.mostTime
+        for depth in 0... {
+            let directories = crawl.directories
+            crawl.directories = []
+            if directories.isEmpty || crawl.isFull { break }
+            if let most = options.maxDepth, depth >= most { break }
+            guard depth < Self.mostDepth else {
+                crawl.listing.problems.append(.phrase(ErrorPhrase(.deepSet, "\(root)", "\(Self.mostDepth)")))
+                break
+            }
+            guard crawl.pageCount + directories.count <= Self.mostPages else {
+                crawl.fill()
+                break
+            }
+            crawl.pageCount += directories.count
+            await read(directories, until: end, &crawl)
+            if now() >= end {
+                crawl.listing.problems.append(Self.late(root))
+                break
+            }
+        }
+        if crawl.queryCount > 0 {
+            crawl.listing.problems.append(.phrase(ErrorPhrase(.linksWithQuery, "\(root)", "\(crawl.queryCount)")))
+        }
+        listing = crawl.listing
+    }
+
+    func now() -> Duration { manager.scheduler?.clock.now() ?? SystemClock().now() }
+
+    static func late(_ root: DownloadURL) -> Reason {
+        .phrase(ErrorPhrase(.slowSet, "\(root)", "\(mostTime.components.seconds / 60)"))
+    }
+
+    /// Reads the pages of a level. Each is taken in its order, and few wait for one before them, so that memory has the links
+    /// of few pages.
+    private func read(_ urls: [DownloadURL], until end: Duration, _ crawl: inout Crawl) async {
+        var early: [Int: Page?] = [:]
         var problems: [Int: Reason] = [:]
         await withTaskGroup(of: (Int, Result<Page, DownloadError>).self) { group in
-            var next = 0
+            var (next, taken, running) = (0, 0, 0)
             func start() {
-                guard next < urls.count, !Task.isCancelled else { return }
-                let index = next
-                next += 1
-                group.addTask {
-                    do throws(DownloadError) {
-                        let page = try await page(urls[index], most: Self.mostPageBytes)
-                        return (index, .success(page))
-                    } catch { return (index, .failure(error)) }
+                while running < Self.parallel, next < min(urls.count, taken + 2 * Self.parallel), !Task.isCancelled,
+                    now() < end
+                {
+                    let index = next
+                    next += 1
+                    running += 1
+                    group.addTask {
+                        do throws(DownloadError) {
+                            let page = try await page(urls[index], most: Self.mostPageBytes)
+                            return (index, .success(page))
+                        } catch { return (index, .failure(error)) }
+                    }
                 }
             }
-            for _ in 0..<Self.parallel { start() }
+            start()
             for await (index, result) in group {
+                running -= 1
+                early[index] = .some(nil)
                 switch result {
                 case .success(let page):
-                    let isBelow = page.url == root || SetPath.path(of: page.url, below: root) != nil
+                    let isBelow = page.url == crawl.root || SetPath.path(of: page.url, below: crawl.root) != nil
                     if !isBelow {
                         problems[index] = .phrase(ErrorPhrase(.setLeavesServer, "\(urls[index])", "\(page.url)"))
                     } else if case .index = page.content {
-                        found[index] = page
+                        early[index] = page
                     } else {
                         problems[index] = .phrase(ErrorPhrase(.notAnIndex, "\(urls[index])"))
                     }
@@ -259,11 +317,18 @@ struct SetReader: Sendable {
                     let isNamed = error.message.utf8.contains(urls[index].redacted)
                     problems[index] = isNamed ? error.reason : "\(urls[index]): \(error.reason)"
                 }
+                while let page = early.removeValue(forKey: taken) {
+                    if let page { crawl.take(page) }
+                    taken += 1
+                }
+                if crawl.isFull {
+                    group.cancelAll()
+                    break
+                }
                 start()
             }
         }
-        listing.problems += problems.sorted { $0.key < $1.key }.map(\.value)
-        return urls.indices.compactMap { found[$0] }
+        crawl.listing.problems += problems.sorted { $0.key < $1.key }.map(\.value)
     }
 }
 

@@ -4,7 +4,7 @@ import NIOCore
 
 /// The objects of a bucket whose keys have a common prefix, as ListObjectsV2 lists them.
 extension SetReader {
-    /// The maximum number of pages: ten million objects.
+    /// The maximum number of pages, which may be empty.
     private static let mostObjectPages = 10_000
 
     /// Adds the objects below `prefix`, page by page. Keys that end with `/` stand for directories.
@@ -15,6 +15,10 @@ extension SetReader {
         var start = prefix.objectKey
         if let last = start.last, last != UInt8(ascii: "/") { start.append(UInt8(ascii: "/")) }
         var token: String?
+        // A list that goes round in circles has no end.
+        var tokens: Set<Int> = []
+        var (count, bytes) = (0, 0)
+        let end = now() + Self.mostTime
         for pageNumber in 1... {
             let page = try await page(of: bucket, prefix: String(decoding: start, as: UTF8.self), after: token)
             var entries: [SetEntry] = []
@@ -29,10 +33,15 @@ extension SetReader {
             }
             listing.add(entries, options.filter)
             guard let next = page.continuation else { return }
-            guard next != token, pageNumber < Self.mostObjectPages else {
+            count += page.objects.count
+            bytes += page.objects.reduce(0) { $0 + $1.key.count }
+            guard tokens.insert(next.hashValue).inserted, pageNumber < Self.mostObjectPages, count <= limits.entries,
+                bytes <= limits.bytes
+            else {
                 listing.problems.append(.phrase(ErrorPhrase(.largeSet, "\(prefix)", "\(pageNumber)")))
                 return
             }
+            guard now() < end else { return listing.problems.append(Self.late(prefix)) }
             token = next
         }
     }

@@ -41,20 +41,21 @@ package enum JSONValue: Sendable, Hashable {
 extension JSONValue: Codable {
     package init(from decoder: any Decoder) throws {
         let value = try decoder.singleValueContainer()
+        // Each wrong guess throws, which takes longer than the value: texts and objects, of which documents consist, first.
         if value.decodeNil() {
             self = .null
-        } else if let flag = try? value.decode(Bool.self) {
-            self = .flag(flag)
+        } else if let text = try? value.decode(String.self) {
+            self = .text(text)
+        } else if let members = try? value.decode([String: JSONValue].self) {
+            self = .object(members)
+        } else if let items = try? value.decode([JSONValue].self) {
+            self = .list(items)
         } else if let number = try? value.decode(Int.self) {
             self = .whole(number)
         } else if let number = try? value.decode(Double.self) {
             self = .number(number)
-        } else if let text = try? value.decode(String.self) {
-            self = .text(text)
-        } else if let items = try? value.decode([JSONValue].self) {
-            self = .list(items)
         } else {
-            self = .object(try value.decode([String: JSONValue].self))
+            self = .flag(try value.decode(Bool.self))
         }
     }
 

@@ -96,4 +96,11 @@ extension HTTPFields {
         for field in self where !field.name.isSecret { open.append(field) }
         return open
     }
+
+    /// The fields that are secret.
+    package var secrets: HTTPFields {
+        var secrets = HTTPFields()
+        for field in self where field.name.isSecret { secrets.append(field) }
+        return secrets
+    }
 }

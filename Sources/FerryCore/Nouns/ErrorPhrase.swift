@@ -57,7 +57,7 @@ extension ErrorPhrase {
         // Servers
         case answered, unusableAnswer, unusableAnswers, noSourceLeft, asksForCredentials, deadLink, credentialsRefused
         case gaveUpOnce, gaveUp
-        case serverAnswered, unusableList, stalled, endedEarly
+        case serverAnswered, unusableList, stalled, slowBody, endedEarly
         // Responses
         case impossibleLength, unasked416, answeredNoFile, severalRanges, noContentRange, impossibleRange, encodedRange
         case lengthsDisagree, unaskedPart, otherStart, unasked304, pageInstead, encodesFile, refusesRange
@@ -95,7 +95,8 @@ extension ErrorPhrase {
         case partDamaged, partReplaced, removedAtOnce, thereAlready, inTheWay, noFreeName, belongsToAnother, noSpace
         case noSpaceBesideReserve
         // Sets of files, and files that are verified and repaired
-        case notASetPath, sameSetPath, emptySet, setAnswered, setLeavesServer, notAnIndex, largeSet, noSetBase, setInUse
+        case notASetPath, sameSetPath, emptySet, setAnswered, setLeavesServer, notAnIndex, largeSet, slowSet, noSetBase,
+            setInUse
         case noManifest, manifestDamaged, manifestShort, syncNotEnded, linksWithQuery, deepSet, noneWanted
         case recordNotOurs, downloadedRecord, largeRecord
         case notRepairable, repairWithoutURL, repairInTheWay, setRedirected, unclosedQuote, contentInTheWay

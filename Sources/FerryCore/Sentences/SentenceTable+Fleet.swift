@@ -35,6 +35,9 @@ extension SentenceTable {
         "its URLs are longer than 64 KiB": "其网址超过 64 KiB",
         "it has control characters": "其中有控制字符",
         "it has no usable URL": "其中没有可用的网址",
+        "{0} is not below the directory or prefix that ferry work may use: give it --into":
+            "{0} 不在 ferry work 可以使用的目录或前缀之下：请给出 --into",
+        "it is an object of a store: give ferry work --allow-s3-sources": "它是对象存储中的对象：请给 ferry work --allow-s3-sources",
         // Budgets
         "there are more than {0} budgets of hosts": "主机的限额超过 {0} 个",
         "a budget needs --rate, --connections or both; --unlimited removes it":
@@ -117,7 +120,12 @@ extension SentenceTable {
             "最后一次心跳之后租约保留多久；之后由其他机器接手。",
         "How much work is taken ahead, at this worker's speed.": "按此机器的速度预先领取多少工作。",
         "Rate limit per second: 500K, 5M, 1MiB; for all files together.": "每秒速度上限：500K、5M、1MiB；所有文件合计。",
-        "Refuse connections to private, local and metadata addresses.": "拒绝连接私有、本地和元数据地址。",
+        """
+        The only directory or s3:// prefix below which batches may put files here (default: any but hidden directories and \
+        those of the system).
+        """: "批次在此只能把文件放到这个目录或 s3:// 前缀之下（默认：任何位置，隐藏目录和系统目录除外）。",
+        "Connect to private, local and metadata addresses too.": "也连接私有、本地和元数据地址。",
+        "Fetch objects of stores too, with the keys of this worker.": "也用这个工作进程的密钥取对象存储中的对象。",
         "Do not sync files to the disk: a power cut may lose finished files.": "不把文件同步到磁盘：断电可能丢失已完成的文件。",
         """
         Serve Prometheus' metrics on this port of 127.0.0.1 and ::1, to every user of the machine who has the token in \

@@ -145,6 +145,8 @@ extension SentenceTable {
             "再次请求结果文件中失败的条目，代替网址和列表。",
         "With --retry-from: only failures for these reasons or HTTP statuses, as in refused,timeout,503.":
             "与 --retry-from 一起：只取这些原因或 HTTP 状态码的失败，例如 refused,timeout,503。",
+        "Let lists put files elsewhere: out= and dir= may be absolute, have .. and hidden names.":
+            "允许列表把文件放到别处：out= 和 dir= 可以是绝对路径、含有 .. 和隐藏名称。",
         "Only the entries of a list whose host is in part K of N.": "只取列表中主机属于 N 份中第 K 份的条目。",
         """
         Path of each file below the directory, with the fields {host}, {path}, {name}, {stem}, {ext}, {line}, {n}, \

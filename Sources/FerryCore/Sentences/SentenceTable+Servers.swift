@@ -79,6 +79,7 @@ extension SentenceTable {
         .serverAnswered: ("the server answered {0}", "服务器返回了 {0}"),
         .unusableList: ("the list of digests {0} cannot be had: the server answered {1}", "无法取得摘要列表 {0}：服务器返回了 {1}"),
         .stalled: ("the connection stalled", "连接停滞"),
+        .slowBody: ("the server did not send the rest of its response in time", "服务器没有在时限内发完响应"),
         .endedEarly: ("the body ended early", "正文提前结束"),
     ]
 

@@ -12,7 +12,10 @@ extension SentenceTable {
             "{0} is a web page and not a list; the address of an index page ends with /",
             "{0} 是网页而不是列表；目录索引页的地址以 / 结尾"
         ),
-        .largeSet: ("{0} has more than {1} pages: the rest is left out", "{0} 超过 {1} 页：其余部分被略去"),
+        .slowSet: (
+            "{0} is not listed whole after {1} minutes: the rest is left out", "{1} 分钟后 {0} 仍未列完：其余部分被略去"
+        ),
+        .largeSet: ("{0} is too large: {1} pages were read, the rest is left out", "{0} 过大：已读 {1} 页，其余部分被略去"),
         .manifestDamaged: (
             "{1} lines of the manifest in {0} cannot be read: ferry sync requests their files again",
             "{0} 的清单中有 {1} 行无法读取：ferry sync 会重新请求这些文件"

@@ -55,7 +55,7 @@ package enum Aria2ExitStatus: Int32, Sendable, Hashable, CaseIterable {
 
     private static func of(_ key: ErrorPhrase.Key) -> Aria2ExitStatus? {
         switch key {
-        case .stalled, .noAnswerInTime, .noConnectionInTime, .noHandshakeInTime, .connectTimedOut: .timeout
+        case .stalled, .slowBody, .noAnswerInTime, .noConnectionInTime, .noHandshakeInTime, .connectTimedOut: .timeout
         case .noSuchHost, .nameWithoutAddress, .noAddress, .noAddressOfVersion: .nameResolution
         // aria2 1.36 has no status of its own for these.
         case .connectionRefused, .untrusted, .otherName, .expired, .unacceptable, .handshakeBrokeOff: .unknown

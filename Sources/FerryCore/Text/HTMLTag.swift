@@ -85,10 +85,18 @@ package struct HTMLTag {
 extension HTMLTag {
     /// Returns the targets of the links of a page, each resolved against its URL or `<base>`; comments are skipped.
     ///
-    /// - Parameter most: The maximum number of links that are returned.
-    package static func links(in page: [UInt8], at url: DownloadURL, most: Int) -> [DownloadURL] {
+    /// A short page may have links of any length, by a long `<base>`: what they take counts, too.
+    ///
+    /// - Parameters:
+    ///   - most: The maximum number of links that are returned.
+    ///   - mostBytes: The maximum number of bytes in all of them.
+    /// - Returns: The links, and whether they are all.
+    package static func links(
+        in page: [UInt8], at url: DownloadURL, most: Int, mostBytes: Int
+    ) -> (links: [DownloadURL], isWhole: Bool) {
         var (links, base, rest): ([DownloadURL], DownloadURL, ArraySlice<UInt8>) = ([], url, page[...])
-        while links.count < most, let start = rest.firstIndex(of: UInt8(ascii: "<")) {
+        var count = 0
+        while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
             rest = rest[start...]
             if rest.starts(with: "<!--".utf8) {
                 // allow(bytes): of bytes
@@ -99,10 +107,16 @@ extension HTMLTag {
             if tag.name == "a" || tag.name == "base", let text = tag.value(of: "href"),
                 let target = try? base.resolving(text.trimmedText)
             {
-                if tag.name == "a" { links.append(target) } else { base = target }
+                if tag.name == "a" {
+                    count += target.text.utf8.count
+                    guard links.count < most, count <= mostBytes else { return (links, false) }
+                    links.append(target)
+                } else {
+                    base = target
+                }
             }
             rest = rest[tag.text.endIndex...]
         }
-        return links
+        return (links, true)
     }
 }

@@ -155,6 +155,7 @@ extension DownloadDriver {
         while true {
             let piece: ByteBuffer?
             do throws(TransferFailure) {
+                // allow(body): the bytes of a file, whose stalls are watched.
                 piece = try await body.next()
             } catch {
                 switch error.kind {

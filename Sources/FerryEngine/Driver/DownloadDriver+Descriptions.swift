@@ -77,7 +77,11 @@ extension DownloadDriver {
         do throws(TransferFailure) {
             let response = try await environment.transport.fetch(request)
             status = response.head.status
-            bytes = status == 200 ? try await collect(response.body, most: 4 << 20) : []
+            if status == 200 {
+                bytes = try await collect(response.body, most: 4 << 20)
+            } else {
+                bytes = []
+            }
         } catch { throw DownloadError(error) }
         guard status == 200 else {
             throw DownloadError(.refused, ErrorPhrase(.unusableList, "\(list)", "\(status)"))

@@ -71,7 +71,7 @@ extension DownloadDriver {
                     offered = common
                     guard let mine = await files.run({ [self] in readHeld(block, $0) })
                     else { return .outcome(.inconclusive(Reason(.tooLittle)), nil) }
-                    let theirs = try await collect(response.body, most: mine.count)
+                    let theirs = try await collectSample(response.body, most: mine.count)
                     guard theirs.count == mine.count else { return .outcome(.inconclusive(Reason(.tooLittle)), nil) }
                     compared.append((mine == theirs, mine.allSatisfy { $0 == mine[0] }))
                     if mine != theirs { return .outcome(.different, representation.identity) }
@@ -111,9 +111,18 @@ extension DownloadDriver {
     }
 
     /// Returns the bytes of a short body, at most `most`.
-    func collect(_ body: TransferBody, most: Int) async throws(TransferFailure) -> [UInt8] {
+    func collect(_ body: sending TransferBody, most: Int) async throws(TransferFailure) -> [UInt8] {
+        let content = try await ShortBody(body).collect(
+            ShortBody.Limits(bytes: most, idle: settings.stallTimeout), clock: environment.clock)
+        receivedMore(ByteCount(content.bytes.readableBytes))
+        return Array(buffer: content.bytes)
+    }
+
+    /// Returns the bytes of a sample, at most `most`.
+    private func collectSample(_ body: TransferBody, most: Int) async throws(TransferFailure) -> [UInt8] {
         var bytes: [UInt8] = []
         bytes.reserveCapacity(most)
+        // allow(body): a sample ends with the run of its download, whose stalls are watched.
         while let piece = try await body.next() {
             receivedMore(ByteCount(piece.readableBytes))
             bytes.append(contentsOf: piece.readableBytesView.prefix(most - bytes.count))

@@ -157,8 +157,13 @@ struct ObjectStore: Sendable {
             do throws(TransferFailure) {
                 let response = try await environment.transport.fetch(outgoing)
                 let head = response.head
-                let body = try await Self.collect(response.body)
-                if (200...299).contains(head.status) || head.status == 412 { return (head, body) }
+                // A store sends blanks until it has joined the parts.
+                let content = try await ShortBody(response.body).collect(
+                    ShortBody.Limits(bytes: S3UploadDocument.mostBytes, whole: .seconds(1800)),
+                    clock: environment.clock)
+                if (200...299).contains(head.status) || head.status == 412 {
+                    return (head, Array(buffer: content.bytes))
+                }
                 wish = RetryAfter.delay(in: head, now: environment.clock.date())
                 reason = .phrase(ErrorPhrase(.storeAnswered, url.redacted, "\(head.status)"))
             } catch {
@@ -167,14 +172,6 @@ struct ObjectStore: Sendable {
             }
             try await pause(&policy, reason, wish: wish)
         }
-    }
-
-    private static func collect(_ body: TransferBody) async throws(TransferFailure) -> [UInt8] {
-        var bytes: [UInt8] = []
-        while bytes.count <= S3UploadDocument.mostBytes, let piece = try await body.next() {
-            bytes.append(contentsOf: piece.readableBytesView)
-        }
-        return bytes
     }
 
     /// Waits before another attempt; throws if there were enough.

@@ -34,6 +34,7 @@ package final class HTTPTransport: Transport {
     /// The names that are looked up before a connection is made.
     let names: HostNames?
     private let receiveBuffers = ReceiveBuffers()
+    let clock: any EngineClock
     private let group: (any EventLoopGroup)?
     private let poolLimit: Int
     private let state: Mutex<State>
@@ -54,14 +55,16 @@ package final class HTTPTransport: Transport {
     ///   - group: The event loops of the connections. Default: ``eventLoops``.
     ///   - poolLimit: The maximum number of connections to one host; further requests wait. Default: the settings' value.
     ///   - lookUp: Returns the addresses of a name. Default: the system's resolver.
+    ///   - clock: The time that bodies of stores have.
     ///   - readFile: Returns the bytes of a file of AWS's settings, at most that many; `nil` if it cannot be read. Default:
     ///     there are none.
     package init(
         _ settings: TransferSettings, group: (any EventLoopGroup)? = nil, poolLimit: Int? = nil,
-        lookUp: (@Sendable (String) async -> [IPAddress])? = nil,
+        clock: any EngineClock = SystemClock(), lookUp: (@Sendable (String) async -> [IPAddress])? = nil,
         readFile: @escaping @Sendable (_ path: String, _ most: Int) async -> [UInt8]? = { _, _ in nil }
     ) {
         s3 = S3Access(readFile: readFile)
+        self.clock = clock
         names = lookUp == nil ? .shared : nil
         self.lookUp = lookUp ?? { await HostNames.shared.addresses(of: $0) }
         state = Mutex(State(settings: settings))

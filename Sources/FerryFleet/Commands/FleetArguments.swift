@@ -158,8 +158,19 @@ package struct WorkArguments: ParsableArguments, Sendable {
     @Option(help: ArgumentHelp("Rate limit per second: 500K, 5M, 1MiB; for all files together.", valueName: "rate"))
     package var limitRate: String?
 
-    @Flag(help: "Refuse connections to private, local and metadata addresses.")
-    package var noPrivate = false
+    @Option(
+        help: ArgumentHelp(
+            """
+            The only directory or s3:// prefix below which batches may put files here (default: any but hidden directories and \
+            those of the system).
+            """, valueName: "dir"), completion: .directory)
+    package var into: String?
+
+    @Flag(help: "Connect to private, local and metadata addresses too.")
+    package var allowPrivate = false
+
+    @Flag(name: .customLong("allow-s3-sources"), help: "Fetch objects of stores too, with the keys of this worker.")
+    package var allowS3Sources = false
 
     @Flag(help: "Do not sync files to the disk: a power cut may lose finished files.")
     package var noFsync = false

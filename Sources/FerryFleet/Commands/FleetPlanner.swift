@@ -110,13 +110,14 @@ enum FleetPlanner {
         template.syncsToDisk = !arguments.noFsync
         // The path is the row's alone: what is there is of a worker that was lost before it could report it.
         template.onConflict = .overwrite
-        if arguments.noPrivate { template.network.allowsPrivate = false }
+        template.network.allowsPrivate = arguments.allowPrivate
         let name = arguments.name ?? world.environment["HOSTNAME"] ?? "worker"
         guard 1...256 ~= name.utf8.count, PrintableText.escape(name) == name else {
             throw UsageError("--name needs 1 to 256 printable bytes")
         }
         return WorkerPlan(
-            configuration: configuration, staging: Paths.join(directory, "staging"), template: template, name: name,
+            configuration: configuration, staging: Paths.join(directory, "staging"), template: template,
+            bounds: try WorkerBounds(into: arguments.into, allowsObjects: arguments.allowS3Sources), name: name,
             lease: try duration(arguments.lease, option: "--lease", in: leases),
             ahead: try duration(arguments.ahead, option: "--ahead", in: aheads),
             endsWhenDone: arguments.untilDone, isVerbose: arguments.verbose)

@@ -79,8 +79,7 @@ package enum FleetProgram {
                 for batch in batches { console.result(JSONLine.of(batch).text + "\n") }
                 return .done
             }
-            let lines = FleetText.table(batches)
-            for line in lines { console.result(line + "\n") }
+            for line in FleetText.table(batches) { console.result(PrintableText.escape(line) + "\n") }
             return .done
         }
     }
@@ -91,7 +90,7 @@ package enum FleetProgram {
             for batch in try await store.identifiers(arguments.batch.batch) {
                 var page = try await store.results(batch, after: 0, failedOnly: arguments.failed)
                 while !page.lines.isEmpty {
-                    for line in page.lines { console.result(line + "\n") }
+                    for line in page.lines { console.result(PrintableText.escapeJSON(line) + "\n") }
                     // A slow reader is waited for: memory does not grow with the results.
                     await console.drained()
                     page = try await store.results(batch, after: page.last, failedOnly: arguments.failed)

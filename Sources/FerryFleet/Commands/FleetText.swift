@@ -9,7 +9,7 @@ enum FleetText {
         let rows =
             [titles]
             + batches.map { batch in
-                [batch.name, batch.state]
+                [batch.name, batch.state].map(PrintableText.escape)
                     + [batch.total, batch.completed, batch.failed, batch.leased, batch.waiting].map { "\($0)" }
             }
         let widths = titles.indices.map { column in rows.map { DisplayWidth.columns(of: $0[column]) }.max() ?? 0 }

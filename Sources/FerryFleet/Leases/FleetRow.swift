@@ -17,11 +17,12 @@ struct FleetRow: Sendable, Hashable {
         url.host.utf8.last == UInt8(ascii: ".") ? String(url.host.dropLast()) : url.host
     }
 
-    init(_ lease: FleetLease, number: Int64, urls: String, checksum: String?) {
+    init(_ lease: FleetLease, number: Int64, urls: String, checksum: String?, within bounds: WorkerBounds) {
         key = RowKey(batch: lease.batch.id, number: number)
         self.lease = lease.number
         do throws(TextError) {
             let (sources, digest) = try Self.parse(urls, checksum)
+            if let problem = bounds.problem(of: lease.batch, sources) { throw TextError(problem) }
             let path = Self.path(in: lease.batch, number: number, sources[0])
             var request = DownloadRequest(
                 sources: sources, destination: .file(Paths.join(lease.batch.directory, path)))

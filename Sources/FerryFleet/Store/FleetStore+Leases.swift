@@ -42,7 +42,7 @@ extension FleetStore {
     }
 
     /// The rows of a lease that have no result. A row that cannot be used has its reason in place of its request.
-    func rows(of lease: FleetLease) async throws(DatabaseError) -> [FleetRow] {
+    func rows(of lease: FleetLease, within bounds: WorkerBounds) async throws(DatabaseError) -> [FleetRow] {
         let found = try await link.rows(
             """
             SELECT e.number, e.urls, e.checksum FROM ferry.entry e
@@ -54,7 +54,9 @@ extension FleetStore {
         var rows: [FleetRow] = []
         for row in found.rows {
             let number = try row.number(0, in: lease.first...lease.last)
-            rows.append(FleetRow(lease, number: number, urls: try row.text(1), checksum: row.optional(2)))
+            rows.append(
+                FleetRow(
+                    lease, number: number, urls: try row.text(1), checksum: row.optional(2), within: bounds))
         }
         return rows
     }

@@ -120,7 +120,7 @@ extension FleetWorker {
             }
         }
         for lease in machine.unread {
-            let found = try await store.rows(of: lease)
+            let found = try await store.rows(of: lease, within: plan.bounds)
             take(found, of: lease.number)
             changed.notify()
         }

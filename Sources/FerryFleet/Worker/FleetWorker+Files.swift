@@ -33,7 +33,7 @@ extension FleetWorker {
         let table = budgets
         for lease in machine.unread {
             var ended: [RowKey: FleetResult] = [:]
-            let rows = try await store.rows(of: lease)
+            let rows = try await store.rows(of: lease, within: plan.bounds)
             for row in rows {
                 guard let download = downloads[row.key] else { continue }
                 if delay(of: download, startedUnder: table.key(of: row.host), attempts: 1) != nil { continue }

@@ -9,6 +9,8 @@ struct WorkerPlan: Sendable {
     var staging: String
     /// What all requests share.
     var template: DownloadRequest
+    /// What the database may ask for.
+    var bounds: WorkerBounds
     /// The name in `ferry.worker`.
     var name: String
     /// How long leases are held after the last heartbeat.

@@ -12,14 +12,14 @@ extension Aria2RPC {
         return await status(of: try await row(call), keys, readsJournal: true).value(keys)
     }
 
-    func tellActive(_ call: Aria2Call) async throws -> JSONValue {
+    func tellActive(_ call: Aria2Call, _ visit: Aria2Visit) async throws -> JSONValue {
         let keys = try call.keys(0)
         let running = api.manager.running.filter { $0.session == Self.session }.map(\.status.id)
         let rows = try await api.manager.rows(running).sorted { $0.key < $1.key }
-        return await value(of: rows, in: .active, keys)
+        return try await value(of: rows, in: .active, keys, visit)
     }
 
-    func tell(_ group: Aria2State.Group, _ call: Aria2Call) async throws -> JSONValue {
+    func tell(_ group: Aria2State.Group, _ call: Aria2Call, _ visit: Aria2Visit) async throws -> JSONValue {
         let (offset, number) = (try call.whole(0), try call.whole(1, atLeast: 0))
         let keys = try call.keys(2)
         let filter = RowFilter(kinds: group.kinds, session: Self.session)
@@ -30,17 +30,22 @@ extension Aria2RPC {
             let limit = min(FerryAPI.mostEntries, range.upperBound - start)
             rows += try await api.manager.page(filter, offset: start, limit: limit).rows
         }
-        return await value(of: isReversed ? rows.reversed() : rows, in: group, keys)
+        return try await value(of: isReversed ? rows.reversed() : rows, in: group, keys, visit)
     }
 
     /// Those whose state has changed since the rows were read may be in another group by now.
     private func value(
-        of rows: [CatalogueRow], in group: Aria2State.Group, _ keys: Set<String>?
-    ) async -> JSONValue {
+        of rows: [CatalogueRow], in group: Aria2State.Group, _ keys: Set<String>?, _ visit: Aria2Visit
+    ) async throws -> JSONValue {
         var values: [JSONValue] = []
+        var length = 0
         for row in rows {
             let status = await status(of: row, keys, readsJournal: keys?.contains("bitfield") ?? (group == .active))
-            if status.state.group == group { values.append(status.value(keys)) }
+            guard status.state.group == group else { continue }
+            let value = status.value(keys)
+            length += value.textLength
+            try visit.checkRoom(for: length)
+            values.append(value)
         }
         return .list(values)
     }

@@ -75,7 +75,10 @@ struct Aria2RPC: Sendable {
             let method = Aria2Method(rawValue: call.method)
             if method?.isOpen != true { try visit.present(call.takeToken(), to: secret) }
             guard let method else { throw Aria2Error("No such method: \(call.method)") }
-            return .success(try await value(of: method, call, &visit))
+            let value = try await value(of: method, call, &visit)
+            // Its results have been counted one by one.
+            if method != .multicall { try visit.tell(value) }
+            return .success(value)
         } catch let error as Aria2Error {
             return .failure(error)
         } catch let error as DownloadError {
@@ -104,9 +107,9 @@ struct Aria2RPC: Sendable {
         case .getUris: try await getUris(call)
         case .getFiles: try await getFiles(call)
         case .getServers: try await getServers(call)
-        case .tellActive: try await tellActive(call)
-        case .tellWaiting: try await tell(.waiting, call)
-        case .tellStopped: try await tell(.stopped, call)
+        case .tellActive: try await tellActive(call, visit)
+        case .tellWaiting: try await tell(.waiting, call, visit)
+        case .tellStopped: try await tell(.stopped, call, visit)
         case .getOption: Aria2Options(of: try await row(call)).value
         case .changeUri: try await changeUri(call)
         case .changeOption: try await changeOption(call)

@@ -114,6 +114,9 @@ package struct FileOptions: ParsableArguments, Sendable {
         help: ArgumentHelp("Only the entries of a list whose host is in part K of N.", valueName: "k/n"))
     package var shard: String?
 
+    @Flag(help: "Let lists put files elsewhere: out= and dir= may be absolute, have .. and hidden names.")
+    package var trustList = false
+
     @Option(
         help: ArgumentHelp(
             "Request the failed entries of a results file again, in place of URLs and lists.", valueName: "file"),

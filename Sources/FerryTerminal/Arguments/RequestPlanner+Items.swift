@@ -3,12 +3,17 @@ import FerryCore
 import HTTPTypes
 
 extension RequestPlanner {
-    /// Returns the request fields that all files of the command share.
-    func template() throws(UsageError) -> DownloadRequest {
+    /// Returns the headers of the command, secret ones too.
+    func headers() throws(UsageError) -> HTTPFields {
+        try world.headers(options.header + cookieFields, referer: options.referer)
+    }
+
+    /// Returns the request fields that all files of the command share, of `headers` those that are not secret.
+    func template(_ headers: HTTPFields) throws(UsageError) -> DownloadRequest {
         var request = DownloadRequest(sources: [], destination: .directory(directory))
         request.uploadTo = upload?.object
         request.onConflict = try conflictRule()
-        request.headers = try world.headers(options.header + cookieFields, referer: options.referer)
+        request.headers = headers.withoutSecrets
         request.maxConnections = try Self.connections(options)
         request.maxBytes = try options.maxSize.map { text throws(UsageError) in
             try PlanningWorld.size(text, option: "--max-size")
@@ -97,10 +102,16 @@ extension RequestPlanner {
 
     /// Returns the request of a list entry, with its directory prepared.
     ///
-    /// - Parameter number: The number of the entry in the run.
+    /// - Parameters:
+    ///   - number: The number of the entry in the run.
+    ///   - isOurs: Whether Ferry has written the list, with the paths of an earlier run.
     mutating func request(
-        _ entry: URLList.Entry, template: DownloadRequest, number: Int
+        _ entry: URLList.Entry, template: DownloadRequest, number: Int, isOurs: Bool
     ) throws(UsageError) -> DownloadRequest {
+        guard isOurs || files.trustList || entry.staysBelow else {
+            throw UsageError(
+                "out= and dir= of a list are relative, without .. and hidden names; --trust-list allows others")
+        }
         var request = template
         request.sources = entry.urls.map(withNetrc)
         let own = decidesChecksums ? nil : entry.checksum

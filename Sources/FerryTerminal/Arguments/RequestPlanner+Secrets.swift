@@ -7,7 +7,7 @@ import HTTPTypes
 extension RequestPlanner {
     /// Returns the grant of the command's credentials and secret headers; `nil` if it has none.
     func grant(for items: PlannedItems, _ targets: [Target]) throws(UsageError) -> SecretGrant? {
-        guard options.user != nil || items.template.hasSecrets else { return nil }
+        guard options.user != nil || !secretHeaders.isEmpty else { return nil }
         let named = Set(
             targets.compactMap { target -> Origin? in
                 if case .url(let url) = target { url.origin } else { nil }
@@ -66,7 +66,7 @@ extension RequestPlanner {
         guard items.hasDocuments || items.contains(where: { $0.request?.sources.isEmpty == true }) else {
             return try grant(items, word, to: servers, partsOf: nil)
         }
-        let both: Reason = items.template.hasSecrets ? "user name and password and headers" : "user name and password"
+        let both: Reason = !secretHeaders.isEmpty ? "user name and password and headers" : "user name and password"
         let what: Reason = word == nil ? "headers" : both
         let question: Reason = "Send \(what) to \(server)?"
         guard try world.confirm(question.local) else {
@@ -81,7 +81,7 @@ extension RequestPlanner {
         SecretGrant(
             servers: servers, partServer: server,
             credentials: try word.map { word throws(UsageError) in try world.credentials(of: word) },
-            headers: items.template.headers)
+            headers: secretHeaders)
     }
 
     /// Returns the servers of an item, as far as they are known.
@@ -128,102 +128,5 @@ package struct PasswordLine: Sendable, Hashable {
             if bytes.count < 4096 { bytes.append(byte) }
             return .more
         }
-    }
-}
-
-/// The credentials and secret headers of a command, and the servers that they are for. All other items are downloaded
-/// without them, also those that a list got after it was checked.
-struct SecretGrant: Sendable {
-    var servers: Set<Origin>
-    /// The server of part files whose URLs only their journals name; `nil` if these get no secrets.
-    var partServer: Origin?
-    var credentials: Credentials?
-    /// The headers that all items of the command share.
-    var headers: HTTPFields
-
-    func apply(to item: GetPlan.Item) -> GetPlan.Item {
-        switch item {
-        case .request(let request): .request(applied(to: request))
-        case .parts(let directory, let request): .parts(directory: directory, applied(to: request))
-        case .unusable: item
-        }
-    }
-
-    private func applied(to request: DownloadRequest) -> DownloadRequest {
-        var request = request
-        if request.sources.isEmpty ? partServer != nil : SecretScope.home(of: request).map(servers.contains) ?? false {
-            request.credentials = credentials
-            if request.sources.isEmpty { request.secretsOrigin = partServer }
-        } else {
-            // Secret headers of its own list entry remain.
-            let all = request.headers
-            request.headers = HTTPFields()
-            for field in all where !field.name.isSecret || !headers.contains(field) { request.headers.append(field) }
-        }
-        return request
-    }
-}
-
-/// Finds the secrets in a command line: passwords, header values, and user info in URLs and proxies.
-package enum ArgumentSecrets {
-    /// Returns the byte ranges to hide in each argument.
-    package static func ranges(in arguments: [[UInt8]]) -> [[Range<Int>]] {
-        var option: String?
-        return arguments.map { argument in
-            if let name = option {
-                option = nil
-                return ranges(of: argument[...], for: name)
-            }
-            let text = String(decoding: argument, as: UTF8.self)
-            if secretOptions.contains(text) {
-                option = text
-                return []
-            }
-            if text.utf8.hasPrefix("proxy=") { return proxyUserInfo(argument.dropFirst("proxy=".utf8.count)) }
-            if let name = secretOptions.first(where: { text.utf8.hasPrefix($0 + "=") }) {
-                return ranges(of: argument.dropFirst(name.utf8.count + 1), for: name)
-            }
-            return userInfo(argument[...])
-        }
-    }
-
-    private static let secretOptions = [
-        "--user", "--header", "--cookie", "--proxy", "-u", "-H", "-b", "--http-user", "--http-passwd", "--rpc-secret",
-        "--all-proxy", "--http-proxy", "--https-proxy", "--all-proxy-passwd", "--http-proxy-passwd",
-        "--https-proxy-passwd", "--aria2-secret",
-    ]
-
-    private static func ranges(of value: ArraySlice<UInt8>, for option: String) -> [Range<Int>] {
-        switch option {
-        case "--header" where value.first == UInt8(ascii: "@"), "-H" where value.first == UInt8(ascii: "@"),
-            "--aria2-secret" where value.first == UInt8(ascii: "@"):
-            []
-        case "--proxy", "--all-proxy", "--http-proxy", "--https-proxy": proxyUserInfo(value)
-        default: value.isEmpty ? [] : [value.indices]
-        }
-    }
-
-    /// Returns the range from `://` to the last `@` of the authority, which ends at `/`, `?` or `#` (RFC 3986 §3.2); of a
-    /// database's URL to the last `@`, as libpq reads it.
-    private static func userInfo(_ text: ArraySlice<UInt8>) -> [Range<Int>] {
-        guard let start = afterScheme(text) else { return [] }
-        let rest = text[start...]
-        if text.starts(with: "postgres".utf8) {
-            return rest.lastIndex(of: UInt8(ascii: "@")).map { [start..<$0] } ?? []
-        }
-        let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
-        guard let at = rest[..<(end ?? rest.endIndex)].lastIndex(of: UInt8(ascii: "@")) else { return [] }
-        return [start..<at]
-    }
-
-    /// Returns the range up to the last `@`, as a proxy's password may contain a `/`.
-    private static func proxyUserInfo(_ text: ArraySlice<UInt8>) -> [Range<Int>] {
-        guard let at = text.lastIndex(of: UInt8(ascii: "@")) else { return [] }
-        return [(afterScheme(text[..<at]) ?? text.startIndex)..<at]
-    }
-
-    private static func afterScheme(_ text: ArraySlice<UInt8>) -> Int? {
-        let separator = Array("://".utf8)
-        return text.indices.first { text[$0...].starts(with: separator) }.map { $0 + separator.count }
     }
 }

@@ -17,6 +17,8 @@ struct RequestPlanner: Sendable {
     var names: NameTemplate?
     /// Where the files are uploaded to; `nil` if they stay here.
     var upload: UploadTarget?
+    /// The secret headers of the command, for the servers that ``SecretGrant`` has.
+    var secretHeaders = HTTPFields()
 
     /// Returns the items of the command.
     ///
@@ -32,7 +34,9 @@ struct RequestPlanner: Sendable {
         let targets = try planner.targets()
         try planner.checkSingles(targets)
         planner.upload = try UploadTarget(of: files, world)
-        let template = try planner.template()
+        let headers = try planner.headers()
+        planner.secretHeaders = headers.secrets
+        let template = try planner.template(headers)
         planner.names =
             files.dedup
             ? try NameTemplate(parsing: files.name ?? NameTemplate.content, isOfContent: true)
@@ -146,6 +150,7 @@ struct RequestPlanner: Sendable {
         if files.shard != nil, files.lists.isEmpty, files.retryFrom == nil {
             throw UsageError("--shard divides a list; give -i LIST")
         }
+        if files.trustList, files.lists.isEmpty { throw UsageError("--trust-list goes with -i LIST") }
         if files.dedup, let option = files.output != nil ? "-o" : trust.onConflict != nil ? "--on-conflict" : nil {
             throw UsageError("--dedup and \(option) cannot be used together")
         }

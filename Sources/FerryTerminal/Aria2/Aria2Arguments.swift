@@ -1,4 +1,5 @@
 import FerryCore
+import HTTPTypes
 
 /// A failure of the `aria2c` command itself, with aria2's exit status.
 struct Aria2Failure: Error, Hashable {
@@ -46,6 +47,28 @@ struct Aria2Values: Sendable, Hashable {
         return merged
     }
 
+    /// Returns the values of the command for one of its downloads, with those of the list's entry over them. A password is
+    /// the command's only with the command's name and proxy: an entry cannot have it sent to its own.
+    func forEntry(_ entry: Aria2Values) -> Aria2Values {
+        var command = self
+        if entry["http-user"] != nil { command.texts["http-passwd"] = nil }
+        for proxy in ["all-proxy", "http-proxy", "https-proxy"] {
+            if entry[proxy] != nil { command.texts[proxy + "-user"] = nil }
+            if entry[proxy] != nil || entry[proxy + "-user"] != nil { command.texts[proxy + "-passwd"] = nil }
+        }
+        return command.merged(with: entry)
+    }
+
+    /// Removes the credentials and the secret headers, which ``SecretGrant`` has for all downloads of the command. Returns
+    /// them.
+    mutating func takeSecrets() -> (headers: [String], user: String?) {
+        let user = texts["http-user"].map { $0 + ":" + (texts["http-passwd"] ?? "") }
+        (texts["http-user"], texts["http-passwd"]) = (nil, nil)
+        let secret = headers.filter { (try? HeaderLine.parse($0))?.name.isSecret ?? true }
+        headers.removeAll { secret.contains($0) }
+        return (secret, user)
+    }
+
     subscript(name: String) -> String? { texts[name] }
 
     func flag(_ name: String, default standard: Bool = false) -> Bool { texts[name].map { $0 == "true" } ?? standard }
@@ -75,60 +98,19 @@ struct Aria2Values: Sendable, Hashable {
     }
 }
 
-/// The command line of aria2c: options as getopt_long(3) reads them, and the words that are no options.
+/// The command line of aria2c: its options, and the words that are no options.
 struct Aria2Arguments: Sendable, Hashable {
     var values = Aria2Values()
     var words: [String] = []
 
     init(_ arguments: some Sequence<String>) throws(Aria2Failure) {
-        var rest = Array(arguments)[...]
-        while let argument = rest.popFirst() {
-            if argument == "--" {
-                words += rest
-                return
-            }
-            if let name = argument.dropping(prefix: "--") {
-                try readLong(name, &rest)
-            } else if argument.utf8.hasPrefix("-"), argument != "-" {
-                try readLetters(argument.dropFirst(), &rest)
-            } else {
-                words.append(argument)
+        var reader = Aria2WordReader(Array(arguments))
+        while let element = try reader.next() {
+            switch element {
+            case .word(let word): words.append(word)
+            case .option(let name, let place): try values.set(name, place.map(reader.text) ?? "true")
             }
         }
-    }
-
-    private mutating func readLong(_ text: Substring, _ rest: inout ArraySlice<String>) throws(Aria2Failure) {
-        let parts = text.split(at: "=", maxSplits: 1, omittingEmptySubsequences: false).map(String.init)
-        let name: String
-        do throws(Aria2CommandOption.Ambiguous) { name = try Aria2CommandOption.complete(parts[0]) } catch {
-            let hint = error.names.isEmpty ? "" : ": it may be " + error.names.map { "--" + $0 }.joined(separator: ", ")
-            throw .option("unrecognized option '--\(parts[0])'\(hint)")
-        }
-        try set(name, parts.count == 2 ? parts[1] : nil, &rest)
-    }
-
-    /// Reads `-x16`, `-x 16`, or several flags in one word.
-    private mutating func readLetters(_ text: Substring, _ rest: inout ArraySlice<String>) throws(Aria2Failure) {
-        var letters = text
-        while let letter = letters.popFirst() {
-            guard let name = Aria2CommandOption.letters[letter] else { throw .option("invalid option -- '\(letter)'") }
-            if Aria2CommandOption.find(name)?.value == .flag {
-                let value = ["true", "false"].first { letters.hasSameBytes(as: $0) }
-                if value != nil { letters = "" }
-                try set(name, value, &rest)
-            } else {
-                try set(name, letters.isEmpty ? nil : String(letters), &rest)
-                letters = ""
-            }
-        }
-    }
-
-    private mutating func set(
-        _ name: String, _ value: String?, _ rest: inout ArraySlice<String>
-    ) throws(Aria2Failure) {
-        if Aria2CommandOption.find(name)?.value == .flag { return try values.set(name, value ?? "true") }
-        guard let value = value ?? rest.popFirst() else { throw .option("option '--\(name)' requires an argument") }
-        try values.set(name, value)
     }
 }
 

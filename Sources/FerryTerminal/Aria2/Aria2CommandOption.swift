@@ -38,6 +38,17 @@ enum Aria2CommandOption {
 
     struct Ambiguous: Error { var names: [String] }
 
+    /// What of an option's value is secret, whatever becomes of the option: by the words of which aria2 makes its names.
+    static func secrecy(of name: String) -> ArgumentSecrets.Secrecy? {
+        if name == "header" { return .header }
+        if name.utf8.hasSuffix("-proxy") { return .proxy }
+        let words = ["-passwd", "-user", "-secret"]
+        return words.contains { name.utf8.hasSuffix($0) } ? .whole : nil
+    }
+
+    /// The names of all options.
+    static var all: [String] { Array(uses.keys) }
+
     /// The options of one letter.
     static let letters: [Character: String] = [
         "v": "version", "h": "help", "t": "timeout", "m": "max-tries", "l": "log", "d": "dir", "o": "out", "s": "split",

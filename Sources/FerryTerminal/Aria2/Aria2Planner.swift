@@ -19,7 +19,10 @@ struct Aria2Planner {
         var warnings: [String]
     }
 
+    /// The options of the command without its secrets.
     private let values: Aria2Values
+    /// The secret headers of the command, and the name and password of `--http-user`.
+    private let secrets: (headers: [String], user: String?)
     private let world: PlanningWorld
     /// The arguments of a `ferry get` without any.
     private let standard: GetOptions
@@ -45,9 +48,11 @@ struct Aria2Planner {
             world.absolute = absolute
             world.directory = Paths.parent(of: absolute("file"))
         }
-        let planner = Aria2Planner(values: values, world: world, standard: standard, makeGID: gid)
+        let defaults = values
+        let secrets = values.takeSecrets()
+        let planner = Aria2Planner(values: values, secrets: secrets, world: world, standard: standard, makeGID: gid)
         return values.flag("enable-rpc")
-            ? .service(try planner.service(arguments.words)) : .downloads(try planner.run(arguments.words))
+            ? .service(try planner.service(arguments.words, defaults)) : .downloads(try planner.run(arguments.words))
     }
 
     private static func settings(_ path: String?, _ world: PlanningWorld) throws(Aria2Failure) -> String? {
@@ -91,7 +96,8 @@ struct Aria2Planner {
         return Run(plan: plan, output: output, hooks: Aria2Hooks(values), life: try life, warnings: warnings)
     }
 
-    private func service(_ words: [String]) throws(Aria2Failure) -> Aria2Service {
+    /// - Parameter given: The options of the command with its secrets: those of each download that a client adds.
+    private func service(_ words: [String], _ given: Aria2Values) throws(Aria2Failure) -> Aria2Service {
         var (items, warnings) = try items(words)
         let unfollowed = Aria2Service.unfollowed.filter { values[$0].map { $0 != "false" } ?? false }
         if !unfollowed.isEmpty {
@@ -99,10 +105,10 @@ struct Aria2Planner {
             warnings.append("ferry ignores \(names) with --enable-rpc")
         }
         let directory = values["dir"].flatMap { $0.isEmpty ? nil : $0 }.map(world.absolute) ?? world.directory
-        var defaults = values.texts
+        var defaults = given.texts
         // These are of the command, or of one download.
         for name in ["dir", "out", "gid", "checksum"] { defaults[name] = nil }
-        if !values.headers.isEmpty { defaults["header"] = values.headers.joined(separator: "\n") }
+        if !given.headers.isEmpty { defaults["header"] = given.headers.joined(separator: "\n") }
         let requests = items.compactMap(\.request).map { request in
             var request = request
             // The identifier that has this gid in aria2's interface.
@@ -130,7 +136,8 @@ struct Aria2Planner {
         }
     }
 
-    /// Returns the downloads of the words and of the files that the options name, and what to say of them.
+    /// Returns the downloads of the words and of the files that the options name, and what to say of them. All are of one
+    /// command: its secrets are granted once, to the server of the first URI.
     private func items(_ words: [String]) throws(Aria2Failure) -> (items: [GetPlan.Item], warnings: [String]) {
         var warnings =
             values.ignored.isEmpty
@@ -139,8 +146,14 @@ struct Aria2Planner {
         if let path = values["input-file"] {
             let (entries, unknown) = try Aria2Files.entries(try Self.read(path, world))
             warnings += unknown.map { "Unknown option: \($0)" }
-            for entry in entries { items += try self.items(entry.words, values.merged(with: entry.values)) }
+            for entry in entries {
+                if entry.values.headers.contains(where: { $0.utf8.hasPrefix("@") }) {
+                    throw .option("header: a list cannot name a file")
+                }
+                items += try self.items(entry.words, values.forEntry(entry.values))
+            }
         }
+        let entryCount = items.count
         let documents = words.filter(isDocument) + [values["metalink-file"]].compactMap(\.self)
         for path in documents {
             for item in try documentItems(path) {
@@ -148,12 +161,48 @@ struct Aria2Planner {
             }
         }
         let uris = words.filter { !isDocument($0) }
+        var own: [GetPlan.Item] = []
         if values.flag("force-sequential") {
-            for uri in uris { items += try self.items([uri], values) }
+            for uri in uris { own += try self.items([uri], values) }
         } else if !uris.isEmpty {
-            items += try self.items(uris, values)
+            own = try self.items(uris, values)
         }
-        return (items, warnings)
+        guard let grant = try grant(to: own + items, areDocuments: own.isEmpty && entryCount == 0) else {
+            return (items + own, warnings)
+        }
+        items += own
+        let left = items.count(where: grant.leavesOut)
+        if left > 0 {
+            let server = grant.servers.first.map { "\($0)" } ?? "no server"
+            warnings.append(
+                "credentials and secret headers of the command are for \(server) alone: \(left) downloads do without")
+        }
+        return (items.map(grant.apply), warnings)
+    }
+
+    /// Returns the grant of the command's secrets, to the server of its first URI, else of the first one in its list; `nil`
+    /// if it has none. A document was perhaps written by others, so the user is asked.
+    ///
+    /// - Parameter items: The downloads, the command's own first.
+    private func grant(to items: [GetPlan.Item], areDocuments: Bool) throws(Aria2Failure) -> SecretGrant? {
+        guard secrets.user != nil || !secrets.headers.isEmpty else { return nil }
+        let home = items.lazy.compactMap(\.request).compactMap(SecretScope.home(of:)).first
+        let (what, isSent): (Reason, Bool)
+        do throws(UsageError) {
+            let headers = try world.headers(secrets.headers).secrets
+            let credentials = try secrets.user.map { text throws(UsageError) in
+                try world.credentials(of: UserWord(text))
+            }
+            let grant = SecretGrant(
+                servers: home.map { [$0] } ?? [], credentials: credentials, headers: headers)
+            guard let home, areDocuments else { return grant }
+            let both: Reason = headers.isEmpty ? "user name and password" : "user name and password and headers"
+            what = credentials == nil ? "headers" : both
+            let question: Reason = "Send \(what) to \(home)?"
+            isSent = try world.confirm(question.local)
+            if isSent { return grant }
+        } catch { throw Aria2Failure(.unknown, error.message) }
+        throw Aria2Failure(.unknown, "\(what) were not sent: give a URI of the server")
     }
 
     private func isDocument(_ word: String) -> Bool {
@@ -284,7 +333,7 @@ struct Aria2Planner {
         options.request.retries = tries == 0 ? "inf" : String(tries - 1)
         if let user = values["http-user"] {
             options.request.user = user + ":" + (values["http-passwd"] ?? "")
-        } else if !values.flag("no-netrc") {
+        } else if secrets.user == nil, !values.flag("no-netrc") {
             let path = world.environment["NETRC"] ?? world.environment["HOME"].map { Paths.join($0, ".netrc") }
             options.request.netrc = path.map { world.kind($0) == .file } ?? false
         }

@@ -23,7 +23,7 @@ package struct FailureReason: Sendable, Hashable {
     static let statuses = 100...599
 
     private static let late: Set<ErrorPhrase.Key> = [
-        .stalled, .noAnswerInTime, .noConnectionInTime, .noHandshakeInTime, .connectTimedOut,
+        .stalled, .slowBody, .noAnswerInTime, .noConnectionInTime, .noHandshakeInTime, .connectTimedOut,
     ]
     private static let answers: Set<ErrorPhrase.Key> = [.serverAnswered, .answered, .answeredNoFile, .unusableList]
 

@@ -172,7 +172,7 @@ package struct BrowserHost: Sendable {
     private func take(_ offer: BrowserLink) async throws(DownloadError) -> (ListedDownload, isRenewed: Bool)? {
         guard try await isServed(offer) else { return nil }
         if let renewed = try await renew(by: offer) { return (renewed, true) }
-        var request = offer.request(isPaused: true)
+        var request = await offer.request(isPaused: true, isPrivate: DownloadManager.isPrivate)
         var listed = try await add([request])[0]
         if listed.id != request.id, case .completed = listed.status.state {
             // A browser downloads a file again, too.
@@ -217,7 +217,8 @@ package struct BrowserHost: Sendable {
             if let renewed = try await renew(by: offer) {
                 added.append(renewed)
             } else {
-                new.append(offer.request(isPaused: false))
+                let request = await offer.request(isPaused: false, isPrivate: DownloadManager.isPrivate)
+                new.append(request)
             }
         }
         if new.isEmpty { return added }

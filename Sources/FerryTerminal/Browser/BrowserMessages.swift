@@ -70,7 +70,21 @@ package struct BrowserLink: ClientBody, Hashable {
     private static let mostPageBytes = 2048
 
     /// Returns the request for a new download.
-    package func request(isPaused: Bool) -> DownloadRequest {
+    ///
+    /// Browsers keep public pages from requests into the user's network, also over redirects (Private Network Access). So
+    /// does Ferry for what it requests in their place, if the page, where it is known, and the first address are public.
+    ///
+    /// - Parameter isPrivate: Whether a host is an address of this machine or its network, or a name of one; `nil` if that is
+    ///   not known.
+    package func request(isPaused: Bool, isPrivate: (String) async -> Bool?) async -> DownloadRequest {
+        var request = plainRequest(isPaused: isPaused)
+        let address = (page ?? referer).flatMap { try? DownloadURL($0) }
+        for host in Set([url.host, address?.host ?? url.host]) where await isPrivate(host) != false { return request }
+        request.network.allowsPrivate = false
+        return request
+    }
+
+    private func plainRequest(isPaused: Bool) -> DownloadRequest {
         let name = name.flatMap(SafeName.sanitize)
         var request = DownloadRequest(
             sources: [url], destination: .directory("", name: name.map { .exact($0) } ?? .suggested))
@@ -94,7 +108,7 @@ package struct BrowserLink: ClientBody, Hashable {
 
     /// The change that gives this link to a listed download.
     package var change: RequestChange {
-        let new = request(isPaused: false)
+        let new = plainRequest(isPaused: false)
         var change = RequestChange()
         change.set(.urls, \.sources, new.sources)
         change.set(.headers, \.headers, new.headers)

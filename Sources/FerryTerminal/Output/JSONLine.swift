@@ -85,14 +85,7 @@ package struct JSONLine: Encodable, Sendable {
     /// which is a defect.
     package var text: String {
         guard let data = try? APICoding.encode(self, sortsKeys: true) else { return "" }
-        let text = String(decoding: data, as: UTF8.self)
-        guard text.unicodeScalars.contains(where: PrintableText.isUnsafe) else { return text }
-        // Such characters only occur within strings, where an escape sequence is equivalent (RFC 8259 §7).
-        return text.unicodeScalars.map { scalar in
-            guard PrintableText.isUnsafe(scalar) else { return String(scalar) }
-            return String(scalar).utf16.map { "\\u" + String(String(Int($0) + 0x10000, radix: 16).dropFirst()) }
-                .joined()
-        }.joined()
+        return PrintableText.escapeJSON(String(decoding: data, as: UTF8.self))
     }
 
     private enum CodingKeys: String, CodingKey { case v, kind, id, date, exitCode, command }

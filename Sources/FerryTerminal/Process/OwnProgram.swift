@@ -15,7 +15,7 @@ package enum OwnProgram {
 
     /// Resolves a path likewise, without `.`, `..` and empty components. Lexical: the working directory has no links in
     /// its path.
-    static func plain(_ path: String) -> String {
+    package static func plain(_ path: String) -> String {
         var parts: [Substring] = []
         for part in absolute(path).split(at: "/") where part != "." {
             if part == ".." { _ = parts.popLast() } else { parts.append(part) }
@@ -32,7 +32,8 @@ package enum CommandArguments {
         let words = ProcessArguments.all
         guard let program = words.first else { return nil }
         let arguments = Array(words.dropFirst())
-        ProcessArguments.hide([[]] + ArgumentSecrets.ranges(in: arguments.map { Array($0.utf8) }))
+        ProcessArguments.hide(
+            [[]] + ArgumentSecrets.ranges(in: arguments.map { Array($0.utf8) }, program: program))
         return (program, arguments)
     }
 }

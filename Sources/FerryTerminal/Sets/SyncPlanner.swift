@@ -35,16 +35,18 @@ struct SyncPlanner: Sendable {
     func template(for url: DownloadURL?) throws(UsageError) -> DownloadRequest {
         let planner = RequestPlanner(
             files: options.files, options: options.request, trust: options.trust, world: world)
-        var request = try planner.template()
+        let headers = try planner.headers()
+        let request = try planner.template(headers)
+        var (credentials, server): (Credentials?, Origin?)
         if let text = options.request.user {
             let word = url == nil ? try UserWord(namingServer: text) : try UserWord(text)
-            request.secretsOrigin = word.server
-            request.credentials = try world.credentials(of: word)
+            server = word.server
+            credentials = try world.credentials(of: word)
         } else if let netrc = try planner.readNetrc() {
             guard let url else { throw UsageError("--netrc needs a URL, whose server gets the password") }
-            request.credentials = netrc.credentials(for: url.host)
+            credentials = netrc.credentials(for: url.host)
         }
-        return request
+        return SecretGrant.ofSet(request, credentials: credentials, headers: headers.secrets, server: server)
     }
 
     func source(_ arguments: SyncArguments) throws(UsageError) -> (SetSource, SyncOptions) {

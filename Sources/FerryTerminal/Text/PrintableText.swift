@@ -15,6 +15,18 @@ package enum PrintableText {
         return String(shown)
     }
 
+    /// Returns a line of JSON that has the same meaning, with the same characters escaped as JSON does. Of a line whose
+    /// author is unknown too: such characters have no place outside of its strings.
+    package static func escapeJSON(_ line: String) -> String {
+        guard line.unicodeScalars.contains(where: isUnsafe) else { return line }
+        // Within strings an escape sequence is equivalent (RFC 8259 §7).
+        return line.unicodeScalars.map { scalar in
+            guard isUnsafe(scalar) else { return String(scalar) }
+            return String(scalar).utf16.map { "\\u" + String(String(Int($0) + 0x10000, radix: 16).dropFirst()) }
+                .joined()
+        }.joined()
+    }
+
     /// Whether a terminal might interpret this character instead of showing it.
     package static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.value {

@@ -173,4 +173,22 @@ struct Aria2AccessTests {
             #expect(error?.suggestion?.contains("--aria2-rpc") == true)
         }
     }
+
+    @Test("A message whose answer would be large gets errors in place of the results beyond 32 MiB")
+    func answers() async throws {
+        try await DaemonRig.runWithAria2 { rig in
+            let uris = (0..<90).map {
+                JSONValue.text("http://127.0.0.1:9/\($0)/" + String(repeating: "x", count: 4000))
+            }
+            let gid = try await rig.aria2(.addUri, .list(uris), ["pause": "true"])
+            let call = DaemonRig.call("aria2.getUris", [gid])
+            let results = try #require(try JSONValue(rig.post(.list(Array(repeating: call, count: 500))).data).items)
+            #expect(results.count == 500)
+            let told = results.prefix { $0["result"] != nil }.count
+            #expect((10..<100).contains(told))
+            #expect(results[told...].allSatisfy { $0["error"]?["message"]?.string?.utf8.contains("32 MiB") == true })
+            // A new message has room again.
+            #expect(try await rig.aria2(.getUris, gid).items?.count == 90)
+        }
+    }
 }

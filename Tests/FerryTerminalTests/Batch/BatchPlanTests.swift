@@ -98,6 +98,7 @@ import Testing
                 $0.files.lists = ["l"]
                 $0.files.directory = "/d"
                 $0.files.name = "{n}/{name}"
+                $0.files.trustList = true
             }, world: .test(files: ["l": "http://h/a\n  dir=/d/sub\nhttp://h/b\n  out=own\n"], directories: ["/d"]))
         #expect(
             plan.items.compactMap(\.request?.destination) == [

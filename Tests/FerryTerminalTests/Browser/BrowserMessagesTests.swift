@@ -18,8 +18,8 @@ import Testing
         """
 
     @Test("BrowserLink: cookies and Authorization of the request are secrets of the download, the name is made safe")
-    func request() throws {
-        let request = try link(Self.whole).request(isPaused: true)
+    func request() async throws {
+        let request = try await link(Self.whole).request(isPaused: true) { _ in nil }
         #expect(request.destination == .directory("", name: .exact("a.zip")))
         #expect(request.startsPaused && request.id != nil)
         #expect(request.headers[.referer] == "https://example.com/p")
@@ -32,6 +32,23 @@ import Testing
         let open = request.withoutSecrets
         #expect(open.headers[.authorization] == nil && open.connection.cookies == nil)
         try request.checkValues()
+    }
+
+    @Test(
+        "BrowserLink: what a public page offers at a public address does not lead into the user's network",
+        arguments: [
+            ("https://public.test/f", "https://public.test/", false), ("https://public.test/f", nil, false),
+            ("https://public.test/f", "http://nas.test/", true), ("http://nas.test/f", "https://public.test/", true),
+            ("http://127.0.0.1:8080/f", nil, true), ("https://unknown.test/f", "https://public.test/", true),
+            ("https://public.test/f", "https://unknown.test/", true), ("https://public.test/f", "about:blank", false),
+        ] as [(String, String?, Bool)])
+    func network(url: String, page: String?, allowsPrivate: Bool) async throws {
+        var link = BrowserLink(url: try DownloadURL(url))
+        link.page = page
+        let request = await link.request(isPaused: true) { host in
+            ["public.test": false, "nas.test": true, "127.0.0.1": true][host]
+        }
+        #expect(request.network.allowsPrivate == allowsPrivate)
     }
 
     @Test("BrowserLink: a change has the URL, headers, cookies and User-Agent, and nothing else of a download")
@@ -59,10 +76,10 @@ import Testing
     }
 
     @Test("BrowserLink: names that leave nothing, headers with line breaks and long pages are left out")
-    func odd() throws {
+    func odd() async throws {
         var odd = try link(#"{"url": "https://a.example/f", "name": "..", "referer": "a\r\nX: y"}"#)
         odd.page = "https://a.example/" + String(repeating: "x", count: 3000)
-        let request = odd.request(isPaused: false)
+        let request = await odd.request(isPaused: false) { _ in nil }
         #expect(request.destination == .directory("", name: .suggested))
         #expect(request.headers.isEmpty && request.userInfo.isEmpty && !request.startsPaused)
     }

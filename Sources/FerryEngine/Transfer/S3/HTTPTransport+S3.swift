@@ -47,8 +47,9 @@ extension HTTPTransport {
                 response.wasAuthorized = account.keys != nil
                 return response
             }
-            let body = try await Self.collect(TransferBody(of: answer, from: url), most: S3Failure.mostBytes)
-            let failure = S3Failure(answer.head, body: body)
+            let content = try await ShortBody(TransferBody(of: answer, from: url)).collect(
+                ShortBody.Limits(bytes: S3Failure.mostBytes, whole: .seconds(60)), clock: clock)
+            let failure = S3Failure(answer.head, body: Array(buffer: content.bytes))
             switch failure.remedy {
             case .region(let region) where !hasNewRegion && region != account.region:
                 hasNewRegion = true
@@ -89,17 +90,9 @@ extension HTTPTransport {
         return try await s3.account(for: bucket, settings.s3, now: Date()) {
             [self] request async throws(TransferFailure) in
             let response = try await fetch(request, metadata)
-            let body = try await Self.collect(response.body, most: S3Access.mostMetadataBytes)
-            return (response.head.status, body)
+            let status = response.head.status
+            let content = try await ShortBody(response.body).collect(S3Access.metadataLimits, clock: clock)
+            return (status, Array(buffer: content.bytes))
         }
-    }
-
-    /// Returns the bytes of a short body; of a longer one the beginning.
-    private static func collect(_ body: TransferBody, most: Int) async throws(TransferFailure) -> [UInt8] {
-        var bytes: [UInt8] = []
-        while bytes.count < most, let piece = try await body.next() {
-            bytes.append(contentsOf: piece.readableBytesView.prefix(most - bytes.count))
-        }
-        return bytes
     }
 }

@@ -51,8 +51,10 @@ final class S3Access: Sendable {
     private static let patience: TimeInterval = 300
     /// The time limit of a request for metadata: elsewhere than on an instance nothing answers.
     private static let metadataLimit = Duration.seconds(1)
-    /// The maximum size of an answer with metadata.
-    static let mostMetadataBytes = 64 << 10
+    /// The maximum size of a file with a token.
+    private static let mostTokenBytes = 64 << 10
+    /// What an answer with metadata may take: meanwhile all requests for objects wait.
+    static let metadataLimits = ShortBody.Limits(bytes: 64 << 10, whole: .seconds(5), idle: .seconds(2))
 
     init(readFile: @escaping ReadFile) { self.readFile = readFile }
 
@@ -134,7 +136,7 @@ final class S3Access: Sendable {
     private func containerKeys(_ settings: S3Settings, _ fetch: Fetch) async -> S3Credentials? {
         guard let url = settings.container, Self.isContainers(url) else { return nil }
         var token = settings.containerToken
-        if let path = settings.containerTokenFile, let bytes = await readFile(path, Self.mostMetadataBytes) {
+        if let path = settings.containerTokenFile, let bytes = await readFile(path, Self.mostTokenBytes) {
             token = String(decoding: bytes, as: UTF8.self).trimmedText
         }
         var fields = HTTPFields()

@@ -1,0 +1,100 @@
+package import FerryCore
+package import NIOCore
+import Synchronization
+
+/// The body of a response that is read whole before anything is done with it: a page, a list, an error, metadata.
+///
+/// A server may send a byte from time to time for as long as it likes, and whoever waits for the body holds something
+/// meanwhile: memory, a place of a queue, a lock. So such a body has a largest size and two deadlines, for each piece and for
+/// all. The bytes of a file are not read here: a transfer has rules of its own for slow connections. `make lint` refuses
+/// other loops over bodies.
+package actor ShortBody {
+    package struct Limits: Sendable {
+        /// The largest size in bytes.
+        package var bytes: Int
+        /// The time for the whole body. Default 10 minutes.
+        package var whole: Duration
+        /// The time for each piece of it. Default 60 s.
+        package var idle: Duration
+
+        package init(bytes: Int, whole: Duration = .seconds(600), idle: Duration = .seconds(60)) {
+            (self.bytes, self.whole, self.idle) = (bytes, whole, idle)
+        }
+    }
+
+    /// A body, or of one that is larger than its limit the beginning.
+    package struct Content: Sendable {
+        package var bytes = ByteBuffer()
+        package var isWhole = true
+    }
+
+    private enum Outcome: Sendable {
+        case read(Content)
+        case failed(TransferFailure)
+        case late
+        /// The wait for the deadline was cancelled.
+        case stopped
+    }
+
+    /// When the last piece arrived.
+    private final class Arrival: Sendable {
+        private let time: Mutex<Duration>
+        init(_ time: Duration) { self.time = Mutex(time) }
+        var last: Duration {
+            get { time.withLock { $0 } }
+            set { time.withLock { $0 = newValue } }
+        }
+    }
+
+    private let body: TransferBody
+
+    package init(_ body: sending TransferBody) { self.body = body }
+
+    /// The next bytes, never empty; `nil` at the declared end. For a body that is passed on while it arrives.
+    package func next() async throws(TransferFailure) -> ByteBuffer? { try await body.next() }
+
+    /// Reads the body. Throws a transient failure after its time; the connection is closed then, as it is at the limit.
+    package nonisolated func collect(
+        _ limits: Limits, clock: any EngineClock
+    ) async throws(TransferFailure) -> Content {
+        let start = clock.now()
+        let arrival = Arrival(start)
+        let due: @Sendable () -> Duration = { min(start + limits.whole, arrival.last + limits.idle) }
+        let outcome = await withTaskGroup(of: Outcome.self) { group in
+            group.addTask {
+                var content = Content()
+                do throws(TransferFailure) {
+                    while let piece = try await self.next() {
+                        let room = limits.bytes - content.bytes.readableBytes
+                        content.bytes.writeBytes(piece.readableBytesView.prefix(room))
+                        guard piece.readableBytes <= room else {
+                            content.isWhole = false
+                            break
+                        }
+                        let now = clock.now()
+                        if now >= due() { return .late }
+                        arrival.last = now
+                    }
+                    return .read(content)
+                } catch { return .failed(error) }
+            }
+            group.addTask {
+                do {
+                    while clock.now() < due() { try await clock.sleep(until: due()) }
+                    return .late
+                } catch { return .stopped }
+            }
+            var outcome = await group.next() ?? .stopped
+            // The caller was cancelled, and the body fails for that.
+            if case .stopped = outcome { outcome = await group.next() ?? .stopped }
+            group.cancelAll()
+            return outcome
+        }
+        switch outcome {
+        case .read(let content): return content
+        case .failed(let failure): throw failure
+        case .late: throw TransferFailure(.broken, ErrorPhrase(.slowBody))
+        case .stopped: throw TransferFailure(.cancelled, ErrorPhrase(.stopped))
+        }
+    }
+}

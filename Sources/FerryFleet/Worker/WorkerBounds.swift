@@ -1,0 +1,64 @@
+import FerryCore
+import FerryTerminal
+
+/// What the user of a worker lets the database ask for, whoever may write to it: where files are put, and where they come
+/// from. A row beyond it is no request.
+struct WorkerBounds: Sendable, Hashable {
+    /// The place of all files.
+    enum Place: Sendable, Hashable {
+        /// A directory of this machine, without `.` and `..`.
+        case directory(String)
+        /// A prefix of objects, whose path ends with a slash.
+        case objects(DownloadURL)
+        /// Prefixes of objects, and directories in which a file is only a file: not hidden ones and those of the system.
+        case anywhere
+    }
+
+    var place = Place.anywhere
+    /// Whether rows may be objects of stores, which are requested with the worker's keys.
+    var allowsObjects = false
+
+    private static let ofSystem: Set<String> = [
+        "bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "run", "sbin", "sys", "usr",
+        "Applications", "Library", "System",
+    ]
+
+    /// - Parameter into: The value of `--into`.
+    init(into: String?, allowsObjects: Bool) throws(UsageError) {
+        self.allowsObjects = allowsObjects
+        guard let into else { return }
+        if let prefix = try UploadTarget.prefix(into) {
+            place = .objects(prefix)
+        } else {
+            place = .directory(OwnProgram.plain(into))
+        }
+    }
+
+    init() {}
+
+    /// Returns why a row is not fetched here; `nil` if it is.
+    func problem(of batch: FleetBatch, _ sources: [DownloadURL]) -> Reason? {
+        guard holds(batch) else {
+            return "\(batch.directory) is not below the directory or prefix that ferry work may use: give it --into"
+        }
+        guard allowsObjects || !sources.contains(where: \.isObject) else {
+            return "it is an object of a store: give ferry work --allow-s3-sources"
+        }
+        return nil
+    }
+
+    private func holds(_ batch: FleetBatch) -> Bool {
+        let parts = batch.directory.split(at: "/").map(String.init)
+        switch place {
+        case .directory(let directory):
+            let allowed = directory.split(at: "/").map(String.init)
+            return batch.prefix == nil && parts.starts(with: allowed) { $0.utf8.elementsEqual($1.utf8) }
+        case .objects(let prefix):
+            return batch.prefix.map { $0.text.utf8.hasPrefix(prefix.text) } ?? false
+                && !parts.contains { $0.utf8.elementsEqual("..".utf8) }
+        case .anywhere:
+            return batch.prefix != nil
+                || !(parts.contains { $0.utf8.hasPrefix(".") } || parts.first.map(Self.ofSystem.contains) ?? true)
+        }
+    }
+}

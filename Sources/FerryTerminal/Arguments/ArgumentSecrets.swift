@@ -1,0 +1,118 @@
+import FerryCore
+
+/// Finds the secrets in a command line: passwords, header values, and user info in URLs and proxies.
+///
+/// An option is what the reader of its command takes it for: of aria2c with a beginning of its name, of curl with other
+/// letters before its own in one word. What nobody could read is taken for secret in doubt: nothing depends on it.
+package enum ArgumentSecrets {
+    /// What of the value of an option is secret.
+    package enum Secrecy: Sendable {
+        case whole
+        /// All of it but `@FILE`.
+        case header
+        /// User info before the last `@`.
+        case proxy
+    }
+
+    /// Returns the byte ranges to hide in each argument.
+    ///
+    /// - Parameter program: The name under which the program was started.
+    package static func ranges(in arguments: [[UInt8]], program: String = "ferry") -> [[Range<Int>]] {
+        let words = arguments.map { String(decoding: $0, as: UTF8.self) }
+        var found = ranges(in: arguments, words)
+        if let own = Program.aria2Arguments(program: program, words) {
+            let offset = words.count - own.count
+            var reader = Aria2WordReader(own)
+            while let element = try? reader.next() {
+                guard case .option(let name, let place?) = element, let secrecy = Aria2CommandOption.secrecy(of: name)
+                else { continue }
+                let argument = arguments[place.word + offset]
+                found[place.word + offset] += ranges(of: argument.dropFirst(place.offset), secrecy)
+            }
+        }
+        return found
+    }
+
+    /// Finds them by the names of all commands' options.
+    private static func ranges(in arguments: [[UInt8]], _ words: [String]) -> [[Range<Int>]] {
+        let takers = lettersWithValue[words.first ?? ""] ?? lettersWithValue["get"] ?? []
+        var next: Secrecy?
+        return zip(arguments, words).map { argument, word in
+            if let secrecy = next {
+                next = nil
+                return ranges(of: argument[...], secrecy)
+            }
+            if word.utf8.hasPrefix("--") {
+                let name = word.utf8.prefix { $0 != UInt8(ascii: "=") }
+                guard let secrecy = options[String(decoding: name, as: UTF8.self)] else {
+                    return userInfo(argument[...])
+                }
+                if name.count < argument.count { return ranges(of: argument.dropFirst(name.count + 1), secrecy) }
+                next = secrecy
+                return []
+            }
+            if word.utf8.hasPrefix("-") {
+                for (index, letter) in argument.enumerated().dropFirst() {
+                    guard let secrecy = letters[letter] else {
+                        if takers.contains(letter) { break }
+                        continue
+                    }
+                    if index + 1 < argument.count { return ranges(of: argument.dropFirst(index + 1), secrecy) }
+                    next = secrecy
+                    return []
+                }
+            }
+            if word.utf8.hasPrefix("proxy=") { return ranges(of: argument.dropFirst("proxy=".utf8.count), .proxy) }
+            return userInfo(argument[...])
+        }
+    }
+
+    private static let options: [String: Secrecy] = [
+        "--user": .whole, "--header": .header, "--cookie": .whole, "--proxy": .proxy, "--aria2-secret": .header,
+        "--rpc-secret": .whole, "--password": .whole, "--http-user": .whole, "--http-passwd": .whole,
+        "--http-password": .whole, "--proxy-user": .whole, "--proxy-password": .whole, "--oauth2-bearer": .whole,
+        "--all-proxy": .proxy, "--http-proxy": .proxy, "--https-proxy": .proxy, "--all-proxy-passwd": .whole,
+        "--http-proxy-passwd": .whole, "--https-proxy-passwd": .whole,
+    ]
+
+    private static let letters: [UInt8: Secrecy] = [
+        UInt8(ascii: "u"): .whole, UInt8(ascii: "H"): .header, UInt8(ascii: "b"): .whole, UInt8(ascii: "U"): .whole,
+    ]
+
+    /// Letters whose value is the rest of their word, by the first word of the command line.
+    private static let lettersWithValue: [String: Set<UInt8>] = [
+        "get": Set("xjodPieACX".utf8), "curl": Set("xoeACXdFTmrw".utf8), "wget": Set("OPTUoieAtQRDIlw".utf8),
+    ]
+
+    private static func ranges(of value: ArraySlice<UInt8>, _ secrecy: Secrecy) -> [Range<Int>] {
+        switch secrecy {
+        case .header where value.first == UInt8(ascii: "@"): []
+        case .proxy: proxyUserInfo(value)
+        case .header, .whole: value.isEmpty ? [] : [value.indices]
+        }
+    }
+
+    /// Returns the range from `://` to the last `@` of the authority, which ends at `/`, `?` or `#` (RFC 3986 §3.2); of a
+    /// database's URL to the last `@`, as libpq reads it.
+    private static func userInfo(_ text: ArraySlice<UInt8>) -> [Range<Int>] {
+        guard let start = afterScheme(text) else { return [] }
+        let rest = text[start...]
+        if text.starts(with: "postgres".utf8) {
+            return rest.lastIndex(of: UInt8(ascii: "@")).map { [start..<$0] } ?? []
+        }
+        let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+        guard let at = rest[..<(end ?? rest.endIndex)].lastIndex(of: UInt8(ascii: "@")) else { return [] }
+        return [start..<at]
+    }
+
+    /// Returns the range up to the last `@`, as a proxy's password may contain a `/`.
+    private static func proxyUserInfo(_ text: ArraySlice<UInt8>) -> [Range<Int>] {
+        guard let at = text.lastIndex(of: UInt8(ascii: "@")) else { return [] }
+        return [(afterScheme(text[..<at]) ?? text.startIndex)..<at]
+    }
+
+    private static func afterScheme(_ text: ArraySlice<UInt8>) -> Int? {
+        let separator = Array("://".utf8)
+        return text.indices.first { text[$0...].starts(with: separator) }.map { $0 + separator.count }
+    }
+}

@@ -1,0 +1,147 @@
+import FerryTesting
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import Ferry
+@testable import FerryCore
+@testable import FerryEngine
+
+/// A server whose pages, after the first, begin and never end.
+private struct StallingTransport: Transport {
+    let first: String?
+
+    func fetch(_ request: TransferRequest) async throws(TransferFailure) -> sending TransferResponse {
+        var head = ResponseHead(status: 200)
+        head.headers[.contentType] = "text/html"
+        let isFirst = request.url.path == "/pub/" && first != nil
+        let page = first ?? ""
+        var pieces = [ByteBuffer(string: isFirst ? page : "<html>")][...]
+        return TransferResponse(
+            head: head, url: request.url,
+            body: TransferBody { () async throws(TransferFailure) in
+                if let piece = pieces.popFirst() { return piece }
+                if isFirst { return nil }
+                // Until the caller is cancelled.
+                try? await ManualClock().sleep(for: .seconds(1))
+                throw TransferFailure(.cancelled, ErrorPhrase(.stopped))
+            })
+    }
+
+    func shutdown() async {}
+}
+
+@Suite("Lists of servers that dawdle", .timeLimit(.minutes(10)))
+struct SlowListTests {
+    private func listing(_ first: String?) async throws -> SetListing {
+        try await Workshop.run { shop in
+            let engine = shop.engine(clock: QuickClock(), transport: StallingTransport(first: first))
+            let manager = shop.manager(engine: engine)
+            do {
+                let url = try DownloadURL("http://h.test/pub/")
+                let listing = try await SetReader(manager: manager, options: SyncOptions()).read(.url(url))
+                await manager.shutdown()
+                return listing
+            } catch {
+                await manager.shutdown()
+                throw error
+            }
+        }
+    }
+
+    @Test("Index page: one that never ends fails the sync, so that the set gives its place to others")
+    func page() async throws {
+        let error = try await #require(throws: DownloadError.self) { try await self.listing(nil) }
+        #expect(error.phrase?.key == .slowBody)
+    }
+
+    @Test("Index page: directories whose pages never end are problems, and the files of the others are listed")
+    func directories() async throws {
+        let listing = try await self.listing(#"<html><a href="a.bin">a</a><a href="s/">s</a><a href="t/">t</a>"#)
+        #expect(listing.entries.map(\.path) == ["a.bin"])
+        #expect(!listing.problems.isEmpty)
+    }
+}
+
+/// A server with the pages that a closure makes.
+private final class PageTransport: Transport {
+    private let page: @Sendable (DownloadURL) -> (type: String, text: String)
+    private let count = Mutex(0)
+
+    init(_ page: @escaping @Sendable (DownloadURL) -> (type: String, text: String)) { self.page = page }
+
+    var requests: Int { count.withLock { $0 } }
+
+    func fetch(_ request: TransferRequest) async throws(TransferFailure) -> sending TransferResponse {
+        count.withLock { $0 += 1 }
+        let (type, text) = page(request.url)
+        var head = ResponseHead(status: 200)
+        head.headers[.contentType] = type
+        let rest = Mutex<ByteBuffer?>(ByteBuffer(string: text))
+        return TransferResponse(
+            head: head, url: request.url,
+            body: TransferBody { () async throws(TransferFailure) in rest.withLock { $0.take() } })
+    }
+
+    func shutdown() async {}
+}
+
+@Suite("Lists that make much of little", .timeLimit(.minutes(10)))
+struct LargeListTests {
+    private static func url(_ text: String) throws(DownloadError) -> DownloadURL { try DownloadURL(text) }
+
+    private func listing(
+        _ url: String, _ transport: PageTransport, _ limits: SetReader.Limits
+    ) async throws -> SetListing {
+        try await Workshop.run { shop in
+            let manager = shop.manager(engine: shop.engine(transport: transport))
+            let result: Result<SetListing, DownloadError>
+            do throws(DownloadError) {
+                let reader = SetReader(manager: manager, options: SyncOptions(), limits: limits)
+                let listing = try await reader.read(.url(try Self.url(url)))
+                result = .success(listing)
+            } catch { result = .failure(error) }
+            await manager.shutdown()
+            return try result.get()
+        }
+    }
+
+    @Test("Index page: links beyond the limit are a problem, and the pages after it are not requested")
+    func links() async throws {
+        let transport = PageTransport { url in
+            let directories = url.path == "/" ? (0..<100).map { #"<a href="d\($0)/">d</a>"# } : []
+            let files = (0..<50).map { #"<a href="f\($0)">f</a>"# }
+            return ("text/html", "<html>" + (directories + files).joined())
+        }
+        let listing = try await listing("http://h.test/", transport, SetReader.Limits(entries: 400, bytes: 1 << 20))
+        #expect(listing.entries.count < 400 && !listing.problems.isEmpty)
+        #expect(transport.requests < 30)
+        let all = try await self.listing("http://h.test/", transport, SetReader.Limits())
+        #expect(all.entries.count == 101 * 50 && all.problems.isEmpty)
+        // In the order of the pages.
+        #expect(all.entries[50].path == "d0/f0" && all.entries.last?.path == "d99/f49")
+        let narrow = try await self.listing(
+            "http://h.test/", transport, SetReader.Limits(entries: 1 << 20, bytes: 5000))
+        #expect(narrow.entries.count < 400 && !narrow.problems.isEmpty)
+    }
+
+    @Test("Objects: a list whose tokens go round ends, and one beyond the limit")
+    func objects() async throws {
+        let number = Mutex(0)
+        @Sendable func page(_ token: String) -> (type: String, text: String) {
+            let start = number.withLock { number in
+                number += 10
+                return number
+            }
+            let keys = (start..<start + 10).map { "<Contents><Key>p/\($0)</Key><Size>1</Size></Contents>" }.joined()
+            let next = "<IsTruncated>true</IsTruncated><NextContinuationToken>\(token)</NextContinuationToken>"
+            return ("application/xml", "<ListBucketResult>\(keys)\(next)</ListBucketResult>")
+        }
+        let turns = PageTransport { url in page((url.query ?? "").utf8.contains("token=a") ? "b" : "a") }
+        let circle = try await listing("s3://bucket/p/", turns, SetReader.Limits())
+        #expect(turns.requests == 3 && !circle.problems.isEmpty && circle.entries.count == 30)
+        let endless = PageTransport { _ in page("t\(number.withLock { $0 })") }
+        let cut = try await listing("s3://bucket/p/", endless, SetReader.Limits(entries: 100, bytes: 1 << 20))
+        #expect(endless.requests == 11 && !cut.problems.isEmpty)
+    }
+}
