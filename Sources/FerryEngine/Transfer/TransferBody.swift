@@ -55,8 +55,8 @@ private final class BodyReader {
     /// The number of missing bytes, if the length was declared.
     private var missing: Int64?
     private let exchange: HTTPExchange
-    /// Whether the stored bytes can be used; with chunked framing they would have to be parsed.
-    private let hasLength: Bool
+    /// Whether the stored bytes would have to be parsed.
+    private let isChunked: Bool
     private var failure: TransferFailure?
     private let peer: TransferFailure.Peer
     private let client: RouteClient
@@ -65,7 +65,7 @@ private final class BodyReader {
         iterator = answer.body.makeAsyncIterator()
         missing = answer.declaredLength
         exchange = answer.exchange
-        hasLength = answer.declaredLength != nil
+        isChunked = answer.head.headers[.transferEncoding] != nil
         self.peer = peer
         client = answer.client
     }
@@ -101,9 +101,11 @@ private final class BodyReader {
 
     /// Returns bytes that arrived before the connection ended, but had not been read in time.
     private func leftover() -> ByteBuffer? {
-        guard hasLength, failure?.kind == .broken, var rest = exchange.takeLeftover(), let left = missing else {
+        guard !isChunked, failure?.kind == .broken, var rest = exchange.takeLeftover(), rest.readableBytes > 0 else {
             return nil
         }
+        // Without a length the connection's end is the body's.
+        guard let left = missing else { return rest }
         let count = min(Int64(rest.readableBytes), left)
         missing = left - count
         return count > 0 ? rest.readSlice(length: Int(count)) : nil

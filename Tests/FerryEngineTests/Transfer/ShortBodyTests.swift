@@ -96,10 +96,10 @@ struct ShortBodyTests {
     @Test("Objects: a store whose error never ends fails the request")
     func storeError() async throws {
         try await OriginServer.with(.init()) { server in
-            server.serve("/b/k", Resource(size: 10))
-            server.script("/b/k", [Self.stalls])
+            server.serve("/bucket/k", Resource(size: 10))
+            server.script("/bucket/k", [Self.stalls])
             let transport = HTTPTransport(try Self.settings(server), clock: QuickClock())
-            let failure = await transport.failure(of: TransferRequest(url: try DownloadURL("s3://b/k")))
+            let failure = await transport.failure(of: TransferRequest(url: try DownloadURL("s3://bucket/k")))
             #expect(failure?.phrase.key == .slowBody)
             await transport.shutdown()
         }
@@ -108,13 +108,13 @@ struct ShortBodyTests {
     @Test("Objects: metadata that never ends keeps no request for objects waiting")
     func metadata() async throws {
         try await OriginServer.with(.init()) { server in
-            server.serve("/b/k", Resource(size: 10))
+            server.serve("/bucket/k", Resource(size: 10))
             let token = "/latest/api/token"
             server.serve(token, Resource(size: 10))
             server.script(
                 token, [.raw("HTTP/1.1 200 OK\nContent-Length: 1000\n\ntok", ending: .hang), .status(404)])
             let transport = HTTPTransport(try Self.settings(server, metadata: "/"), clock: QuickClock())
-            let request = TransferRequest(url: try DownloadURL("s3://b/k"))
+            let request = TransferRequest(url: try DownloadURL("s3://bucket/k"))
             let statuses = try await withThrowingTaskGroup(of: Int.self) { group in
                 for _ in 0..<3 {
                     group.addTask {
