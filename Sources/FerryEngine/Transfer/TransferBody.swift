@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import FerryCore
+import HTTPTypes
 package import NIOCore
 
 /// The bytes of one response body, for a single consumer.
