@@ -49,15 +49,19 @@ import Testing
 
     @Test("ferry get --netrc: a redirect's host gets the entry that names it, and not the one called default (A74)")
     func netrcOfRedirect() async throws {
+        var configuration = OriginServer.Configuration()
+        configuration.certificate = .good
         for (entry, code) in [("machine localhost", 0), ("machine other.example", 5), ("default", 5)] {
-            try await OriginServer.with { server in
+            try await OriginServer.with(configuration) { server in
                 server.serve("/f.bin", Self.resource)
                 server.always("/f.bin", .basicAuth("me", "sesame"))
                 let target = server.url("/f.bin", host: "localhost")
                 server.route("/r") { _ in .redirect(to: target) }
                 let place = try Workplace()
+                try place.write(OriginServer.caPEM, to: "ca.pem")
                 try place.write("\(entry) login me password sesame\n", to: ".netrc")
-                let run = try await FerryProcess.run(["get", "-q", "--netrc", server.url("/r")], in: place)
+                let run = try await FerryProcess.run(
+                    ["get", "-q", "--netrc", "--ca-file", "ca.pem", server.url("/r", host: "127.0.0.1")], in: place)
                 #expect(run.code == code, "\(entry): \(run.error)")
             }
         }

@@ -24,7 +24,7 @@ import Testing
         func hosts(_ urls: String) -> [String] {
             let row = FleetRow(
                 FleetLease(number: 1, first: 1, batch: batch), number: 1, urls: urls, checksum: nil,
-                within: WorkerBounds())
+                within: WorkerBounds(place: .directory("/")))
             return table.sources(of: row).map(\.host)
         }
         #expect(table.key(of: FleetRow.host(of: dotted)) == "example.com")

@@ -106,7 +106,9 @@ struct FleetModel {
         for lease in workers[index].machine.unread {
             let open = (lease.first...lease.last).filter { !results.contains(RowKey(batch: 1, number: $0)) }
             let rows = open.map {
-                FleetRow(lease, number: $0, urls: "http://h.test/\($0)", checksum: nil, within: WorkerBounds())
+                FleetRow(
+                    lease, number: $0, urls: "http://h.test/\($0)", checksum: nil,
+                    within: WorkerBounds(place: .directory("/")))
             }
             workers[index].machine.add(rows, of: lease.number) { _ in "" }
         }

@@ -92,12 +92,24 @@ import Testing
     @Test("FleetPlanner: a worker connects to public addresses alone, unless private ones are allowed")
     func privateAddresses() throws {
         for (words, isAllowed) in [([], false), (["--allow-private"], true)] as [([String], Bool)] {
-            let plan = try FleetPlanner.work(
-                try WorkArguments.parse(["postgres://h/d"] + words), state: "/state",
-                standard: try GetOptions.parse([]),
-                world: .system)
-            #expect(plan.template.network.allowsPrivate == isAllowed)
-            #expect(plan.bounds == WorkerBounds())
+            #expect(try Self.work(words).template.network.allowsPrivate == isAllowed)
         }
+    }
+
+    @Test("FleetPlanner: a worker puts files below --into, else below the directory that it is started in")
+    func bounds() throws {
+        let here = OwnProgram.plain(".")
+        #expect(try Self.work([]).bounds == WorkerBounds(place: .directory(here)))
+        #expect(try Self.work(["--into", "/data/"]).bounds == WorkerBounds(place: .directory("/data")))
+        let prefix = try DownloadURL("s3://bucket/p/")
+        #expect(try Self.work(["--into", "s3://bucket/p"]).bounds == WorkerBounds(place: .objects(prefix)))
+        let bounds = try Self.work(["--into", "/data", "--allow-s3-sources"]).bounds
+        #expect(bounds == WorkerBounds(place: .directory("/data"), allowsObjects: true))
+    }
+
+    private static func work(_ words: [String]) throws -> WorkerPlan {
+        try FleetPlanner.work(
+            try WorkArguments.parse(["postgres://h/d"] + words), state: "/state",
+            standard: try GetOptions.parse([]), world: .system)
     }
 }

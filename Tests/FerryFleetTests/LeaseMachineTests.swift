@@ -18,7 +18,7 @@ import Testing
         (0..<count).map {
             FleetRow(
                 lease, number: lease.first + $0, urls: "http://h\($0 % 3).test/\(lease.first + $0)", checksum: nil,
-                within: WorkerBounds())
+                within: WorkerBounds(place: .directory("/")))
         }
     }
 

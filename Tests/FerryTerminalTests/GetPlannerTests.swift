@@ -317,9 +317,9 @@ import Testing
     func listPlaces() throws {
         let outside = [
             "out=../../.profile", "out=/etc/x", "out=a/../../b", "out=.bashrc", "out=a/.b", "dir=/x", "dir=..",
-            "dir=.config",
+            "dir=.config", "dir=/d/.config", "out=/d/a/../../x", "dir=/database", "dir=/",
         ]
-        let inside = ["out=b", "out=a/b..c", "dir=./sub", "dir=a/b", "out=..b".replacing("..", by: "b..")]
+        let inside = ["out=b", "out=a/b..c", "dir=./sub", "dir=a/b", "out=b..", "dir=/d", "dir=/d/sub", "out=/d/x"]
         let text = (outside + inside).enumerated().map { "http://h/\($0)\n  \($1)\n" }.joined()
         for (isTrusted, count) in [(false, inside.count), (true, outside.count + inside.count)] {
             let plan = try Self.plan(

@@ -38,7 +38,8 @@ import Testing
                 "netrc": "machine h login me password pw\n",
                 "ca": "-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n",
                 "r": failure + #""httpStatus":404,"url":"http://h/f"}"# + "\n" + failure
-                    + #""httpStatus":503,"url":"http://h/g"}"# + "\n",
+                    + #""httpStatus":503,"url":"http://h/g"}"# + "\n" + failure
+                    + #""httpStatus":503,"url":"http://h/e","directory":"\#(OwnProgram.absolute(".hidden"))"}"# + "\n",
             ], directories: [".", "/d", "/e"], environment: ["NETRC": "netrc"],
             journals: ["f.part": ["http://h/f"], "/d": ["http://h/f"]])
     }()

@@ -26,6 +26,9 @@ public struct SyncOptions: Sendable, Hashable {
     /// The directory that the set may not leave, which contains its own: no link below it is followed. `nil`: the directory
     /// of the set itself. Default `nil`.
     public var root: String?
+    /// How long the lists of the source may take; `nil` for no limit. What is not listed by then is a problem. Default
+    /// `nil`.
+    public var listingTime: Duration?
     /// What every file is requested with: header fields, credentials, limits, connection; not its sources, destination
     /// and conflict rule. Secrets are sent to the server of the source alone.
     public var request = DownloadRequest(sources: [], destination: .directory(""))

@@ -62,9 +62,6 @@ struct SetReader: Sendable {
     private static let mostPageLinkBytes = 64 << 20
     /// Pages that are requested at the same time.
     private static let parallel = 6
-    /// The time for all pages: a set that is being listed has one of the few places of the daemon.
-    static let mostTime = Duration.seconds(1800)
-
     /// Throws if there is no list at all, or the task was cancelled before the list was whole; parts of it that cannot be
     /// used are ``SetListing/problems``.
     func read(_ source: SetSource) async throws(DownloadError) -> SetListing {
@@ -244,7 +241,7 @@ struct SetReader: Sendable {
         let root = first.url
         var crawl = Crawl(root, options.filter, limits, listing)
         crawl.take(first)
-        let end = now() + Self.mostTime
+        let end = options.listingTime.map { now() + $0 } ?? .seconds(Int64.max)
         for depth in 0... {
             let directories = crawl.directories
             crawl.directories = []
@@ -261,7 +258,7 @@ struct SetReader: Sendable {
             crawl.pageCount += directories.count
             await read(directories, until: end, &crawl)
             if now() >= end {
-                crawl.listing.problems.append(Self.late(root))
+                crawl.listing.problems.append(late(root))
                 break
             }
         }
@@ -273,8 +270,8 @@ struct SetReader: Sendable {
 
     func now() -> Duration { manager.scheduler?.clock.now() ?? SystemClock().now() }
 
-    static func late(_ root: DownloadURL) -> Reason {
-        .phrase(ErrorPhrase(.slowSet, "\(root)", "\(mostTime.components.seconds / 60)"))
+    func late(_ root: DownloadURL) -> Reason {
+        .phrase(ErrorPhrase(.slowSet, "\(root)", "\((options.listingTime ?? .zero).components.seconds / 60)"))
     }
 
     /// Reads the pages of a level. Each is taken in its order, and few wait for one before them, so that memory has the links

@@ -18,7 +18,7 @@ extension SetReader {
         // A list that goes round in circles has no end.
         var tokens: Set<Int> = []
         var (count, bytes) = (0, 0)
-        let end = now() + Self.mostTime
+        let end = options.listingTime.map { now() + $0 } ?? .seconds(Int64.max)
         for pageNumber in 1... {
             let page = try await page(of: bucket, prefix: String(decoding: start, as: UTF8.self), after: token)
             var entries: [SetEntry] = []
@@ -41,7 +41,7 @@ extension SetReader {
                 listing.problems.append(.phrase(ErrorPhrase(.largeSet, "\(prefix)", "\(pageNumber)")))
                 return
             }
-            guard now() < end else { return listing.problems.append(Self.late(prefix)) }
+            guard now() < end else { return listing.problems.append(late(prefix)) }
             token = next
         }
     }

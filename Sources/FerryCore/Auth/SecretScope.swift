@@ -41,6 +41,14 @@ package struct SecretScope: Sendable, Hashable {
         return url.origin == home ? credentials : nil
     }
 
+    /// Returns the credentials of the netrc entry that names the host of `url`, where the source has redirected to.
+    ///
+    /// Over http anybody on the way can redirect to a host of the file, and read what is sent there. URLs of mirrors,
+    /// journals and lists are not the user's, so they lead to no entry either.
+    package func credentials(forRedirectTo url: DownloadURL, _ netrc: Netrc?) -> Credentials? {
+        url.scheme == .https && source == home ? netrc?.credentials(naming: url.host) : nil
+    }
+
     // MARK: The home of a request
 
     /// Returns the origin that the request's secrets are for.

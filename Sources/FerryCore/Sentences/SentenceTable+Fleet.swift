@@ -120,10 +120,8 @@ extension SentenceTable {
             "最后一次心跳之后租约保留多久；之后由其他机器接手。",
         "How much work is taken ahead, at this worker's speed.": "按此机器的速度预先领取多少工作。",
         "Rate limit per second: 500K, 5M, 1MiB; for all files together.": "每秒速度上限：500K、5M、1MiB；所有文件合计。",
-        """
-        The only directory or s3:// prefix below which batches may put files here (default: any but hidden directories and \
-        those of the system).
-        """: "批次在此只能把文件放到这个目录或 s3:// 前缀之下（默认：任何位置，隐藏目录和系统目录除外）。",
+        "The only directory or s3:// prefix below which batches may put files here (default: the working directory).":
+            "批次在此只能把文件放到这个目录或 s3:// 前缀之下（默认：当前工作目录）。",
         "Connect to private, local and metadata addresses too.": "也连接私有、本地和元数据地址。",
         "Fetch objects of stores too, with the keys of this worker.": "也用这个工作进程的密钥取对象存储中的对象。",
         "Do not sync files to the disk: a power cut may lose finished files.": "不把文件同步到磁盘：断电可能丢失已完成的文件。",

@@ -49,8 +49,8 @@ extension SentenceTable {
             "请给出网址，或说明服务器：--user NAME@HOST、secretsOrigin。"
         ),
         .allowPrivate: (
-            "Where the address is meant, leave out --no-private (allowsPrivate).",
-            "如果确实要用这个地址，请去掉 --no-private（allowsPrivate）。"
+            "If this address is meant, leave out --no-private; ferry work has --allow-private, a request allowsPrivate.",
+            "如果确实要用这个地址，请去掉 --no-private；ferry work 用 --allow-private，请求用 allowsPrivate。"
         ),
         .writeHTTP: (
             "If the server speaks plain HTTP on this port, write http:// in place of https://.",

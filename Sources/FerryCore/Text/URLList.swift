@@ -28,15 +28,6 @@ package struct URLList: Sendable {
         /// The line of the URL, counted from 1.
         package var line: Int
 
-        /// Whether its file is put below the directory that is in use: `out=` and `dir=` are relative, without `..` and hidden
-        /// names.
-        package var staysBelow: Bool {
-            [out, dir].compactMap(\.self).allSatisfy { path in
-                !path.utf8.hasPrefix("/")
-                    && path.split(at: "/").allSatisfy { $0.utf8.elementsEqual(".".utf8) || !$0.utf8.hasPrefix(".") }
-            }
-        }
-
         package init(urls: [DownloadURL], line: Int) { (self.urls, self.line) = (urls, line) }
     }
 

@@ -42,11 +42,10 @@ struct FetchChain {
     /// Whether the last request had credentials or an Authorization field of the user.
     var isAuthorized: Bool { authorization != nil || request.secrets.headers(for: url)[.authorization] != nil }
 
-    /// The credentials for the present URL: the user's, or those of the netrc entry that names its host.
+    /// The credentials for the present URL: the user's, or after a redirect those of the netrc entry that names its host.
     private var credentials: Credentials? {
         if let own = request.secrets.credentials(for: url) { return own }
-        guard url.scheme == .https || !request.allowsDowngrade else { return nil }
-        return netrc?.credentials(naming: url.host)
+        return policy.followed.isEmpty ? nil : request.secrets.credentials(forRedirectTo: url, netrc)
     }
 
     /// The URLs that redirects led to.

@@ -160,10 +160,8 @@ package struct WorkArguments: ParsableArguments, Sendable {
 
     @Option(
         help: ArgumentHelp(
-            """
-            The only directory or s3:// prefix below which batches may put files here (default: any but hidden directories and \
-            those of the system).
-            """, valueName: "dir"), completion: .directory)
+            "The only directory or s3:// prefix below which batches may put files here (default: the working directory).",
+            valueName: "dir"), completion: .directory)
     package var into: String?
 
     @Flag(help: "Connect to private, local and metadata addresses too.")

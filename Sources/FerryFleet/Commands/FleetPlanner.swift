@@ -117,7 +117,8 @@ enum FleetPlanner {
         }
         return WorkerPlan(
             configuration: configuration, staging: Paths.join(directory, "staging"), template: template,
-            bounds: try WorkerBounds(into: arguments.into, allowsObjects: arguments.allowS3Sources), name: name,
+            bounds: try WorkerBounds(into: arguments.into ?? world.directory, allowsObjects: arguments.allowS3Sources),
+            name: name,
             lease: try duration(arguments.lease, option: "--lease", in: leases),
             ahead: try duration(arguments.ahead, option: "--ahead", in: aheads),
             endsWhenDone: arguments.untilDone, isVerbose: arguments.verbose)

@@ -10,31 +10,11 @@ struct WorkerBounds: Sendable, Hashable {
         case directory(String)
         /// A prefix of objects, whose path ends with a slash.
         case objects(DownloadURL)
-        /// Prefixes of objects, and directories in which a file is only a file: not hidden ones and those of the system.
-        case anywhere
     }
 
-    var place = Place.anywhere
+    var place: Place
     /// Whether rows may be objects of stores, which are requested with the worker's keys.
     var allowsObjects = false
-
-    private static let ofSystem: Set<String> = [
-        "bin", "boot", "dev", "etc", "lib", "lib32", "lib64", "libx32", "proc", "run", "sbin", "sys", "usr",
-        "Applications", "Library", "System",
-    ]
-
-    /// - Parameter into: The value of `--into`.
-    init(into: String?, allowsObjects: Bool) throws(UsageError) {
-        self.allowsObjects = allowsObjects
-        guard let into else { return }
-        if let prefix = try UploadTarget.prefix(into) {
-            place = .objects(prefix)
-        } else {
-            place = .directory(OwnProgram.plain(into))
-        }
-    }
-
-    init() {}
 
     /// Returns why a row is not fetched here; `nil` if it is.
     func problem(of batch: FleetBatch, _ sources: [DownloadURL]) -> Reason? {
@@ -56,9 +36,17 @@ struct WorkerBounds: Sendable, Hashable {
         case .objects(let prefix):
             return batch.prefix.map { $0.text.utf8.hasPrefix(prefix.text) } ?? false
                 && !parts.contains { $0.utf8.elementsEqual("..".utf8) }
-        case .anywhere:
-            return batch.prefix != nil
-                || !(parts.contains { $0.utf8.hasPrefix(".") } || parts.first.map(Self.ofSystem.contains) ?? true)
+        }
+    }
+}
+
+extension WorkerBounds {
+    /// - Parameter into: The value of `--into`.
+    init(into: String, allowsObjects: Bool) throws(UsageError) {
+        if let prefix = try UploadTarget.prefix(into) {
+            self.init(place: .objects(prefix), allowsObjects: allowsObjects)
+        } else {
+            self.init(place: .directory(OwnProgram.plain(into)), allowsObjects: allowsObjects)
         }
     }
 }

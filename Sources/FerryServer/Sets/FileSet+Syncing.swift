@@ -57,6 +57,8 @@ extension FileSet {
         options.deletesGone = set.deletesGone ?? false
         options.replacesOthers = set.replacesOthers ?? false
         options.root = root
+        // A set that is being listed has one of the few places of the daemon.
+        options.listingTime = .seconds(1800)
         // A set has many files: what a person adds does not wait for them.
         options.request.priority = .low
         if let list = set.list { return (.file(list, base: options.base), options) }

@@ -149,8 +149,7 @@ package struct PlannedItems: Sequence, Sendable {
             switch found.item {
             case .entry(let entry):
                 do throws(UsageError) {
-                    let request = try planner.request(
-                        entry, template: items.template, number: place.number, isOurs: list.results != nil)
+                    let request = try planner.request(entry, template: items.template, number: place.number)
                     return granted(Placed(item: .request(request), place: place))
                 } catch {
                     return Placed(

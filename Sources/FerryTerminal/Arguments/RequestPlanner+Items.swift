@@ -100,17 +100,30 @@ extension RequestPlanner {
         return items
     }
 
+    /// Whether the file of an entry is put below the directory in use or the working directory, and in none that is hidden
+    /// there.
+    private func staysBelow(_ entry: URLList.Entry) -> Bool {
+        let homes = [world.absolute(directory), world.directory].map(OwnProgram.plain)
+        return [entry.dir, entry.out].compactMap(\.self).allSatisfy { place in
+            var rest = place
+            if Paths.isAbsolute(place) {
+                guard let home = homes.first(where: { Paths.isPlace(place, in: $0) }) else { return false }
+                rest = String(decoding: place.utf8.dropFirst(home.utf8.count), as: UTF8.self)
+            }
+            return rest.split(at: "/").allSatisfy { $0.utf8.elementsEqual(".".utf8) || !$0.utf8.hasPrefix(".") }
+        }
+    }
+
     /// Returns the request of a list entry, with its directory prepared.
     ///
     /// - Parameters:
     ///   - number: The number of the entry in the run.
-    ///   - isOurs: Whether Ferry has written the list, with the paths of an earlier run.
     mutating func request(
-        _ entry: URLList.Entry, template: DownloadRequest, number: Int, isOurs: Bool
+        _ entry: URLList.Entry, template: DownloadRequest, number: Int
     ) throws(UsageError) -> DownloadRequest {
-        guard isOurs || files.trustList || entry.staysBelow else {
+        guard files.trustList || staysBelow(entry) else {
             throw UsageError(
-                "out= and dir= of a list are relative, without .. and hidden names; --trust-list allows others")
+                "a list leads below the directory in use, without .. and hidden names; --trust-list allows others")
         }
         var request = template
         request.sources = entry.urls.map(withNetrc)

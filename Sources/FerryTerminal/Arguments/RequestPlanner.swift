@@ -150,7 +150,9 @@ struct RequestPlanner: Sendable {
         if files.shard != nil, files.lists.isEmpty, files.retryFrom == nil {
             throw UsageError("--shard divides a list; give -i LIST")
         }
-        if files.trustList, files.lists.isEmpty { throw UsageError("--trust-list goes with -i LIST") }
+        if files.trustList, files.lists.isEmpty, files.retryFrom == nil {
+            throw UsageError("--trust-list goes with -i LIST or --retry-from FILE")
+        }
         if files.dedup, let option = files.output != nil ? "-o" : trust.onConflict != nil ? "--on-conflict" : nil {
             throw UsageError("--dedup and \(option) cannot be used together")
         }

@@ -148,38 +148,61 @@ struct AuthenticationTests {
 
     @Test("netrc: a redirect's host gets the credentials of the entry that names it, and no others (A74)")
     func netrc() async throws {
-        var settings = TransferSettings()
-        settings.netrc = try Netrc("machine localhost login alice password word default login d password d")
-        try await withOrigin(settings: settings) { server, transport in
-            for path in ["/f", "/open"] { server.serve(path, Resource(size: 10, seed: 1)) }
-            server.always("/f", .basicAuth("alice", "word"))
+        try await withNetrc(isTLS: true, "machine localhost login a password w default login d password d") {
+            server, transport in
             let named = server.url("/f", host: "localhost")
             server.route("/to-named") { _ in .redirect(to: named) }
             let other = server.url("/f", host: "127.0.0.1")
             server.route("/to-other") { _ in .redirect(to: other) }
-            let request = TransferRequest(url: try server.downloadURL("/to-named"))
+            let request = TransferRequest(url: try server.downloadURL("/to-named", host: "127.0.0.1"))
             #expect(try await transport.fetch(request).head.status == 200)
-            let sent = server.requests.map { $0.head["Authorization"] != nil }
-            #expect(sent == [false, false, true])
+            #expect(server.requests.map { $0.head["Authorization"] != nil } == [false, false, true])
             let another = TransferRequest(url: try server.downloadURL("/to-other", host: "localhost"))
             #expect(try await transport.fetch(another).head.status == 401)
             #expect(server.requests.last?.head["Authorization"] == nil)
         }
     }
 
-    @Test("netrc: where redirects from https to http are allowed, none of its credentials are sent over http")
-    func netrcInClear() async throws {
-        var settings = TransferSettings()
-        settings.netrc = try Netrc("machine localhost login alice password word")
-        try await withOrigin(settings: settings) { server, transport in
-            server.serve("/f", Resource(size: 10, seed: 1))
-            server.always("/f", .basicAuth("alice", "word"))
+    @Test("netrc: a URL that the user did not give, as of a mirror or a journal, leads to no entry")
+    func netrcOfOthers() async throws {
+        try await withNetrc(isTLS: true, "machine localhost login a password w") { server, transport in
             let named = server.url("/f", host: "localhost")
             server.route("/r") { _ in .redirect(to: named) }
-            var request = TransferRequest(url: try server.downloadURL("/r"))
-            request.allowsDowngrade = true
-            #expect(try await transport.fetch(request).head.status == 401)
+            let url = try server.downloadURL("/r", host: "127.0.0.1")
+            for home in [nil, Origin(of: try DownloadURL("https://h.test/"))] {
+                let secrets = SecretScope(home: home, headers: HTTPFields(), credentials: nil, source: url)
+                #expect(try await transport.fetch(TransferRequest(url: url, secrets: secrets)).head.status == 401)
+            }
+            // Without a redirect the planner decides.
+            let direct = TransferRequest(url: try server.downloadURL("/f", host: "localhost"))
+            #expect(try await transport.fetch(direct).head.status == 401)
             #expect(server.requests.allSatisfy { $0.head["Authorization"] == nil })
+        }
+    }
+
+    @Test("netrc: over http no redirect leads to an entry, as anybody on the way can make one")
+    func netrcInClear() async throws {
+        try await withNetrc(isTLS: false, "machine localhost login a password w") { server, transport in
+            let named = server.url("/f", host: "localhost")
+            server.route("/r") { _ in .redirect(to: named) }
+            #expect(try await transport.fetch(TransferRequest(url: server.downloadURL("/r"))).head.status == 401)
+            #expect(server.requests.allSatisfy { $0.head["Authorization"] == nil })
+        }
+    }
+
+    /// Runs a body with a server whose `/f` needs the user `a` with the password `w`.
+    private func withNetrc(
+        isTLS: Bool, _ text: String, _ body: (OriginServer, HTTPTransport) async throws -> Void
+    ) async throws {
+        var configuration = OriginServer.Configuration()
+        if isTLS { configuration.certificate = .good }
+        var settings = TransferSettings()
+        settings.insecure = true
+        settings.netrc = try Netrc(text)
+        try await withOrigin(configuration, settings: settings) { server, transport in
+            server.serve("/f", Resource(size: 10, seed: 1))
+            server.always("/f", .basicAuth("a", "w"))
+            try await body(server, transport)
         }
     }
 }

@@ -78,6 +78,20 @@ import Testing
         }
     }
 
+    @Test("--retry-from: a hidden path below the directory is written only with --trust-list")
+    func hidden() throws {
+        let line =
+            #"{"status":"failed","time":"2026-01-01T00:00:00Z","url":"http://h/f","path":"/d/.config/autostart/x"}"#
+        for isTrusted in [false, true] {
+            let plan = try GetPlanner.plan(
+                .of {
+                    ($0.files.retryFrom, $0.files.directory, $0.files.trustList) = ("r", "/d", isTrusted)
+                }, world: .test(files: ["r": line + "\n"], directories: ["/d", "/d/.config/autostart"]))
+            #expect(Self.urls(plan).count == (isTrusted ? 1 : 0))
+            #expect(Self.badLines(plan).count == (isTrusted ? 0 : 1))
+        }
+    }
+
     @Test("--retry-from: lines that are no results are reported, escaped and by number")
     func hostile() throws {
         let deep = String(repeating: "[", count: 100_000)
