@@ -36,6 +36,11 @@ import Testing
             (["-H", "@file", "--cookie=a=b"], ["-H", "@file", "--cookie=***"]),
             (["--user"], ["--user"]),
             (["a@b", "-o", "c@d"], ["a@b", "-o", "c@d"]),
+            (["get", "u:p@h/f"], ["get", "***@h/f"]), (["get", "token@h/f"], ["get", "*****@h/f"]),
+            (["get", "u:p@h/f?v=http://w:q@h"], ["get", "***@h/f?v=http://***@h"]),
+            (["get", "h/f@2"], ["get", "h/f@2"]),
+            (["--mirror=u:p@h/f"], ["--mirror=***@h/f"]), (["--checksum", "@u:p@h/S"], ["--checksum", "@***@h/S"]),
+            (["set", "a", "url=u:p@h/f"], ["set", "a", "url=***@h/f"]), (["get", "-oc@d/x"], ["get", "-oc@d/x"]),
         ])
     func blanks(arguments: [String], expected: [String]) {
         #expect(Self.blanked(arguments) == expected)
@@ -50,9 +55,28 @@ import Testing
             (["curl", "-OH", "A: b"], ["curl", "-OH", "****"]), (["get", "-qb", "a=b"], ["get", "-qb", "***"]),
             (["wget", "-OH", "x"], ["wget", "-OH", "x"]),
             (["wget", "--http-password=p"], ["wget", "--http-password=*"]),
+            (["curl", "-x", "u:p@h"], ["curl", "-x", "***@h"]), (["curl", "-sxu:p/w@h"], ["curl", "-sx*****@h"]),
+            (["curl", "-x", "token@h"], ["curl", "-x", "*****@h"]),
+            (["wget", "-U", "agent"], ["wget", "-U", "agent"]),
         ])
     func letters(arguments: [String], expected: [String]) {
         #expect(Self.blanked(arguments) == expected)
+    }
+
+    @Test(
+        "ArgumentSecrets: each letter of curl and wget that takes a value hides what the option hides that it stands for",
+        arguments: ["curl", "wget"])
+    func pastedLetters(program: String) throws {
+        let letters = PastedCommand.valueLetters(of: program)
+        #expect(!letters.isEmpty)
+        for letter in letters {
+            let option = try #require(PastedCommand.valueOption(of: letter, in: program))
+            for value in ["token@h", "u:p/w@h:1"] {
+                let shown = Self.blanked(["get", option, value])[2]
+                #expect(Self.blanked([program, "-" + letter, value, "u"]) == [program, "-" + letter, shown, "u"])
+                #expect(Self.blanked([program, "-" + letter + value, "u"])[1] == "-" + letter + shown)
+            }
+        }
     }
 
     /// By the reader of aria2c's command lines: a beginning that it takes for an option, and its value in either place.

@@ -94,17 +94,20 @@ import Testing
     }
 
     @Test(
-        "Aria2Planner: secrets of the command are for the server of the first URI alone, whatever else is listed",
+        "Aria2Planner: secrets of the command are for the server of the first URI alone; of a list, for its only server",
         arguments: [
-            (["-i", "l"], ["a"]), (["-i", "l", "http://c/h"], ["c"]),
+            (["-i", "one"], ["a"]), (["-i", "l", "http://c/h"], ["c"]),
             (["-Z", "http://b/1", "http://a/2", "http://b/3"], ["b"]),
-            (["-i", "l", "x.meta4"], ["a"]), (["http://c/h", "x.meta4"], ["c"]), (["http://c/h", "http://a/m"], ["c"]),
+            (["http://c/h", "x.meta4"], ["c"]), (["http://c/h", "http://a/m"], ["c"]),
         ])
     func secrets(arguments: [String], servers: [String]) throws {
         let document = """
             <metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="f"><url>http://d/f</url></file></metalink>
             """
-        let files = ["l": "http://a/f\nhttp://b/g\thttp://a/g\nhttp://a/k\n", "x.meta4": document]
+        let files = [
+            "l": "http://a/f\nhttp://b/g\thttp://a/g\nhttp://a/k\n", "one": "http://a/f\thttp://b/f\nhttp://a/g\n",
+            "x.meta4": document,
+        ]
         for secret in [
             ["--header=X-Key: sesame"], ["--http-user=me", "--http-passwd=sesame"], ["--header", "Cookie: s=sesame"],
         ] {
@@ -120,6 +123,100 @@ import Testing
             #expect(requests.contains { $0.hasSecrets })
             #expect(run.warnings.count == (left > 0 ? 1 : 0))
         }
+    }
+
+    @Test(
+        "Aria2Planner: a list or document that leads to several servers gets no secrets, and a sentence says so",
+        arguments: [["-i", "l"], ["-i", "one", "x.meta4"]])
+    func severalServers(arguments: [String]) throws {
+        let document = """
+            <metalink xmlns="urn:ietf:params:xml:ns:metalink"><file name="f"><url>http://d/f</url></file></metalink>
+            """
+        let files = [
+            "l": "http://a/f\nhttp://b/g\n  header=X-Own: 1\n", "one": "http://a/f\nhttp://a/g\n", "x.meta4": document,
+        ]
+        let run = try run(
+            ["--http-user=me", "--http-passwd=sesame", "--header=X-Key: sesame"] + arguments, files: files)
+        let requests = run.plan.items.compactMap(\.request)
+        #expect(requests.count >= 2)
+        for request in requests {
+            #expect(request.credentials == nil)
+            #expect(request.headers.allSatisfy { $0.name.rawName == "X-Own" })
+        }
+        let warning = try #require(run.warnings.first)
+        #expect(run.warnings.count == 1 && warning.contains("there are several (http://a, http://"), "\(warning)")
+    }
+
+    @Test(
+        "Aria2Planner: an entry with its own proxy, or without certificates, gets no secrets, cookies and netrc",
+        arguments: [
+            ("all-proxy=http://evil:9102", true), ("http-proxy=http://evil:1", true), ("https-proxy=", true),
+            ("no-proxy=good", true), ("check-certificate=false", true), ("check-certificate=true", false),
+            ("no-netrc=false\n  all-proxy=http://evil:1", true), ("out=x", false),
+        ])
+    func ownRoutes(option: String, isOwnRoute: Bool) throws {
+        let files = [
+            "l": "http://good/x\n  \(option)\nhttp://good/y\n", "n": "machine good login me password sesame\n",
+            "jar": "good\tFALSE\t/\tFALSE\t0\ta\tsesame\n",
+        ]
+        for secret in [["--header", "Authorization: Bearer T"], ["--http-user=me"]] {
+            for own in [[], ["http://good/own"]] {
+                let run = try run(
+                    secret + ["--load-cookies=jar", "-i", "l"] + own, files: files, environment: ["NETRC": "n"])
+                let requests = run.plan.items.compactMap(\.request)
+                let expected = [!isOwnRoute, true] + own.map { _ in true }
+                #expect(requests.map(\.hasSecrets) == expected)
+                #expect(requests.map { $0.connection.cookies != nil } == expected)
+                #expect(run.warnings.count == (isOwnRoute ? 1 : 0), "\(run.warnings)")
+            }
+        }
+        let plain = try run(["-i", "l"], files: files, environment: ["NETRC": "n"])
+        let requests = plain.plan.items.compactMap(\.request)
+        #expect(requests.map { $0.sources.first?.credentials != nil } == [!isOwnRoute, true])
+        #expect((plain.plan.configuration.transfer.netrc == nil) == isOwnRoute)
+        #expect(plain.warnings.count == (isOwnRoute ? 1 : 0))
+    }
+
+    @Test("Aria2CommandOption: each proxy or certificate option of an entry makes its own route")
+    func routes() throws {
+        let named = Aria2CommandOption.ofEntries.filter {
+            $0.utf8.hasSuffix("proxy") || $0.utf8.hasSuffix("certificate")
+        }
+        #expect(named == Aria2CommandOption.ofRoutes.union(["check-certificate"]))
+        for name in named {
+            let (entries, _) = try Aria2Files.entries("http://h/f\n  \(name)=false\n")
+            #expect(entries[0].values.bringsOwnRoute, "\(name)")
+        }
+    }
+
+    @Test("Aria2Planner: the fields of a header file are sent, the secret ones to the server of the first URI alone")
+    func headerFile() throws {
+        let files = ["h": "Accept: a/b\n# no\nX-Key: sesame\n", "l": "http://b/g\n"]
+        let requests = try requests(["--header", "@h", "-i", "l", "http://a/f"], files: files)
+        let key = try #require(HTTPField.Name("X-Key"))
+        #expect(requests.map { $0.sources[0].host } == ["b", "a"])
+        #expect(requests.map { $0.headers[.accept] } == ["a/b", "a/b"])
+        #expect(requests.map { $0.headers[key] } == [nil, "sesame"])
+        #expect(throws: Aria2Failure.self) { try self.requests(["--header", "@missing", "http://a/f"]) }
+    }
+
+    @Test("Aria2Planner: a field or a name of an entry replaces that of the command")
+    func replaced() throws {
+        let text = """
+            http://a/1
+              header=x-key: own
+              header=X-Two: 2
+            http://a/2
+              header=Authorization: Bearer own
+            http://a/3
+              http-user=own
+            """
+        let requests = try requests(
+            ["--header=X-Key: 1", "--header=Authorization: Bearer T", "--http-user=me", "-i", "l"], files: ["l": text])
+        let key = try #require(HTTPField.Name("X-Key"))
+        #expect(requests.map { $0.headers[values: key] } == [["own"], ["1"], ["1"]])
+        #expect(requests.map { $0.headers[values: .authorization] } == [["Bearer T"], ["Bearer own"], []])
+        #expect(requests.map { $0.credentials?.user } == ["me", nil, "own"])
     }
 
     @Test(
@@ -248,9 +345,10 @@ import Testing
     func service() throws {
         let job = try job(
             [
-                "--enable-rpc", "--rpc-listen-port=7000", "--rpc-secret=s", "-d", "d", "-j2", "-x4", "--header=A: 1",
-                "--header=B: 2", "--max-overall-download-limit=1K", "--rpc-listen-all", "--on-download-complete=p",
-                "-i", "list", "--stop-with-process=9", "--save-session=list",
+                "--enable-rpc", "--rpc-listen-port=7000", "--rpc-secret=s", "-d", "d", "-j2", "-x4",
+                "--header=Accept: 1", "--header=Accept-Language: 2", "--max-overall-download-limit=1K",
+                "--rpc-listen-all", "--on-download-complete=p", "-i", "list", "--stop-with-process=9",
+                "--save-session=list",
             ], files: ["list": "\(Self.url)\n  out=g\n  gid=00000000000000cd\n  pause=true\n"])
         guard case .service(let service) = job else {
             Issue.record("no daemon: \(job)")
@@ -258,7 +356,8 @@ import Testing
         }
         #expect(service.port == 7000 && service.secret == "s" && service.directory == "/home/me/d")
         #expect(service.parallel == 2 && service.rateLimit == 1024 && service.life.process == 9)
-        #expect(service.defaults["header"] == "A: 1\nB: 2" && service.defaults["max-connection-per-server"] == "4")
+        #expect(service.defaults["header"] == "Accept: 1\nAccept-Language: 2")
+        #expect(service.defaults["max-connection-per-server"] == "4")
         #expect(service.defaults["dir"] == nil)
         #expect(service.requests.map(\.destination) == [.file("/home/me/d/g")])
         #expect(service.requests.map(\.id) == [DownloadID(bits: 0xCD)] && service.requests[0].startsPaused)
@@ -270,6 +369,26 @@ import Testing
         guard case .service(let standard) = try self.job(["--enable-rpc"]) else { return }
         #expect(standard.port == 6800 && standard.secret == nil && standard.directory == "/home/me")
         #expect(standard.requests.isEmpty && standard.warnings.isEmpty)
+    }
+
+    @Test("Aria2Planner: a daemon's defaults have no secrets of the command, and a sentence says so")
+    func serviceSecrets() throws {
+        let files = ["h": "Accept: a/b\nAuthorization: Bearer sesame\n"]
+        for secret in [
+            ["--header=Authorization: Bearer sesame"], ["--http-user=me", "--http-passwd=sesame"], ["--header=@h"],
+        ] {
+            let job = try job(["--enable-rpc", "--header=Referer: http://r/"] + secret + [Self.url], files: files)
+            guard case .service(let service) = job else {
+                Issue.record("no daemon: \(job)")
+                return
+            }
+            #expect(service.defaults["http-user"] == nil && service.defaults["http-passwd"] == nil)
+            let header = try #require(service.defaults["header"])
+            #expect(header.contains("Referer: http://r/") && !header.contains("sesame") && !header.contains("@"))
+            #expect(service.warnings.count == 1 && service.warnings[0].contains("not used for what clients add"))
+            // The URI of the command is of the server that the secrets are for.
+            #expect(service.requests.map(\.hasSecrets) == [true])
+        }
     }
 
     @Test("Aria2Hooks: the program for every end is used where there is none for this one")

@@ -151,8 +151,8 @@ import Testing
             "Upgrade-Insecure-Requests: 1", "-H", "TE: trailers",
         ])
         #expect(
-            Set(firefox.headers.map(\.name.canonicalName)) == [
-                "user-agent", "accept", "cookie", "upgrade-insecure-requests",
+            firefox.headers.map(\.name.canonicalName).sorted() == [
+                "accept", "cookie", "upgrade-insecure-requests", "user-agent",
             ])
         let chrome = try Self.request([
             "https://h/f", "-H", "accept: */*", "-b", "session=1; id=2", "-H", #"sec-ch-ua: "Chromium";v="140""#,

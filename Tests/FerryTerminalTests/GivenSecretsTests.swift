@@ -162,6 +162,19 @@ struct GivenSecretsTests {
         #expect(requests.last?.headers[own] == "1")
     }
 
+    @Test("GetPlanner: a header of a list's entry replaces the command's of the same name")
+    func ownHeader() throws {
+        let options = GetOptions.of {
+            $0.files.lists = ["l"]
+            $0.request.header = ["X-Key: 1", "X-Other: 2"]
+        }
+        let list = "https://files.test/a\n  header=x-key: own\nhttps://files.test/b\n"
+        let requests = try plan(options, files: ["l": list]).items.compactMap(\.request)
+        let key = try #require(HTTPField.Name("X-Key"))
+        #expect(requests.map { $0.headers[values: key] } == [["own"], ["1"]])
+        #expect(requests.map(\.headers.count) == [2, 2])
+    }
+
     @Test("SetPlanner: secrets for downloads of several servers are refused, except with a new URL")
     func set() throws {
         var change = RequestChange()

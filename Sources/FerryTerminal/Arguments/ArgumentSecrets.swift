@@ -3,7 +3,8 @@ import FerryCore
 /// Finds the secrets in a command line: passwords, header values, and user info in URLs and proxies.
 ///
 /// An option is what the reader of its command takes it for: of aria2c with a beginning of its name, of curl with other
-/// letters before its own in one word. What nobody could read is taken for secret in doubt: nothing depends on it.
+/// letters before its own in one word, and its letters as ``PastedCommand`` translates them. What nobody could read is
+/// taken for secret in doubt: nothing depends on it.
 package enum ArgumentSecrets {
     /// What of the value of an option is secret.
     package enum Secrecy: Sendable {
@@ -35,7 +36,8 @@ package enum ArgumentSecrets {
 
     /// Finds them by the names of all commands' options.
     private static func ranges(in arguments: [[UInt8]], _ words: [String]) -> [[Range<Int>]] {
-        let takers = lettersWithValue[words.first ?? ""] ?? lettersWithValue["get"] ?? []
+        let command = words.first ?? ""
+        let takers = lettersWithValue[command] ?? lettersWithValue["get"] ?? []
         var next: Secrecy?
         return zip(arguments, words).map { argument, word in
             if let secrecy = next {
@@ -53,7 +55,7 @@ package enum ArgumentSecrets {
             }
             if word.utf8.hasPrefix("-") {
                 for (index, letter) in argument.enumerated().dropFirst() {
-                    guard let secrecy = letters[letter] else {
+                    guard let secrecy = secrecy(of: letter, in: command) else {
                         if takers.contains(letter) { break }
                         continue
                     }
@@ -75,6 +77,14 @@ package enum ArgumentSecrets {
         "--http-proxy-passwd": .whole, "--https-proxy-passwd": .whole,
     ]
 
+    /// What of the value of a letter is secret: of a pasted command by the option that it stands for.
+    private static func secrecy(of letter: UInt8, in command: String) -> Secrecy? {
+        if let option = PastedCommand.valueOption(of: String(UnicodeScalar(letter)), in: command) {
+            return options[option]
+        }
+        return letters[letter]
+    }
+
     private static let letters: [UInt8: Secrecy] = [
         UInt8(ascii: "u"): .whole, UInt8(ascii: "H"): .header, UInt8(ascii: "b"): .whole, UInt8(ascii: "U"): .whole,
     ]
@@ -92,16 +102,51 @@ package enum ArgumentSecrets {
         }
     }
 
-    /// Returns the range from `://` to the last `@` of the authority, which ends at `/`, `?` or `#` (RFC 3986 §3.2); of a
-    /// database's URL to the last `@`, as libpq reads it.
+    /// Returns the ranges of user info in a URL, with its scheme or without.
     private static func userInfo(_ text: ArraySlice<UInt8>) -> [Range<Int>] {
+        schemeUserInfo(text) + bareUserInfo(text)
+    }
+
+    /// Returns the range up to the last `@` before the first `/`, `?` or `#`, if a `:` is before it or a path follows: a URL
+    /// may be given without its scheme. The name before an `=` is not of the URL.
+    private static func bareUserInfo(_ text: ArraySlice<UInt8>) -> [Range<Int>] {
+        var rest = text
+        let name = text.prefix(while: isOfName)
+        if name.endIndex < text.endIndex, text[name.endIndex] == UInt8(ascii: "=") {
+            rest = text[(name.endIndex + 1)...]
+        } else if text.first == UInt8(ascii: "-") {
+            return []
+        }
+        if rest.first == UInt8(ascii: "@") { rest = rest.dropFirst() }
+        let end = authorityEnd(rest)
+        guard let at = rest[..<end].lastIndex(of: UInt8(ascii: "@")) else { return [] }
+        let isURL = rest[..<at].contains(UInt8(ascii: ":")) || end < rest.endIndex
+        return isURL && at > rest.startIndex ? [rest.startIndex..<at] : []
+    }
+
+    /// Whether the byte may be in the name of an option or a setting.
+    private static func isOfName(_ byte: UInt8) -> Bool {
+        switch byte {
+        case UInt8(ascii: "a")...UInt8(ascii: "z"), UInt8(ascii: "A")...UInt8(ascii: "Z"), UInt8(ascii: "-"): true
+        default: UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+        }
+    }
+
+    /// Returns the index of the `/`, `?` or `#` that ends an authority (RFC 3986 §3.2).
+    private static func authorityEnd(_ text: ArraySlice<UInt8>) -> Int {
+        let end = text.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
+        return end ?? text.endIndex
+    }
+
+    /// Returns the range from `://` to the last `@` of the authority; of a database's URL to the last `@`, as libpq reads
+    /// it.
+    private static func schemeUserInfo(_ text: ArraySlice<UInt8>) -> [Range<Int>] {
         guard let start = afterScheme(text) else { return [] }
         let rest = text[start...]
         if text.starts(with: "postgres".utf8) {
             return rest.lastIndex(of: UInt8(ascii: "@")).map { [start..<$0] } ?? []
         }
-        let end = rest.firstIndex { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "?") || $0 == UInt8(ascii: "#") }
-        guard let at = rest[..<(end ?? rest.endIndex)].lastIndex(of: UInt8(ascii: "@")) else { return [] }
+        guard let at = rest[..<authorityEnd(rest)].lastIndex(of: UInt8(ascii: "@")) else { return [] }
         return [start..<at]
     }
 

@@ -30,7 +30,7 @@ enum PastedCommand {
     static func translate(
         _ arguments: some Sequence<String>, of program: String, isShown: Bool
     ) throws(UsageError) -> [String] {
-        let table = program == "curl" ? curl : wget
+        let table = tables[program] ?? [:]
         let words = Array(arguments)
         var translated: [String] = []
         var naming = Naming.none
@@ -125,6 +125,19 @@ enum PastedCommand {
             "--output-document": "O", "--timestamping": "N", "--quiet": "q", "--content-disposition": "J",
         ],
     ]
+
+    /// Returns the option of Ferry that a letter stands for which takes a value; `nil` for every other letter.
+    static func valueOption(of letter: String, in program: String) -> String? {
+        guard case .option(let option)? = tables[program]?[letter] else { return nil }
+        return option
+    }
+
+    /// The letters of a program that take a value.
+    static func valueLetters(of program: String) -> [String] {
+        (tables[program] ?? [:]).keys.filter { valueOption(of: $0, in: program) != nil }.sorted()
+    }
+
+    private static let tables = ["curl": curl, "wget": wget]
 
     private static let curl: [String: Meaning] = [
         "s": .words(["-s"]), "S": .words([]), "f": .words([]), "L": .words([]), "O": .words([]), "J": .words([]),

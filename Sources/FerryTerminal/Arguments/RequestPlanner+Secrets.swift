@@ -49,22 +49,16 @@ extension RequestPlanner {
     /// Grants the secrets to the only server. Asks the user first if part files or documents name it, which others may
     /// have written.
     private func grant(_ items: PlannedItems, _ word: UserWord?) throws(UsageError) -> SecretGrant {
-        var servers: Set<Origin> = []
-        for item in items {
-            servers.formUnion(origins(of: item))
-            if servers.count > 1 << 10 { break }
-        }
+        let listed = ListedServers(items.lazy.map { origins(of: $0) })
         // No server is known, so no secrets are sent.
-        guard let server = servers.first else { return try grant(items, nil, to: [], partsOf: nil) }
-        guard servers.count == 1 else {
-            let names = servers.map(\.description).sorted()
-            let some = names.prefix(3).joined(separator: ", ") + (names.count > 3 ? ", …" : "")
+        if listed.isEmpty { return try grant(items, nil, to: [], partsOf: nil) }
+        guard let server = listed.only else {
             throw UsageError(
-                "--user and --header are for one server, and there are several (\(some)): "
+                "--user and --header are for one server, and there are several (\(listed.shown)): "
                     + "write --user NAME@HOST, or give the URL")
         }
         guard items.hasDocuments || items.contains(where: { $0.request?.sources.isEmpty == true }) else {
-            return try grant(items, word, to: servers, partsOf: nil)
+            return try grant(items, word, to: [server], partsOf: nil)
         }
         let both: Reason = !secretHeaders.isEmpty ? "user name and password and headers" : "user name and password"
         let what: Reason = word == nil ? "headers" : both
@@ -72,7 +66,7 @@ extension RequestPlanner {
         guard try world.confirm(question.local) else {
             throw UsageError("\(what) were not sent: write --user NAME@HOST, or give the URL")
         }
-        return try grant(items, word, to: servers, partsOf: server)
+        return try grant(items, word, to: [server], partsOf: server)
     }
 
     private func grant(

@@ -48,7 +48,8 @@ struct Aria2Values: Sendable, Hashable {
     }
 
     /// Returns the values of the command for one of its downloads, with those of the list's entry over them. A password is
-    /// the command's only with the command's name and proxy: an entry cannot have it sent to its own.
+    /// the command's only with the command's name and proxy: an entry cannot have it sent to its own. An entry that brings
+    /// its own route gets neither cookies nor netrc.
     func forEntry(_ entry: Aria2Values) -> Aria2Values {
         var command = self
         if entry["http-user"] != nil { command.texts["http-passwd"] = nil }
@@ -56,17 +57,27 @@ struct Aria2Values: Sendable, Hashable {
             if entry[proxy] != nil { command.texts[proxy + "-user"] = nil }
             if entry[proxy] != nil || entry[proxy + "-user"] != nil { command.texts[proxy + "-passwd"] = nil }
         }
-        return command.merged(with: entry)
+        guard entry.bringsOwnRoute else { return command.merged(with: entry) }
+        command.texts["load-cookies"] = nil
+        var merged = command.merged(with: entry)
+        merged.texts["no-netrc"] = "true"
+        return merged
+    }
+
+    /// Whether these values, of an entry of a list, say how its download reaches the server: by which proxy, or without a
+    /// check of the certificate.
+    var bringsOwnRoute: Bool {
+        Aria2CommandOption.ofRoutes.contains { texts[$0] != nil } || !flag("check-certificate", default: true)
     }
 
     /// Removes the credentials and the secret headers, which ``SecretGrant`` has for all downloads of the command. Returns
-    /// them.
-    mutating func takeSecrets() -> (headers: [String], user: String?) {
+    /// them. Headers that are in files take the place of the files' names.
+    mutating func takeSecrets(_ world: PlanningWorld) throws(UsageError) -> (headers: HTTPFields, user: String?) {
         let user = texts["http-user"].map { $0 + ":" + (texts["http-passwd"] ?? "") }
         (texts["http-user"], texts["http-passwd"]) = (nil, nil)
-        let secret = headers.filter { (try? HeaderLine.parse($0))?.name.isSecret ?? true }
-        headers.removeAll { secret.contains($0) }
-        return (secret, user)
+        let fields = try world.headers(headers)
+        headers = fields.withoutSecrets.map { "\($0.name.rawName): \($0.value)" }
+        return (fields.secrets, user)
     }
 
     subscript(name: String) -> String? { texts[name] }

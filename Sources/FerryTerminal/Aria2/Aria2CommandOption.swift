@@ -69,6 +69,9 @@ enum Aria2CommandOption {
         no-proxy out parameterized-uri pause referer remote-time split timeout user-agent
         """)
 
+    /// The options of ``ofEntries`` by which an entry chooses its proxy, or does without.
+    static let ofRoutes = names("all-proxy http-proxy https-proxy no-proxy")
+
     private static let uses: [String: Use] = {
         var uses: [String: Use] = [:]
         for (use, list) in [

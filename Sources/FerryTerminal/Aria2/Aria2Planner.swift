@@ -1,5 +1,6 @@
 import Ferry
 import FerryCore
+import HTTPTypes
 
 /// Turns the arguments of aria2c into the plan of a `ferry get`, or of a daemon. Pure except for its ``PlanningWorld``.
 struct Aria2Planner {
@@ -20,10 +21,10 @@ struct Aria2Planner {
     }
 
     /// The options of the command without its secrets.
-    private let values: Aria2Values
+    let values: Aria2Values
     /// The secret headers of the command, and the name and password of `--http-user`.
-    private let secrets: (headers: [String], user: String?)
-    private let world: PlanningWorld
+    let secrets: (headers: HTTPFields, user: String?)
+    let world: PlanningWorld
     /// The arguments of a `ferry get` without any.
     private let standard: GetOptions
     /// Makes the identifier of a download: 16 hexadecimal digits.
@@ -48,11 +49,13 @@ struct Aria2Planner {
             world.absolute = absolute
             world.directory = Paths.parent(of: absolute("file"))
         }
-        let defaults = values
-        let secrets = values.takeSecrets()
+        let secrets: (headers: HTTPFields, user: String?)
+        do throws(UsageError) { secrets = try values.takeSecrets(world) } catch {
+            throw Aria2Failure(.unknown, error.message)
+        }
         let planner = Aria2Planner(values: values, secrets: secrets, world: world, standard: standard, makeGID: gid)
         return values.flag("enable-rpc")
-            ? .service(try planner.service(arguments.words, defaults)) : .downloads(try planner.run(arguments.words))
+            ? .service(try planner.service(arguments.words)) : .downloads(try planner.run(arguments.words))
     }
 
     private static func settings(_ path: String?, _ world: PlanningWorld) throws(Aria2Failure) -> String? {
@@ -73,43 +76,50 @@ struct Aria2Planner {
     }
 
     private func run(_ words: [String]) throws(Aria2Failure) -> Run {
-        var (items, warnings) = try items(words)
+        let planned = try items(words)
+        var downloads = planned.items
         // The same file is fetched once.
         var seen: Set<GetPlan.Item> = []
-        items.removeAll { item in
+        downloads.removeAll { item in
             guard case .request(var request) = item else { return false }
             request.id = nil
             return !seen.insert(.request(request)).inserted
         }
-        guard !items.isEmpty || values["input-file"] != nil else {
+        guard !downloads.isEmpty || values["input-file"] != nil else {
             throw Aria2Failure(.unknown, "Specify at least one URL.")
         }
         var options = try options(values)
+        // All downloads of the command share the file for the hosts that redirects lead to.
+        if planned.hasOwnRoutes { options.request.netrc = false }
         options.run.parallel = try parallel ?? 5
         options.request.limitRate = try values.size("max-overall-download-limit").map { "\($0)" }
-        options.request.connections = max(16, items.map { $0.request?.maxConnections ?? 1 }.max() ?? 1)
+        options.request.connections = max(16, downloads.map { $0.request?.maxConnections ?? 1 }.max() ?? 1)
         let output = try Aria2Output(values)
         let plan: GetPlan
         do throws(UsageError) {
-            plan = try GetPlanner.plan(of: items, options, world: world)
+            plan = try GetPlanner.plan(of: downloads, options, world: world)
         } catch { throw Aria2Failure(.unknown, error.message) }
-        return Run(plan: plan, output: output, hooks: Aria2Hooks(values), life: try life, warnings: warnings)
+        return Run(plan: plan, output: output, hooks: Aria2Hooks(values), life: try life, warnings: planned.warnings)
     }
 
-    /// - Parameter given: The options of the command with its secrets: those of each download that a client adds.
-    private func service(_ words: [String], _ given: Aria2Values) throws(Aria2Failure) -> Aria2Service {
-        var (items, warnings) = try items(words)
+    private func service(_ words: [String]) throws(Aria2Failure) -> Aria2Service {
+        let planned = try items(words)
+        var warnings = planned.warnings
+        if hasSecrets {
+            warnings.append("credentials and secret headers of the command are not used for what clients add")
+        }
         let unfollowed = Aria2Service.unfollowed.filter { values[$0].map { $0 != "false" } ?? false }
         if !unfollowed.isEmpty {
             let names = unfollowed.map { "--" + $0 }.joined(separator: ", ")
             warnings.append("ferry ignores \(names) with --enable-rpc")
         }
         let directory = values["dir"].flatMap { $0.isEmpty ? nil : $0 }.map(world.absolute) ?? world.directory
-        var defaults = given.texts
+        // Those of each download that a client adds, from whatever server: without the secrets of the command.
+        var defaults = values.texts
         // These are of the command, or of one download.
         for name in ["dir", "out", "gid", "checksum"] { defaults[name] = nil }
-        if !given.headers.isEmpty { defaults["header"] = given.headers.joined(separator: "\n") }
-        let requests = items.compactMap(\.request).map { request in
+        if !values.headers.isEmpty { defaults["header"] = values.headers.joined(separator: "\n") }
+        let requests = planned.items.compactMap(\.request).map { request in
             var request = request
             // The identifier that has this gid in aria2's interface.
             request.id = request.id.flatMap { UInt64($0.rawValue, radix: 16) }.map(DownloadID.init(bits:))
@@ -136,73 +146,57 @@ struct Aria2Planner {
         }
     }
 
-    /// Returns the downloads of the words and of the files that the options name, and what to say of them. All are of one
-    /// command: its secrets are granted once, to the server of the first URI.
-    private func items(_ words: [String]) throws(Aria2Failure) -> (items: [GetPlan.Item], warnings: [String]) {
-        var warnings =
-            values.ignored.isEmpty
-            ? [] : ["ferry ignores " + values.ignored.map { "--" + $0 }.joined(separator: ", ")]
+    /// The downloads of the command, with its secrets, and what to say of them.
+    private struct Planned {
         var items: [GetPlan.Item] = []
+        var warnings: [String] = []
+        /// Whether an entry of a list says itself how it reaches its server.
+        var hasOwnRoutes = false
+    }
+
+    /// Returns the downloads of the words and of the files that the options name. All are of one command: its secrets are
+    /// granted once.
+    private func items(_ words: [String]) throws(Aria2Failure) -> Planned {
+        var planned = Planned()
+        if !values.ignored.isEmpty {
+            planned.warnings = ["ferry ignores " + values.ignored.map { "--" + $0 }.joined(separator: ", ")]
+        }
+        var listed: [RoutedItem] = []
         if let path = values["input-file"] {
             let (entries, unknown) = try Aria2Files.entries(try Self.read(path, world))
-            warnings += unknown.map { "Unknown option: \($0)" }
+            planned.warnings += unknown.map { "Unknown option: \($0)" }
             for entry in entries {
                 if entry.values.headers.contains(where: { $0.utf8.hasPrefix("@") }) {
                     throw .option("header: a list cannot name a file")
                 }
-                items += try self.items(entry.words, values.forEntry(entry.values))
+                let route: SecretGrant.Route = entry.values.bringsOwnRoute ? .ofEntry : .ofCommand
+                for item in try items(entry.words, values.forEntry(entry.values)) {
+                    listed.append(RoutedItem(item: item, route: route))
+                }
             }
         }
-        let entryCount = items.count
         let documents = words.filter(isDocument) + [values["metalink-file"]].compactMap(\.self)
         for path in documents {
             for item in try documentItems(path) {
-                if case .unusable(let line) = item { warnings.append(line) } else { items.append(item) }
+                if case .unusable(let line) = item {
+                    planned.warnings.append(line)
+                } else {
+                    listed.append(RoutedItem(item: item))
+                }
             }
         }
         let uris = words.filter { !isDocument($0) }
         var own: [GetPlan.Item] = []
         if values.flag("force-sequential") {
-            for uri in uris { own += try self.items([uri], values) }
+            for uri in uris { own += try items([uri], values) }
         } else if !uris.isEmpty {
-            own = try self.items(uris, values)
+            own = try items(uris, values)
         }
-        guard let grant = try grant(to: own + items, areDocuments: own.isEmpty && entryCount == 0) else {
-            return (items + own, warnings)
-        }
-        items += own
-        let left = items.count(where: grant.leavesOut)
-        if left > 0 {
-            let server = grant.servers.first.map { "\($0)" } ?? "no server"
-            warnings.append(
-                "credentials and secret headers of the command are for \(server) alone: \(left) downloads do without")
-        }
-        return (items.map(grant.apply), warnings)
-    }
-
-    /// Returns the grant of the command's secrets, to the server of its first URI, else of the first one in its list; `nil`
-    /// if it has none. A document was perhaps written by others, so the user is asked.
-    ///
-    /// - Parameter items: The downloads, the command's own first.
-    private func grant(to items: [GetPlan.Item], areDocuments: Bool) throws(Aria2Failure) -> SecretGrant? {
-        guard secrets.user != nil || !secrets.headers.isEmpty else { return nil }
-        let home = items.lazy.compactMap(\.request).compactMap(SecretScope.home(of:)).first
-        let (what, isSent): (Reason, Bool)
-        do throws(UsageError) {
-            let headers = try world.headers(secrets.headers).secrets
-            let credentials = try secrets.user.map { text throws(UsageError) in
-                try world.credentials(of: UserWord(text))
-            }
-            let grant = SecretGrant(
-                servers: home.map { [$0] } ?? [], credentials: credentials, headers: headers)
-            guard let home, areDocuments else { return grant }
-            let both: Reason = headers.isEmpty ? "user name and password" : "user name and password and headers"
-            what = credentials == nil ? "headers" : both
-            let question: Reason = "Send \(what) to \(home)?"
-            isSent = try world.confirm(question.local)
-            if isSent { return grant }
-        } catch { throw Aria2Failure(.unknown, error.message) }
-        throw Aria2Failure(.unknown, "\(what) were not sent: give a URI of the server")
+        let granted = try grantSecrets(to: listed, own, hasDocuments: !documents.isEmpty)
+        planned.items = granted.items
+        planned.warnings += granted.warnings
+        planned.hasOwnRoutes = listed.contains { $0.route == .ofEntry }
+        return planned
     }
 
     private func isDocument(_ word: String) -> Bool {
@@ -333,9 +327,8 @@ struct Aria2Planner {
         options.request.retries = tries == 0 ? "inf" : String(tries - 1)
         if let user = values["http-user"] {
             options.request.user = user + ":" + (values["http-passwd"] ?? "")
-        } else if secrets.user == nil, !values.flag("no-netrc") {
-            let path = world.environment["NETRC"] ?? world.environment["HOME"].map { Paths.join($0, ".netrc") }
-            options.request.netrc = path.map { world.kind($0) == .file } ?? false
+        } else {
+            options.request.netrc = readsNetrc(values)
         }
         return options
     }
