@@ -98,7 +98,8 @@ package final class ScriptedSystem: Sendable {
                 return events.append(.ended(work.task, SystemFailure(code: -1003)))
             }
             let size = ByteCount(answer.body.count)
-            let share = [0.3, 0.85, 1].randomElement(using: &random) ?? 1
+            let shares: [Double] = [0.3, 0.85, 1]
+            let share = shares.randomElement(using: &random) ?? 1
             work.received = min(size, work.received + max(1, ByteCount(share * Double(size))))
             if work.received < size {
                 works[work.id] = work
