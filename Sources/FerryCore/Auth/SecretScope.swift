@@ -49,6 +49,21 @@ package struct SecretScope: Sendable, Hashable {
         url.scheme == .https && source == home ? netrc?.credentials(naming: url.host) : nil
     }
 
+    /// Returns the user's headers for requests to `url` that the system makes: it stores them, follows redirects by itself
+    /// and sends all headers along. `chain` is the redirects that have led from the source to `url`.
+    ///
+    /// Secret headers are handed over only if no redirect has left their origin; an answer of another origin had none of
+    /// them, and needs none. Credentials never are.
+    package func handedOver(
+        to url: DownloadURL, through chain: [DownloadURL]
+    ) throws(HandoverObstacle) -> HTTPFields {
+        if credentials(for: url) != nil { throw .credentials }
+        let own = headers(for: url)
+        guard own.contains(where: { $0.name.isSecret }) else { return own }
+        guard url.origin == source, chain.allSatisfy({ $0.origin == source }) else { throw .secretsAcrossOrigins }
+        return own
+    }
+
     // MARK: The home of a request
 
     /// Returns the origin that the request's secrets are for.

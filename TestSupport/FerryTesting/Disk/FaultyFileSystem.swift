@@ -235,6 +235,8 @@ final class FaultyFile: File {
     /// A failing sync loses the unsynced data, and the next one succeeds without it.
     private func beforeSync() throws(FileError) {
         do throws(FileError) { try fileSystem.step(.sync, path) } catch {
+            // A killed process has not called the system: its data is where it was.
+            if case .fromThen = fileSystem.fault { throw error }
             (file as? ModelFile)?.loseUnsynced()
             throw error
         }

@@ -6,6 +6,12 @@ extension WritingRules {
     /// Whether a user would take a file of this name for finished.
     static func isFinal(_ name: String) -> Bool {
         ![".part", ".part.old", ".part.ferry", ".part.ferry.old", ".part.ferry.new"].contains { name.hasSuffix($0) }
+            && !isOfHandover(name)
+    }
+
+    /// Whether the name is in the directory of a manager's leases, or a temporary file of the system in it.
+    private static func isOfHandover(_ name: String) -> Bool {
+        name.hasSuffix(".landed") || name.hasPrefix("ferry-leases.json") || name.hasPrefix("CFNetworkDownload_")
     }
 
     /// Checks a new name of a file; `old` is its previous name.

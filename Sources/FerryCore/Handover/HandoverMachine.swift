@@ -1,0 +1,297 @@
+/// Leases missing ranges to the system's session while the app is suspended, and takes them back.
+///
+///     handOver ─► save ─► tasks begin in one batch ─► began
+///     landed ─► splice ─► spliced ─► report, save, discard
+///     ended, or no task ─► report, save
+///
+/// Invariants, under any order of events:
+/// - a task is begun only for a lease that is stored, and a landed file is used only for a lease that is;
+/// - the leases of one download do not overlap;
+/// - every lease ends, and its end is reported before the stored leases are without it, so at least once;
+/// - a lease is no claim: no event changes what the journal says, except through the splice of a file that was checked;
+/// - each wake of the system is completed once.
+package struct HandoverMachine: Sendable {
+    private enum Stage: Hashable, Sendable {
+        /// Its task is being begun.
+        case planned
+        case running(task: Int, received: ByteCount)
+        /// No task is listed for it. Its task may have ended, and its file may still land.
+        case missing(since: Duration)
+        /// Its task was cancelled, and the end is awaited.
+        case returning(task: Int)
+        /// Its file is there, to be spliced.
+        case landed
+        /// As `landed`, but the download cannot take it now.
+        case postponed
+    }
+
+    private struct Entry: Sendable {
+        let lease: Lease
+        var stage: Stage
+    }
+
+    private let limits: HandoverLimits
+    private var entries: [LeaseNumber: Entry]
+    /// Landed files of no lease.
+    private let strays: [LeaseNumber]
+    /// Wakes whose completion handlers are to be called.
+    private var wakes = 0
+    /// The last time at which the session said that all events were delivered.
+    private var drainedAt: Duration?
+    /// Whether it has said so for the batch and the wake at hand.
+    private var isDrained = false
+
+    /// Begins with the stored leases, and with the numbers of the files that have landed.
+    package init(
+        _ book: LeaseBook = .empty, landed: [LeaseNumber] = [], limits: HandoverLimits = HandoverLimits(),
+        at now: Duration = .zero
+    ) {
+        self.limits = limits
+        entries = Dictionary(
+            uniqueKeysWithValues: book.leases.map { ($0.number, Entry(lease: $0, stage: .missing(since: now))) })
+        var strays: [LeaseNumber] = []
+        for number in landed.sorted() {
+            if entries[number] == nil { strays.append(number) } else { entries[number]?.stage = .landed }
+        }
+        self.strays = strays
+    }
+
+    // MARK: Queries
+
+    /// The present leases, as they are to be stored.
+    package var book: LeaseBook { LeaseBook(entries.values.map(\.lease)) ?? .empty }
+
+    package var leases: [Lease] { book.leases }
+
+    /// The bytes of a download that no other connection should fetch now.
+    package func leased(of download: DownloadID) -> RangeSet<ByteCount> {
+        RangeSet(entries.values.lazy.filter { $0.lease.download == download }.map(\.lease.reserved))
+    }
+
+    /// Returns the lease that a file which is landing is for; `nil` if the file is not wanted.
+    package func lease(ofLanding task: SystemTask) -> Lease? {
+        guard let entry = entry(of: task) else { return nil }
+        switch entry.stage {
+        case .planned, .running, .missing, .returning: return entry.lease
+        case .landed, .postponed: return nil
+        }
+    }
+
+    // MARK: Starting
+
+    /// Returns the first actions after the start: landed files are spliced or removed.
+    package func began() -> [HandoverAction] {
+        strays.map { .discard($0) } + splices(of: [.landed])
+    }
+
+    /// Returns the actions for the files whose download could not take them before.
+    package mutating func retried(_ download: DownloadID) -> [HandoverAction] {
+        let found = splices(of: [.postponed], download)
+        for case .splice(let lease) in found { entries[lease.number]?.stage = .landed }
+        return found
+    }
+
+    private func splices(of stages: Set<Stage>, _ download: DownloadID? = nil) -> [HandoverAction] {
+        sorted.filter { stages.contains($0.stage) && (download ?? $0.lease.download) == $0.lease.download }
+            .map { .splice($0.lease) }
+    }
+
+    private var sorted: [Entry] { entries.values.sorted { $0.lease.number < $1.lease.number } }
+
+    // MARK: Handing over
+
+    /// The leases of one batch.
+    package struct Batch: Sendable, Hashable {
+        /// The requests of the tasks, which are begun together after the actions.
+        package var requests: [LeasedRequest] = []
+        /// Why a download, or the rest of it, stays with the app.
+        package var refusals: [DownloadID: HandoverRefusal] = [:]
+        package var actions: [HandoverAction] = []
+    }
+
+    /// Leases the missing ranges of the candidates, which are in the order of the queue. The app is about to be suspended,
+    /// and its own connections have ended: tasks that are begun later, in the background, wait longer and longer.
+    package mutating func handOver(
+        _ candidates: [HandoverCandidate], using random: inout some RandomNumberGenerator
+    ) -> Batch {
+        isDrained = false
+        var batch = Batch()
+        for candidate in candidates {
+            let room = min(limits.maxTasks, LeaseBook.maxLeases) - entries.count
+            do throws(HandoverRefusal) {
+                let leases = try HandoverPlanner.leases(
+                    for: candidate, leased: leased(of: candidate.download), room: room, limits: limits, using: &random)
+                for lease in leases where entries[lease.number] == nil {
+                    entries[lease.number] = Entry(lease: lease, stage: .planned)
+                    batch.requests.append(LeasedRequest(lease, of: candidate))
+                }
+                let taken = candidate.claimed.union(leased(of: candidate.download))
+                if let total = candidate.total, !taken.holds(0..<total) {
+                    batch.refusals[candidate.download] = .noTaskLeft
+                }
+            } catch { batch.refusals[candidate.download] = error }
+        }
+        if !batch.requests.isEmpty { batch.actions = [.save(book)] }
+        return batch
+    }
+
+    /// The task of a lease has begun.
+    package mutating func began(_ number: LeaseNumber, task: Int) {
+        switch entries[number]?.stage {
+        // A list that was made before the task began does not have it.
+        case .planned, .missing: entries[number]?.stage = .running(task: task, received: 0)
+        // Its first events have been faster.
+        case .running, .returning, .landed, .postponed, nil: break
+        }
+    }
+
+    /// The leases could not be stored, and no task of them was begun.
+    package mutating func notBegun(_ numbers: [LeaseNumber]) {
+        for number in numbers where entries[number]?.stage == .planned { entries[number] = nil }
+    }
+
+    // MARK: Events of the session
+
+    package mutating func wrote(_ task: SystemTask) {
+        guard let entry = entry(of: task) else { return }
+        switch entry.stage {
+        case .planned, .running, .missing:
+            entries[entry.lease.number]?.stage = .running(task: task.id, received: task.received)
+        case .returning, .landed, .postponed: break
+        }
+    }
+
+    /// The file of a lease is in place.
+    package mutating func landed(_ number: LeaseNumber) -> [HandoverAction] {
+        guard let entry = entries[number] else { return [.discard(number)] }
+        entries[number]?.stage = .landed
+        return [.splice(entry.lease)]
+    }
+
+    /// A task has ended.
+    package mutating func ended(_ task: SystemTask, _ failure: SystemFailure?) -> [HandoverAction] {
+        guard let entry = entry(of: task) else { return [] }
+        switch entry.stage {
+        case .landed, .postponed: return []
+        case .returning where failure == SystemFailure(code: SystemFailure.cancelled):
+            return end(entry.lease, .takenBack)
+        case .planned, .running, .missing, .returning:
+            guard let failure else { return end(entry.lease, .lost) }
+            if let stop = failure.stop { return end(entry.lease, .stopped(stop)) }
+            return end(entry.lease, .failed(code: failure.code))
+        }
+    }
+
+    /// All events of the session have been delivered.
+    package mutating func drained(at now: Duration) -> [HandoverAction] {
+        drainedAt = now
+        isDrained = true
+        return completion()
+    }
+
+    // MARK: Listing and taking back
+
+    /// Compares the leases with the tasks that the session lists. Tasks of no lease are cancelled. A lease without a task
+    /// is void after a while, or at once if all events were delivered since it had none.
+    package mutating func listed(_ tasks: [SystemTask], at now: Duration) -> [HandoverAction] {
+        var actions: [HandoverAction] = []
+        var found: Set<LeaseNumber> = []
+        for task in tasks.sorted(by: { $0.id < $1.id }) {
+            guard let entry = entry(of: task) else {
+                actions.append(.cancel(task: task.id))
+                continue
+            }
+            let number = entry.lease.number
+            found.insert(number)
+            switch entry.stage {
+            case .planned, .missing, .running:
+                entries[number]?.stage = .running(task: task.id, received: task.received)
+            case .returning, .landed, .postponed: break
+            }
+        }
+        for entry in sorted where !found.contains(entry.lease.number) {
+            switch entry.stage {
+            case .landed, .postponed: break
+            case .missing(let since):
+                if now - since >= limits.lostAfter || drainedAt.map({ $0 >= since }) ?? false {
+                    actions += end(entry.lease, .lost)
+                }
+            case .planned, .running, .returning: entries[entry.lease.number]?.stage = .missing(since: now)
+            }
+        }
+        return actions
+    }
+
+    /// The app is in the foreground: tasks that have received most of their bytes stay, the others are cancelled. The range
+    /// of a cancelled task is the app's again once the task has ended.
+    package mutating func cameToForeground(_ tasks: [SystemTask], at now: Duration) -> [HandoverAction] {
+        var actions = listed(tasks, at: now)
+        for entry in sorted {
+            guard case .running(let task, let received) = entry.stage else { continue }
+            let bytes = entry.lease.range.map { $0.upperBound - $0.lowerBound } ?? entry.lease.total
+            if let bytes, Double(received) > limits.keptShare * Double(bytes) { continue }
+            entries[entry.lease.number]?.stage = .returning(task: task)
+            actions.append(.cancel(task: task))
+        }
+        return actions
+    }
+
+    /// A download is not listed any more.
+    package mutating func withdrew(_ download: DownloadID) -> [HandoverAction] {
+        var actions: [HandoverAction] = []
+        for entry in sorted where entry.lease.download == download {
+            switch entry.stage {
+            case .running(let task, _), .returning(let task): actions.append(.cancel(task: task))
+            case .planned, .missing, .landed, .postponed: break
+            }
+            actions += end(entry.lease, .withdrawn)
+        }
+        return actions + completion()
+    }
+
+    // MARK: Splicing
+
+    /// A landed file was spliced, refused or kept for later.
+    package mutating func spliced(_ number: LeaseNumber, _ result: SpliceResult) -> [HandoverAction] {
+        guard let entry = entries[number], entry.stage == .landed else { return [] }
+        switch result {
+        case .postponed:
+            entries[number]?.stage = .postponed
+            return completion()
+        case .ended(let outcome): return end(entry.lease, outcome) + completion()
+        }
+    }
+
+    private mutating func end(_ lease: Lease, _ outcome: LeaseOutcome) -> [HandoverAction] {
+        entries[lease.number] = nil
+        return [.report(LeaseEnd(lease: lease, outcome: outcome)), .save(book), .discard(lease.number)]
+    }
+
+    // MARK: Wakes
+
+    /// The system has resumed or started the app for its session, and waits for a completion handler to be called.
+    package mutating func woken() -> [HandoverAction] {
+        wakes += 1
+        return completion()
+    }
+
+    /// The time that the system gives is nearly over: files that are left are spliced at the next start.
+    package mutating func timeIsUp() -> [HandoverAction] {
+        guard wakes > 0 else { return [] }
+        (wakes, isDrained) = (0, false)
+        return [.complete]
+    }
+
+    private mutating func completion() -> [HandoverAction] {
+        guard wakes > 0, isDrained, !entries.values.contains(where: { $0.stage == .landed }) else { return [] }
+        (wakes, isDrained) = (0, false)
+        return [.complete]
+    }
+
+    private func entry(of task: SystemTask) -> Entry? {
+        guard let ticket = task.ticket.flatMap(LeaseTicket.init), let entry = entries[ticket.number],
+            entry.lease.download == ticket.download
+        else { return nil }
+        return entry
+    }
+}

@@ -1,0 +1,119 @@
+package import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Date
+#endif
+
+/// A property of a download that the system's session cannot honour.
+package enum HandoverObstacle: String, Error, Sendable, Hashable, Codable, CaseIterable {
+    /// A rate limit, of the download or of the manager.
+    case rateLimit
+    /// A budget of the host or the domain.
+    case hostBudget
+    /// A proxy that Ferry was given: the system uses its own settings.
+    case proxy
+    /// Certificates in place of the system's.
+    case certificates
+    /// Certificates are not verified: the system always verifies them.
+    case insecure
+    /// One IP version: the system chooses.
+    case addressFamily
+    /// Several sources: only the one that is leased would be used.
+    case mirrors
+    /// An `http` URL, which the system refuses unless the app permits it (App Transport Security).
+    case unencrypted
+    /// Private addresses are refused: the system does not say where it connects to.
+    case privateAddresses
+    /// A maximum size, while the size is unknown.
+    case maxBytes
+    /// The destination is a stream.
+    case stream
+    /// An `s3` URL, whose requests are signed one by one.
+    case object
+    /// A user name and password: the system would store them, and they may be needed in a challenge.
+    case credentials
+    /// Cookies for this URL.
+    case cookies
+    /// Secret headers, and a redirect that left their origin: the system would send them along.
+    case secretsAcrossOrigins
+
+    /// Whether a download may say that it is handed over nevertheless.
+    ///
+    /// Not if nothing could be fetched, a secret could reach another server, or a protection would be lost.
+    package var mayBeAccepted: Bool {
+        switch self {
+        case .rateLimit, .hostBudget, .proxy, .certificates, .insecure, .addressFamily, .mirrors, .unencrypted: true
+        case .privateAddresses, .maxBytes, .stream, .object, .credentials, .cookies, .secretsAcrossOrigins: false
+        }
+    }
+
+    /// Returns what the request and its settings demand that the system cannot honour, secrets aside.
+    ///
+    /// - Parameters:
+    ///   - settings: The manager's settings with the rules of the request.
+    ///   - url: The URL that the task would request.
+    ///   - total: The size of the whole, if it is known.
+    ///   - isLimited: Whether the manager limits the rate of all downloads.
+    ///   - hasBudget: Whether the host or its domain has a budget.
+    package static func demands(
+        of request: DownloadRequest, settings: TransferSettings, url: DownloadURL, total: ByteCount?, isLimited: Bool,
+        hasBudget: Bool
+    ) -> [HandoverObstacle] {
+        var found: [HandoverObstacle] = []
+        func note(_ obstacle: HandoverObstacle, if isThere: Bool) { if isThere { found.append(obstacle) } }
+        note(.rateLimit, if: request.rateLimit != nil || isLimited)
+        note(.hostBudget, if: hasBudget)
+        note(.proxy, if: settings.proxy.proxy(for: url) != nil)
+        note(.certificates, if: settings.certificates != nil || settings.caFile != nil)
+        note(.insecure, if: settings.insecure)
+        note(.addressFamily, if: settings.addressFamily != .any)
+        note(.mirrors, if: request.sources.count > 1)
+        note(.unencrypted, if: url.scheme == .http)
+        note(.privateAddresses, if: !settings.allowsPrivate || request.network.allowsPrivate == false)
+        note(.maxBytes, if: request.maxBytes != nil && total == nil)
+        if case .stream = request.destination { found.append(.stream) }
+        note(.object, if: url.isObject || request.sources.contains { $0.isObject })
+        return found
+    }
+}
+
+/// The URL and the fields of the requests that the system makes for one download.
+package struct HandoverTarget: Sendable, Hashable {
+    /// The URL that answered last, without user info.
+    package let url: DownloadURL
+    /// The user's fields that may be sent to it, and User-Agent; none of those that concern ranges and codings.
+    package let fields: HTTPFields
+
+    package init(url: DownloadURL, fields: HTTPFields = HTTPFields()) {
+        self.url = url.withoutCredentials
+        self.fields = fields
+    }
+
+    /// Fields that are Ferry's, or the system's own.
+    private static let reserved: Set<String> = [
+        "host", "connection", "keep-alive", "proxy-connection", "proxy-authorization", "te", "trailer",
+        "transfer-encoding", "upgrade", "content-length", "expect", "range", "if-range", "accept-encoding",
+    ]
+
+    /// Chooses the target, and the fields that the system may store and send with it.
+    ///
+    /// - Parameters:
+    ///   - source: The download's URL at which the chain of redirects began.
+    ///   - followed: The URLs that the redirects led to, in order; the last one answered.
+    ///   - settings: The manager's settings with the rules of the request.
+    package static func choose(
+        for request: DownloadRequest, source: DownloadURL, followed: [DownloadURL], settings: TransferSettings,
+        now: Date
+    ) throws(HandoverObstacle) -> HandoverTarget {
+        let url = followed.last ?? source
+        let scope = SecretScope(of: request, for: source)
+        let user = try scope.handedOver(to: url, through: followed)
+        if settings.cookies.header(for: url, now: now) != nil { throw .cookies }
+        var fields = HTTPFields()
+        for field in user where !reserved.contains(field.name.canonicalName) { fields.append(field) }
+        if fields[.userAgent] == nil, !settings.userAgent.isEmpty { fields[.userAgent] = settings.userAgent }
+        return HandoverTarget(url: url, fields: fields)
+    }
+}

@@ -1,0 +1,170 @@
+import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Date
+#endif
+
+/// What is stored with a file that the system has fetched, until it is spliced.
+///
+/// Decoding checks every value: the facts are read from an attribute of a file.
+package struct LandedFacts: Hashable, Sendable {
+    package static let currentVersion = 1
+    /// The maximum size of the stored form in bytes, so that it fits into the inode or one block beside it.
+    package static let maxBytes = 3_072
+    /// The maximum size of a field's value in bytes; longer ones are dropped.
+    static let maxValueBytes = 1_100
+    /// The fields that decide, in the order in which they are kept while there is room.
+    private static let kept: [HTTPField.Name] = [
+        .contentRange, .eTag, .lastModified, .contentLength, .contentEncoding, .date, .contentType, .retryAfter,
+        .transferEncoding, .acceptRanges,
+    ]
+
+    /// The status, and the fields that decide.
+    package let head: ResponseHead
+    /// The boot during which the file landed, while its bytes are not synced; `nil` if they are.
+    package let unsyncedBoot: String?
+
+    /// Keeps what decides of a response head.
+    package init(_ head: ResponseHead, unsyncedBoot: String?) {
+        var fields = HTTPFields()
+        var room = Self.maxBytes - 512
+        for name in Self.kept {
+            for field in head.headers[fields: name] where field.value.utf8.count <= Self.maxValueBytes {
+                let bytes = name.canonicalName.utf8.count + 2 * field.value.utf8.count + 8
+                guard bytes <= room else { continue }
+                room -= bytes
+                fields.append(field)
+            }
+        }
+        self.head = ResponseHead(status: head.status, headers: fields)
+        self.unsyncedBoot = unsyncedBoot.map { String($0.prefix(128)) }
+    }
+}
+
+extension LandedFacts: Codable {
+    private enum CodingKeys: String, CodingKey { case version, status, fields, unsyncedBoot }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: CodingKeys.self)
+        let status = try container.decode(Int.self, forKey: .status)
+        let fields = try container.decode(HeaderList.self, forKey: .fields).fields
+        let boot = try container.decodeIfPresent(String.self, forKey: .unsyncedBoot)
+        guard try container.decode(Int.self, forKey: .version) == Self.currentVersion, 100..<600 ~= status,
+            boot?.utf8.count ?? 0 <= 512
+        else {
+            throw DecodingError.dataCorruptedError(
+                forKey: .status, in: container, debugDescription: "facts that no landed file has")
+        }
+        self.init(ResponseHead(status: status, headers: fields), unsyncedBoot: boot)
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: CodingKeys.self)
+        try container.encode(Self.currentVersion, forKey: .version)
+        try container.encode(head.status, forKey: .status)
+        try container.encode(HeaderList(head.headers), forKey: .fields)
+        try container.encodeIfPresent(unsyncedBoot, forKey: .unsyncedBoot)
+    }
+}
+
+/// Whether a landed file may be spliced into the partial content.
+///
+/// The system is not believed more than a server: status, exact Content-Range, total, validator and length are checked
+/// as for a response that Ferry has read itself.
+package enum LandedVerdict: Hashable, Sendable {
+    /// The file has the bytes of this range. `join` is the strength of joining them to the others.
+    case splice(Range<ByteCount>, Representation, join: Proof)
+    /// All bytes of the range are claimed already.
+    case repeated
+    case refused(LandedRefusal)
+
+    /// Judges a landed file of `length` bytes.
+    ///
+    /// - Parameters:
+    ///   - held: What the journal claims, with the identity of it.
+    ///   - total: The size of the whole that the journal records.
+    package static func judge(
+        _ head: ResponseHead, length: ByteCount, lease: Lease, held: PartialContent, total: ByteCount?,
+        rules: ResumeRules, now: Date
+    ) -> LandedVerdict {
+        var held = held
+        held.identity.totalBytes = total ?? held.identity.totalBytes
+        guard let range = lease.range else {
+            return judgeWhole(head, length: length, lease: lease, held: held, rules: rules, now: now)
+        }
+        // The partial content is of another identity than at the time of the lease.
+        guard let validator = lease.validator, let present = held.identity.strongValidator,
+            present.utf8.elementsEqual(validator.utf8), let total = held.identity.totalBytes, total == lease.total
+        else { return .refused(.stale) }
+        if held.ranges.holds(range) { return .repeated }
+        let verdict = ResponseVerdict.judge(head, asked: .range(range), now: now)
+        let assessment = ResumePolicy.assess(verdict, held: held, rules: rules, ifRange: true)
+        guard case .goOn(let sent, let representation, .strong) = assessment else {
+            return .refused(.answered(assessment))
+        }
+        guard sent == range else { return .refused(.otherRange(sent)) }
+        // If-Range alone proves nothing here: Ferry has not seen the request that was answered last.
+        guard representation.identity.totalBytes == total,
+            case .same = IdentityComparison.compare(
+                known: held.identity, offered: representation.identity, strict: true)
+        else { return .refused(.unproven) }
+        guard length == range.upperBound - range.lowerBound else { return .refused(.wrongLength(length)) }
+        return .splice(range, representation, join: .strong)
+    }
+
+    private static func judgeWhole(
+        _ head: ResponseHead, length: ByteCount, lease: Lease, held: PartialContent, rules: ResumeRules, now: Date
+    ) -> LandedVerdict {
+        guard held.ranges.isEmpty else { return .refused(.overtaken) }
+        let verdict = ResponseVerdict.judge(head, asked: .whole, now: now)
+        let assessment = ResumePolicy.assess(
+            verdict, held: PartialContent(identity: FileIdentity(), ranges: RangeSet()), rules: rules, ifRange: false)
+        guard case .begin(let representation) = assessment else { return .refused(.answered(assessment)) }
+        // The system decodes a coded body, and a body without a length may have been cut off.
+        guard !representation.isEncoded, let declared = representation.bodyBytes, declared > 0 else {
+            return .refused(.unproven)
+        }
+        // No name is at hand that could promise a page (``PagePolicy``).
+        if representation.isPage, !rules.trust.acceptsHTML {
+            return .refused(.answered(.deadLink(Reason(.pageInstead), status: head.status)))
+        }
+        guard length == declared else { return .refused(.wrongLength(length)) }
+        if let total = lease.total ?? held.identity.totalBytes, total != declared {
+            return .refused(.answered(.changed(Reason(.sizeChanged, "\(total)", "\(declared)"), representation)))
+        }
+        // The system repeats requests by itself: the body may have been joined from several responses.
+        let identity = representation.identity
+        let join: Proof = identity.strongValidator != nil ? .strong : identity.hasValidator ? .weak : .none
+        return .splice(0..<declared, representation.with(total: declared), join: join)
+    }
+}
+
+/// The reason why a landed file is not spliced. Its range is missing again, and nothing else has changed.
+package enum LandedRefusal: Hashable, Sendable {
+    /// The partial content is of another identity than the lease.
+    case stale
+    /// The whole file landed, and the app has fetched bytes meanwhile.
+    case overtaken
+    /// The response is of other bytes of the file.
+    case otherRange(Range<ByteCount>)
+    /// The response does not say enough about what it is of.
+    case unproven
+    /// The file has another length than the response.
+    case wrongLength(ByteCount)
+    /// What the resume rules make of the response: the next request of the app decides.
+    case answered(Assessment)
+    /// The file landed before a restart of the system, and its bytes were not synced.
+    case notSynced
+    /// The facts or the bytes cannot be read, or the file is of another user.
+    case damaged
+
+    /// Whether the response shows that the file on the server has changed.
+    package var showsChange: Bool {
+        switch self {
+        case .answered(.changed), .answered(.restart): true
+        case .answered, .stale, .overtaken, .otherRange, .unproven, .wrongLength, .notSynced, .damaged: false
+        }
+    }
+}

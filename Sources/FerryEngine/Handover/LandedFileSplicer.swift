@@ -1,0 +1,137 @@
+package import FerryCore
+import SystemPackage
+
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Date
+#endif
+
+/// The part file and the journal of a download, open and locked, and the rules of its request.
+package struct HandoverPair: Sendable {
+    package let part: PartFile
+    package let journal: Journal
+    /// The newest record of the journal.
+    package internal(set) var record: JournalRecord
+    package let rules: ResumeRules
+    /// `false` for downloads that are not synced.
+    package let syncs: Bool
+
+    package init(part: PartFile, journal: Journal, record: JournalRecord, rules: ResumeRules, syncs: Bool) {
+        self.part = part
+        self.journal = journal
+        self.record = record
+        self.rules = rules
+        self.syncs = syncs
+    }
+
+    package func close() {
+        journal.close()
+        part.close()
+    }
+}
+
+/// Moves the bytes of a landed file into the part file and claims them in the journal.
+///
+///     check ─► write what is missing ─► sync the part file ─► claim in the journal ─► (the caller removes the file)
+///
+/// Each step may be the last before a crash: the next call begins anew, writes what is still missing, and finds nothing
+/// to do once the journal claims the range. Claimed bytes are never written again.
+package struct LandedFileSplicer {
+    private static let pieceBytes: ByteCount = 1 << 20
+
+    private let landing: LandingDirectory
+    private let fileSystem: any FileSystem
+
+    package init(_ landing: LandingDirectory, fileSystem: any FileSystem) {
+        self.landing = landing
+        self.fileSystem = fileSystem
+    }
+
+    /// Splices the landed file of a lease. Blocks. Throws if the part file or the journal failed: the file stays.
+    package func splice(
+        _ lease: Lease, into pair: inout HandoverPair, now: Date
+    ) throws(DownloadError) -> SpliceResult {
+        guard let claims = try self.claims(of: pair) else { return .postponed }
+        if let range = lease.range, claims.holds(range) { return .ended(.repeated) }
+        let landed: (file: any File, facts: LandedFacts?)
+        do throws(FileError) { landed = try landing.open(lease.number, fileSystem) } catch {
+            if error.kind == .notFound { return .ended(.lost) }
+            if case .notOurs = error.kind { return .ended(.refused(.damaged)) }
+            throw DownloadError(error)
+        }
+        defer { landed.file.close() }
+        guard let facts = landed.facts else { return .ended(.refused(.damaged)) }
+        if let boot = facts.unsyncedBoot, boot != fileSystem.bootID { return .ended(.refused(.notSynced)) }
+        let length: ByteCount
+        do throws(FileError) { length = try landed.file.status().length } catch { throw DownloadError(error) }
+        var held = PartialContent(identity: pair.record.identity, ranges: claims)
+        held.digests = pair.record.offered.flatMap { try? Checksum(parsing: $0) }.map { [$0] } ?? []
+        let verdict = LandedVerdict.judge(
+            facts.head, length: length, lease: lease, held: held, total: pair.record.totalBytes, rules: pair.rules,
+            now: now)
+        switch verdict {
+        case .repeated: return .ended(.repeated)
+        case .refused(let reason): return .ended(.refused(reason))
+        case .splice(let range, let representation, let join):
+            let start = range.lowerBound
+            let missing = RangeSet(range).subtracting(claims)
+            for piece in Self.pieces(of: missing) {
+                let bytes: [UInt8]
+                do throws(FileError) {
+                    bytes = try landed.file.read(piece.lowerBound - start..<piece.upperBound - start)
+                } catch { return .ended(.refused(.damaged)) }
+                do throws(FileError) { try pair.part.write(bytes, at: piece.lowerBound) } catch {
+                    throw DownloadError(error)
+                }
+            }
+            try claim(range, representation, join: join, isWhole: lease.range == nil, claims, &pair)
+            return .ended(.claimed(missing.byteCount))
+        }
+    }
+
+    /// Returns what the journal claims; `nil` if the next run of the download has to settle something first.
+    private func claims(of pair: HandoverPair) throws(DownloadError) -> RangeSet<ByteCount>? {
+        let (record, part) = (pair.record, pair.part)
+        guard record.publishing == nil, record.moving == nil, record.mismatch == nil, record.isTaken != true,
+            record.partDevice == part.device, record.partInode == part.inode,
+            record.partCreated == nil || part.created == nil || record.partCreated == part.created?.pair,
+            record.unsyncedBoot == nil || record.unsyncedBoot == fileSystem.bootID,
+            let claims = RangeSet<ByteCount>(pairs: record.claimed)
+        else { return nil }
+        do throws(FileError) {
+            return try part.isIntact(length: claims.ranges.last?.upperBound ?? 0) ? claims : nil
+        } catch { throw DownloadError(error) }
+    }
+
+    private func claim(
+        _ range: Range<ByteCount>, _ representation: Representation, join: Proof, isWhole: Bool,
+        _ claims: RangeSet<ByteCount>, _ pair: inout HandoverPair
+    ) throws(DownloadError) {
+        var record = pair.record
+        record.claimed = claims.union(RangeSet(range)).pairs
+        record.weakestJoin = min(record.weakestJoin ?? .strong, join)
+        record.unsyncedBoot = pair.syncs ? nil : fileSystem.bootID
+        if isWhole {
+            record.identity = representation.identity
+            record.totalBytes = representation.identity.totalBytes
+            record.offered = representation.digests.first?.description
+        }
+        do throws(FileError) {
+            if pair.syncs { try pair.part.dataSync() }
+            guard try pair.part.isIntact(length: record.claimed.last?.last ?? 0) else {
+                throw FileError(.inspect, pair.part.path, kind: .endedEarly)
+            }
+        } catch { throw DownloadError(error) }
+        do throws(JournalError) { try pair.journal.write(record) } catch { throw DownloadError(error) }
+        pair.record = record
+    }
+
+    private static func pieces(of ranges: RangeSet<ByteCount>) -> [Range<ByteCount>] {
+        ranges.ranges.flatMap { range in
+            stride(from: range.lowerBound, to: range.upperBound, by: ByteCount.Stride(pieceBytes)).map { start in
+                start..<min(range.upperBound, start + pieceBytes)
+            }
+        }
+    }
+}

@@ -1,0 +1,117 @@
+package import FerryCore
+package import SystemPackage
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The directory of a manager's leases and of the files that have landed for them: private to the user, on the volume of
+/// the system's temporary files.
+///
+///     ferry-leases.json    the ``LeaseBook``; replaced as a whole
+///     NUMBER.landed        the body of a lease's response; ``LandedFacts`` are in its attribute `user.ferry.landed`
+///
+/// A landed file has its facts before it has its name, so that a crash leaves it with both or with no name.
+package struct LandingDirectory: Sendable, Hashable {
+    static let attribute = "user.ferry.landed"
+    // allow(names): in a directory of Ferry's own, where no server names files.
+    private static let ending = ".landed"
+
+    package let path: FilePath
+
+    package init(_ path: FilePath) { self.path = path }
+
+    private var bookPath: FilePath { path.appending("ferry-leases.json") }
+    package func path(of number: LeaseNumber) -> FilePath { path.appending("\(number)\(Self.ending)") }
+
+    /// Creates the directory, if it is missing.
+    package func prepare(_ fileSystem: any FileSystem) throws(FileError) {
+        try fileSystem.makeDirectories(path, syncs: true)
+    }
+
+    // MARK: Landing
+
+    /// Gives the system's temporary file its place. Takes the time of an attribute and a rename, whatever the size; only
+    /// where the boot cannot be identified, the file is synced at once.
+    ///
+    /// Nothing else is synced: a file that landed before a restart of the system is not used, because any of its bytes may
+    /// be lost.
+    package func land(
+        _ file: FilePath, as number: LeaseNumber, _ head: ResponseHead, fileSystem: any FileSystem
+    ) throws(FileError) {
+        let boot = fileSystem.bootID
+        // allow(ours): the system has just written it for this process, and its content is not believed.
+        let opened = try fileSystem.open(file, .readWrite)
+        defer { opened.close() }
+        let facts = try? JSONEncoder().encode(LandedFacts(head, unsyncedBoot: boot))
+        guard let facts, facts.count <= LandedFacts.maxBytes else {
+            throw FileError(.setAttribute, file, kind: .unsupported)
+        }
+        try opened.setAttribute(Self.attribute, Array(facts))
+        if boot == nil { try opened.sync() }
+        try fileSystem.rename(file, to: path(of: number), replacing: true)
+    }
+
+    /// Returns the numbers of the landed files.
+    package func landed(_ fileSystem: any FileSystem) throws(FileError) -> [LeaseNumber] {
+        try fileSystem.list(path).compactMap { $0.dropping(suffix: Self.ending).flatMap { LeaseNumber($0) } }
+    }
+
+    /// Opens a landed file and its facts; the facts are `nil` if they are missing or unusable.
+    func open(
+        _ number: LeaseNumber, _ fileSystem: any FileSystem
+    ) throws(FileError) -> (file: any File, facts: LandedFacts?) {
+        let file = try fileSystem.openOurs(path(of: number), .readOnly, for: .content)
+        do throws(FileError) {
+            guard let bytes = try file.attribute(Self.attribute), bytes.count <= LandedFacts.maxBytes else {
+                return (file, nil)
+            }
+            return (file, try? JSONDecoder().decode(LandedFacts.self, from: Data(bytes)))
+        } catch {
+            file.close()
+            throw error
+        }
+    }
+
+    /// Removes a landed file, if there is one.
+    package func remove(_ number: LeaseNumber, _ fileSystem: any FileSystem) throws(FileError) {
+        // allow(ours): the directory is private, and the name is that of a lease.
+        try fileSystem.removeIfPresent(path(of: number))
+    }
+
+    // MARK: Leases
+
+    /// Reads the stored leases; `nil` if they are unusable: their tasks are then unknown. Empty if none were stored.
+    package func leases(_ fileSystem: any FileSystem) throws(FileError) -> LeaseBook? {
+        let file: any File
+        do throws(FileError) { file = try fileSystem.openOurs(bookPath, .readOnly) } catch {
+            switch error.kind {
+            case .notFound: return .empty
+            case .notOurs: return nil
+            default: throw error
+            }
+        }
+        defer { file.close() }
+        let length = try file.status().length
+        guard length <= LeaseBook.maxBytes else { return nil }
+        return try? JSONDecoder().decode(LeaseBook.self, from: Data(try file.read(0..<length)))
+    }
+
+    /// Replaces the stored leases, durably.
+    package func store(_ book: LeaseBook, _ fileSystem: any FileSystem) throws(FileError) {
+        let draft = DownloadPaths.draft(of: bookPath)
+        let encoder = JSONEncoder()
+        encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
+        guard let text = try? encoder.encode(book) else { throw FileError(.create, draft, kind: .unsupported) }
+        // allow(ours): the directory is private, and a draft is left from a crash.
+        try fileSystem.removeIfPresent(draft)
+        let file = try fileSystem.create(draft, mode: 0o600)
+        defer { file.close() }
+        try file.write(Array(text), at: 0)
+        try file.sync()
+        try fileSystem.rename(draft, to: bookPath, replacing: true)
+        try fileSystem.syncDirectoryIfSupported(path)
+    }
+}

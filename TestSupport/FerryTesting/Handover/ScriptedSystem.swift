@@ -1,0 +1,337 @@
+package import FerryCore
+package import FerryEngine
+import Foundation
+import Synchronization
+package import SystemPackage
+
+/// A model of the service that transfers for suspended apps, by the rules that Apple documents for background sessions:
+///
+/// - tasks outlive the process and go on while no process is there;
+/// - events come only while the app runs and has made its session again, one at a time, each task's file before its end;
+/// - the temporary file is gone when the handler has returned, and nothing of it was synced;
+/// - of tasks begun in the background each waits longer than the one before: 60 s, doubled each time, until the user
+///   brings the app to the foreground;
+/// - a force quit cancels all tasks with the reason 0, and nothing wakes the app until the user starts it;
+/// - redirects are followed and failed requests repeated without a word; a task may be lost, or fail with -997;
+/// - the end of the events of a wake is told once.
+package final class ScriptedSystem: Sendable {
+    package enum App: Sendable, Hashable {
+        case absent, suspended, background, foreground
+        var runs: Bool { self == .background || self == .foreground }
+    }
+
+    /// The chances of what goes wrong, in each step of a task.
+    package struct Script: Sendable {
+        package var loses = 0.0
+        package var fails = 0.0
+        package var repeats = 0.0
+        /// Events wait for this long, in seconds, before any is delivered.
+        package var silence = 0.0
+        /// Whether the event of a file is delivered again if the process died in its handler.
+        package var redelivers = true
+
+        package init() {}
+    }
+
+    private struct Work: Sendable {
+        let id: Int
+        let request: LeasedRequest
+        let beginsAt: Double
+        var received: ByteCount = 0
+        var answer: ScriptedOrigin.Answer?
+
+        var task: SystemTask { SystemTask(id: id, ticket: request.ticket, received: received) }
+    }
+
+    private enum Event: Sendable {
+        case landed(SystemTask, ScriptedOrigin.Answer)
+        case ended(SystemTask, SystemFailure?)
+    }
+
+    private struct Connection: Sendable {
+        let isAlive: @Sendable () -> Bool
+        var handler: (@Sendable (SystemEvent) -> Void)?
+    }
+
+    private struct State: Sendable {
+        var random: SeededGenerator
+        var script: Script
+        var origins: [String: ScriptedOrigin]
+        var disk: ModelDisk
+        var now = 0.0
+        var app = App.absent
+        var works: [Int: Work] = [:]
+        var events: [Event] = []
+        var lastID = 0
+        var connection: Connection?
+        var owesDrained = false
+        var isQuit = false
+        /// The number of tasks begun in the background since the user last saw the app.
+        var begunInBackground = 0
+        var quietUntil = 0.0
+        /// Whether the system, and not the user, has resumed or started the app last.
+        var isWoken = false
+
+        var canDeliver: Bool { app.runs && now >= quietUntil && connection?.isAlive() == true }
+
+        /// Lets a task transfer some bytes.
+        mutating func transfer(_ work: Work) {
+            var work = work
+            func chance(_ share: Double) -> Bool { Double.random(in: 0..<1, using: &random) < share }
+            if chance(script.loses) {
+                works[work.id] = nil
+                return
+            }
+            if chance(script.fails) {
+                works[work.id] = nil
+                let code = [-1001, -1005, -1009, -997, -999].randomElement(using: &random) ?? -1001
+                events.append(.ended(work.task, SystemFailure(code: code, reason: code == -999 ? 2 : nil)))
+                return
+            }
+            if work.answer == nil || chance(script.repeats) {
+                // Begun anew, with another response.
+                work.answer = origins[work.request.url.path]?.answer(work.request.fields, using: &random)
+                work.received = 0
+            }
+            guard let answer = work.answer else {
+                works[work.id] = nil
+                return events.append(.ended(work.task, SystemFailure(code: -1003)))
+            }
+            let size = ByteCount(answer.body.count)
+            let shares: [Double] = [0.3, 0.85, 1]
+            let share = shares.randomElement(using: &random) ?? 1
+            work.received = min(size, work.received + max(1, ByteCount(share * Double(size))))
+            if work.received < size {
+                works[work.id] = work
+            } else {
+                works[work.id] = nil
+                events.append(.landed(work.task, answer))
+                events.append(.ended(work.task, nil))
+            }
+        }
+    }
+
+    private let state: Mutex<State>
+    private let directory: FilePath
+
+    /// - Parameters:
+    ///   - directory: The directory of the temporary files.
+    ///   - origins: The servers, by the path of the URL.
+    package init(
+        disk: ModelDisk, directory: FilePath, origins: [String: ScriptedOrigin], script: Script = Script(),
+        seed: UInt64
+    ) {
+        self.directory = directory
+        state = Mutex(
+            State(random: SeededGenerator(seed: seed), script: script, origins: origins, disk: disk))
+    }
+
+    // MARK: The world
+
+    /// Changes a server.
+    package func change(_ path: String, _ body: (inout ScriptedOrigin) -> Void) {
+        state.withLock { state in
+            guard var origin = state.origins[path] else { return }
+            body(&origin)
+            state.origins[path] = origin
+        }
+    }
+
+    package func origin(_ path: String) -> ScriptedOrigin? { state.withLock { $0.origins[path] } }
+
+    package func set(_ script: Script) { state.withLock { $0.script = script } }
+
+    /// The disk after a crash.
+    package func set(disk: ModelDisk) {
+        state.withLock { state in
+            state.disk = disk
+            state.connection = nil
+            state.app = .absent
+        }
+    }
+
+    /// The state of the app.
+    package func set(app: App) {
+        state.withLock { state in
+            if app.runs, !state.app.runs {
+                state.owesDrained = true
+                state.quietUntil = state.now + state.script.silence
+            }
+            state.app = app
+            if app == .foreground {
+                state.begunInBackground = 0
+                state.isQuit = false
+                state.isWoken = false
+            }
+            if app == .absent { state.connection = nil }
+        }
+    }
+
+    /// The user removes the app from the list of running apps.
+    package func forceQuit() {
+        state.withLock { state in
+            for id in state.works.keys.sorted() {
+                guard let work = state.works.removeValue(forKey: id) else { continue }
+                state.events.append(.ended(work.task, SystemFailure(code: SystemFailure.cancelled, reason: 0)))
+            }
+            state.isQuit = true
+            state.app = .absent
+            state.connection = nil
+        }
+    }
+
+    /// Whether the system would resume or start the app now.
+    package var wantsToWake: Bool {
+        state.withLock { !$0.app.runs && !$0.isQuit && !$0.events.isEmpty && $0.works.isEmpty }
+    }
+
+    package var now: Double { state.withLock { $0.now } }
+    /// The times at which the present tasks may begin, in the order of their numbers.
+    package var beginnings: [Double] {
+        state.withLock { state in state.works.values.sorted { $0.id < $1.id }.map(\.beginsAt) }
+    }
+
+    // MARK: Transfers
+
+    /// Lets time pass: at most four tasks to a host transfer.
+    package func advance(by seconds: Double) {
+        state.withLock { state in
+            state.now += seconds
+            var active: [String: Int] = [:]
+            for id in state.works.keys.sorted() {
+                guard let work = state.works[id], work.beginsAt <= state.now else { continue }
+                let host = work.request.url.host
+                active[host, default: 0] += 1
+                if active[host, default: 0] <= HandoverLimits.connectionsPerHost { state.transfer(work) }
+            }
+        }
+    }
+
+    /// Delivers events until none waits, or the process has died.
+    package func deliver() {
+        while let event = nextEvent() {
+            switch event.event {
+            case .landed(let task, let answer): hand(answer, of: task, to: event)
+            case .ended(let task, let failure): event.handler(.ended(task, failure))
+            }
+            guard event.isAlive() else { return }
+        }
+        let handler = state.withLock { state -> (@Sendable (SystemEvent) -> Void)? in
+            guard state.canDeliver, state.owesDrained, state.events.isEmpty else { return nil }
+            state.owesDrained = false
+            return state.connection?.handler
+        }
+        handler?(.drained)
+    }
+
+    private struct Delivery: Sendable {
+        let event: Event
+        let handler: @Sendable (SystemEvent) -> Void
+        let isAlive: @Sendable () -> Bool
+        let disk: ModelDisk
+    }
+
+    private func nextEvent() -> Delivery? {
+        state.withLock { state in
+            guard state.canDeliver, !state.events.isEmpty, let connection = state.connection,
+                let handler = connection.handler
+            else { return nil }
+            return Delivery(
+                event: state.events.removeFirst(), handler: handler, isAlive: connection.isAlive, disk: state.disk)
+        }
+    }
+
+    private func hand(_ answer: ScriptedOrigin.Answer, of task: SystemTask, to delivery: Delivery) {
+        let path = directory.appending("CFNetworkDownload_\(task.id).tmp")
+        let disk = delivery.disk
+        try? disk.removeIfPresent(path)
+        guard let file = try? disk.create(path, mode: 0o600) else { return }
+        try? file.write(answer.body, at: 0)
+        file.close()
+        delivery.handler(.landed(task, head: answer.head, file: path))
+        let isThere = (try? disk.exists(path)) == true
+        if isThere { try? disk.removeIfPresent(path) }
+        if !delivery.isAlive(), isThere {
+            state.withLock { state in
+                if state.script.redelivers { state.events.insert(.landed(task, answer), at: 0) }
+            }
+        }
+    }
+
+    // MARK: The session
+
+    /// Makes the session again, for a process that lives as long as the closure says.
+    package func session(isAlive: @escaping @Sendable () -> Bool = { true }) -> ScriptedSystemSession {
+        state.withLock { state in
+            state.connection = Connection(isAlive: isAlive)
+            state.owesDrained = true
+        }
+        return ScriptedSystemSession(self, isAlive)
+    }
+
+    fileprivate func set(_ handler: @escaping @Sendable (SystemEvent) -> Void) {
+        state.withLock { state in
+            if state.connection != nil { state.connection?.handler = handler }
+        }
+    }
+
+    fileprivate func tasks() -> [SystemTask] {
+        state.withLock { state in state.works.values.map(\.task).sorted { $0.id < $1.id } }
+    }
+
+    fileprivate func begin(_ requests: [LeasedRequest]) -> [LeaseNumber: Int] {
+        state.withLock { state in
+            var begun: [LeaseNumber: Int] = [:]
+            for request in requests {
+                state.lastID += 1
+                var beginsAt = state.now
+                if state.app != .foreground, state.isWoken {
+                    state.begunInBackground += 1
+                    beginsAt += 60 * Double(1 << min(state.begunInBackground - 1, 20))
+                }
+                if let earliest = request.earliestBegin {
+                    beginsAt = max(beginsAt, earliest.timeIntervalSince1970 - Self.epoch)
+                }
+                state.works[state.lastID] = Work(id: state.lastID, request: request, beginsAt: beginsAt)
+                begun[request.lease.number] = state.lastID
+            }
+            return begun
+        }
+    }
+
+    /// The time 0, in seconds since 1970.
+    package static let epoch = 1_760_000_000.0
+
+    /// The system has resumed or started the app, and not the user.
+    package func wake() {
+        set(app: .background)
+        state.withLock { $0.isWoken = true }
+    }
+
+    fileprivate func cancel(_ id: Int) {
+        state.withLock { state in
+            guard let work = state.works.removeValue(forKey: id) else { return }
+            state.events.append(.ended(work.task, SystemFailure(code: SystemFailure.cancelled)))
+        }
+    }
+}
+
+/// The session of one process. Calls of a process that was killed have no effect.
+package final class ScriptedSystemSession: SystemTransferSession {
+    private let system: ScriptedSystem
+    private let isAlive: @Sendable () -> Bool
+
+    fileprivate init(_ system: ScriptedSystem, _ isAlive: @escaping @Sendable () -> Bool) {
+        self.system = system
+        self.isAlive = isAlive
+    }
+
+    package func tasks() async -> [SystemTask] { isAlive() ? system.tasks() : [] }
+    package func begin(_ requests: [LeasedRequest]) async -> [LeaseNumber: Int] {
+        isAlive() ? system.begin(requests) : [:]
+    }
+    package func cancel(_ task: Int) { if isAlive() { system.cancel(task) } }
+    package func setHandler(_ handler: @escaping @Sendable (SystemEvent) -> Void) {
+        if isAlive() { system.set(handler) }
+    }
+}
