@@ -171,7 +171,8 @@ struct AuthenticationTests {
             let url = try server.downloadURL("/r", host: "127.0.0.1")
             for home in [nil, Origin(of: try DownloadURL("https://h.test/"))] {
                 let secrets = SecretScope(home: home, headers: HTTPFields(), credentials: nil, source: url)
-                #expect(try await transport.fetch(TransferRequest(url: url, secrets: secrets)).head.status == 401)
+                let request = TransferRequest(url: url, secrets: secrets)
+                #expect(try await transport.fetch(request).head.status == 401)
             }
             // Without a redirect the planner decides.
             let direct = TransferRequest(url: try server.downloadURL("/f", host: "localhost"))
@@ -185,7 +186,8 @@ struct AuthenticationTests {
         try await withNetrc(isTLS: false, "machine localhost login a password w") { server, transport in
             let named = server.url("/f", host: "localhost")
             server.route("/r") { _ in .redirect(to: named) }
-            #expect(try await transport.fetch(TransferRequest(url: server.downloadURL("/r"))).head.status == 401)
+            let request = TransferRequest(url: try server.downloadURL("/r"))
+            #expect(try await transport.fetch(request).head.status == 401)
             #expect(server.requests.allSatisfy { $0.head["Authorization"] == nil })
         }
     }
