@@ -12,10 +12,11 @@ extension GatewayResponder {
     func hub(_ rest: Substring, _ visit: Visit) async throws -> Response {
         let url = try visit.url(rest)
         // The one question of clients that has content.
-        guard visit.http.method != .post || rest.utf8.hasPrefix("api/") && rest.utf8.contains("/paths-info/") else {
+        let route = HubRoute(rest)
+        guard visit.http.method != .post || route == .pathsInfo else {
             throw Problem(.methodNotAllowed, "The gateway is for reading.")
         }
-        if rest.utf8.hasPrefix("api/"), rest.utf8.contains("/tree/") || rest.utf8.contains("/paths-info/") {
+        if route == .tree || route == .pathsInfo {
             return try await listing(visit, url)
         }
         guard let path = HubPath(rest) else { return try await pass(visit, url, prefix: Self.prefix) }

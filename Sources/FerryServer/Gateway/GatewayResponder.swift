@@ -35,12 +35,15 @@ final class GatewayResponder: Sendable {
     let cache: GatewayCache
     let key: GatewayLink.Key
     let seats: ContentSeats
+    /// The users whose programs may use the gateway.
+    let users: AdmittedUsers
     private let upstreams: [GatewayUpstream]
     private let connections: ConnectionTable
     /// For the pages that are held at a time, beside those that were sent.
     private let budget = BodyBudget(4 * mostPageBytes)
     private let logger: Logger
     private let access: Mutex<ProgramAccess>
+    private let strangers = Mutex(RefusedUsers())
     private let salt = SymmetricKey(size: .bits256)
     private let consents = Mutex(RecentValues<Data, Duration>(capacity: 1000))
     /// Whether the host of an upstream has a private address, once its name was resolved.
@@ -48,13 +51,13 @@ final class GatewayResponder: Sendable {
 
     init(
         _ manager: DownloadManager, _ cache: GatewayCache, key: GatewayLink.Key, upstreams: [GatewayUpstream],
-        port: Int,
-        connections: ConnectionTable, seats: ContentSeats, logger: Logger
+        users: AdmittedUsers, port: Int, connections: ConnectionTable, seats: ContentSeats, logger: Logger
     ) {
         self.manager = manager
         self.cache = cache
         self.key = key
         self.upstreams = upstreams
+        self.users = users
         self.connections = connections
         self.seats = seats
         self.logger = logger
@@ -62,6 +65,24 @@ final class GatewayResponder: Sendable {
     }
 
     func listens(on port: Int) { access.withLock { $0.port = port } }
+
+    /// What a program of a user who may not use the gateway is told. The log has it too.
+    @Sendable func refusal(of peer: LoopbackPeer) -> Problem? {
+        guard case .user(let number) = peer else { return nil }
+        let name = SystemAccounts().name(of: number) ?? "\(number)"
+        if let count = strangers.withLock({ $0.refused(number, at: .sinceStart) }) {
+            logger.warning(
+                "the gateway refused another user",
+                metadata: ["user": "\(name)", "number": "\(number)", "connections": "\(count)"])
+        }
+        return Problem(
+            status: 403, code: Problem.Code.forbidden.rawValue,
+            title: "Forbidden (not for user \(name): see --gateway-users)",
+            detail: """
+                This gateway is not for programs of the user \(name). Its own user admits others with \
+                ferry serve --gateway-users \(name).
+                """)
+    }
 
     func respond(to request: Request, on channel: any Channel) async -> Response {
         let target = Substring(request.uri.string)
