@@ -148,6 +148,12 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
 
     // MARK: Responses
 
+    /// The field of a response whose value becomes the reason in the status line. It is not sent.
+    static let reasonField: HTTPField.Name = {
+        guard let name = HTTPField.Name("Ferry-Reason") else { preconditionFailure("not a name of a field") }
+        return name
+    }()
+
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
         guard isOpen else {
             promise?.fail(ChannelError.ioOnClosedChannel)
@@ -158,6 +164,13 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
             // Informational (1xx) heads do not begin the final response.
             guard head.status.code >= 200 else { break }
             isAnswerBegun = true
+            if let reason = head.headers.first(name: Self.reasonField.rawName) {
+                head.status = .custom(code: head.status.code, reasonPhrase: reason)
+                head.headers.remove(name: Self.reasonField.rawName)
+                if !(isWithdrawn || unanswered == 1 && dropsBody) {
+                    return context.write(wrapOutboundOut(.head(head)), promise: promise)
+                }
+            }
             // Closes an event stream, which would otherwise not end.
             if isWithdrawn { scheduleClose(context) }
             guard isWithdrawn || unanswered == 1 && dropsBody else { break }
@@ -224,6 +237,11 @@ package struct RequestLimits: Sendable, Hashable {
     package var wrongToken: Duration = .seconds(1)
     /// The maximum number of TCP connections without a token; a new one evicts the oldest.
     package var mostUnknown = 32
+    /// The time within which the next bytes of a page must come from an upstream of the gateway, and the whole page.
+    package var pageIdle: Duration = .seconds(60)
+    package var pageTime: Duration = .seconds(600)
+    /// The bytes that all pages of the gateway together may hold: what came, what is read of it, and what is made of it.
+    package var pageBudget = 256 << 20
     /// The maximum number of connections of other users that are told why they are refused; a new one evicts the oldest.
     package var mostStrangers = 16
     /// The maximum number of bytes that all bodies together may hold, separately for TCP and for the Unix socket, not

@@ -239,7 +239,7 @@ extension Daemon {
                     RequestLimiter(limits, table: table, strangers: strangers), then: aria2.map(WebSocketUpgrade.init),
                     isProxy: isProxy),
                 LoopbackPeerCheck(users: users, peers: peers, refusal: refusal),
-            ]
+            ] + (isProxy ? [ClientWatch.Handler()] : [])
         }
     }
 

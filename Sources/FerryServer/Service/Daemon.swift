@@ -82,6 +82,8 @@ package final class Daemon: Sendable {
         package var sockets = InheritedSockets()
         /// Tells the manager of the service what the daemon does.
         package var notifier: ServiceNotifier?
+        /// Measures the space for the cache of the gateway; `nil` for that of its file system.
+        var space: GatewaySpace?
         /// Adjusts the manager's configuration last; for tests.
         package var configure: @Sendable (inout DownloadManager.Configuration) -> Void = { _ in }
 
@@ -191,11 +193,15 @@ package final class Daemon: Sendable {
         }
         let cache = try GatewayCache(
             api.manager, in: settings.gatewayDirectory ?? place.gateway, size: settings.gatewaySize,
-            age: APISeconds.duration(settings.gatewayAge) ?? .zero, logger: api.logger)
+            age: APISeconds.duration(settings.gatewayAge) ?? .zero,
+            space: options.space ?? FileSystemSpace.measure(reserve: settings.minFreeBytes), logger: api.logger)
+        let key: GatewayLink.Key = try .kept(in: place.gatewayKey)
+        let pages = try GatewayPages(in: cache.directory + "/pages", key: key)
+        cache.pages.withLock { $0 = pages }
         return GatewayResponder(
-            api.manager, cache, key: try .kept(in: place.gatewayKey), upstreams: upstreams, users: users,
+            api.manager, cache, key: key, pages: pages, upstreams: upstreams, users: users,
             port: settings.gatewayPort,
-            connections: api.connections, seats: api.seats, logger: api.logger)
+            connections: api.connections, seats: api.seats, limits: options.limits, logger: api.logger)
     }
 
     /// Serves until ``stop()``. Returns when all state is safe on disk and the lock is released.
