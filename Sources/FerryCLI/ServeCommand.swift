@@ -90,6 +90,14 @@ struct ServeCommand: ParsableCommand {
     var gatewayUpstream: [String] = []
 
     @Option(
+        help: ArgumentHelp(
+            """
+            Other users of this machine whose programs may use the gateway, separated by commas, such as _apt for apt-get; \
+            all for every user (repeatable).
+            """, valueName: "name"))
+    var gatewayUsers: [String] = []
+
+    @Option(
         help: ArgumentHelp("What the gateway's cache keeps (default: 20GB).", valueName: "size"),
         transform: { try SizeText.parse($0) })
     var gatewaySize: ByteCount?
@@ -172,6 +180,10 @@ struct ServeCommand: ParsableCommand {
         if gateway { options.flags[.gateway] = .flag(true) }
         options.flags[.gatewayPort] = gatewayPort.map(JSONValue.whole)
         if !gatewayUpstream.isEmpty { options.flags[.gatewayUpstreams] = .list(gatewayUpstream.map(JSONValue.text)) }
+        if !gatewayUsers.isEmpty {
+            options.flags[.gatewayUsers] = .list(
+                gatewayUsers.flatMap { $0.split(at: ",") }.map { .text($0.trimmedText) })
+        }
         options.flags[.gatewaySize] = gatewaySize.map { .whole(Int($0)) }
         options.flags[.gatewayAge] = gatewayAge.map { .number($0 / .seconds(1)) }
         options.flags[.directory] = directory.map { .text(OwnProgram.absolute($0)) }

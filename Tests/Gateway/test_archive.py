@@ -93,18 +93,30 @@ class AptGet(Case):
             "Date: Thu, 01 Jan 2026 00:00:00 UTC\nSHA256:\n" + "\n".join(lines) + "\n")
         return root, data
 
+    # The user that apt drops to when root starts it, as on every Debian.
+    USERS = ("_apt",) if os.geteuid() == 0 else ()
+
+    def setUp(self):
+        super().setUp()
+        # Its user must reach what it writes.
+        self.folder.chmod(0o755)
+
     def apt(self, source, *words, proxy=None):
         state = self.folder / "apt"
         for name in ("lists/partial", "cache/archives/partial", "etc"):
             (state / name).mkdir(parents=True, exist_ok=True)
+            if self.USERS and name.endswith("partial"):
+                shutil.chown(state / name, *self.USERS)
         (state / "etc" / "sources.list").write_text(f"deb [trusted=yes] {source} stable main\n")
         options = {
             "Dir::State": state, "Dir::State::lists": state / "lists", "Dir::Cache": state / "cache",
             "Dir::Etc::sourcelist": state / "etc" / "sources.list", "Dir::Etc::sourceparts": "-",
-            "Dir::State::status": "/dev/null", "APT::Sandbox::User": "root", "Acquire::Languages": "none",
+            "Dir::State::status": "/dev/null", "Acquire::Languages": "none",
             "Acquire::Retries": "0", "Acquire::http::Proxy": proxy or "DIRECT"}
         environment = {k: v for k, v in os.environ.items() if not k.lower().endswith("_proxy")}
         (self.folder / "got").mkdir(exist_ok=True)
+        if self.USERS:
+            shutil.chown(self.folder / "got", *self.USERS)
         return self.process(
             ["apt-get", "-q", *(word for name, value in options.items() for word in ("-o", f"{name}={value}")), *words],
             cwd=self.folder / "got", env=environment)
@@ -112,7 +124,7 @@ class AptGet(Case):
     def test_killed_clients_and_daemons(self):
         root, data = self.archive(90_000_000)
         upstream = self.started(before(self.started(Files(root)).url))
-        gateway = self.started(Gateway(f"apt={upstream.url}/"))
+        gateway = self.started(Gateway(f"apt={upstream.url}/", users=self.USERS))
         proxy = f"{gateway.url}/"
         self.succeeds(self.apt(upstream.url, "update", proxy=proxy))
         self.survives(
@@ -126,11 +138,23 @@ class AptGet(Case):
         self.succeeds(self.apt(source, "download", "big"))
         self.assertEqual((self.folder / "got" / "big_1.0_all.deb").read_bytes(), data)
         self.assertLess(upstream.total() - sent, 1 << 20)
+        # Root would be admitted without the option.
+        self.assertNotIn("unsandboxed", (self.folder / "log").read_text(errors="replace"))
+
+    @unittest.skipUnless(USERS, "only root's apt-get drops to another user")
+    def test_users_who_are_not_named_get_the_reason(self):
+        root, _ = self.archive(1000)
+        upstream = self.started(Files(root))
+        gateway = self.started(Gateway(f"apt={upstream.url}/"))
+        words = ("update", "-o", "APT::Update::Error-Mode=any")
+        self.assertNotEqual(self.apt(upstream.url, *words, proxy=gateway.url).wait(PATIENCE), 0)
+        self.assertIn("not for user _apt", (self.folder / "log").read_text(errors="replace"))
+        self.assertIn("_apt", (gateway.folder / "log").read_text(errors="replace"))
 
     def test_other_archives_are_refused(self):
         root, _ = self.archive(1000)
         given, other = self.started(Files(root)), self.started(Files(root))
-        gateway = self.started(Gateway(f"apt={given.url}/"))
+        gateway = self.started(Gateway(f"apt={given.url}/", users=self.USERS))
         self.assertNotEqual(self.apt(other.url, "update", "-o", "APT::Update::Error-Mode=any", proxy=gateway.url).wait(PATIENCE), 0)
 
 

@@ -111,7 +111,7 @@ extension ErrorPhrase {
         // Moving files
         case noFileToMove, otherThanFinished, copyDiffers, moveStopped
         // The daemon
-        case notAnUpstream, upstreamWithSecrets, secondUpstream, largeAnswer
+        case notAnUpstream, upstreamWithSecrets, secondUpstream, noSuchUser, largeAnswer
         case anotherDaemon, anotherDaemonProcess, noTokenFile, takenPort, closedPort, longSocket, notOurSocket,
             servedSocket,
             notOurDirectory,

@@ -10,6 +10,7 @@ extension SentenceTable {
             "上游的 URL 不能包含用户信息或查询：由各个客户端发送自己的凭据"
         ),
         .secondUpstream: ("the gateway has one upstream for {0}", "网关只能有一个类型为 {0} 的上游"),
+        .noSuchUser: ("there is no user {0} on this machine", "此计算机上没有用户 {0}"),
         .largeAnswer: ("the response has more than {0}", "响应超过 {0}"),
         .anotherDaemon: ("another daemon runs with {0}", "另一个守护进程正在使用 {0}"),
         .anotherDaemonProcess: ("another daemon runs (process {0}) with {1}", "另一个守护进程（进程 {0}）正在使用 {1}"),

@@ -9,7 +9,10 @@ extension GatewayResponder {
     /// Serves a file while it is downloaded: whole, or the range that the client asks for.
     ///
     /// - Parameter fields: The fields of the response, with its `ETag`.
-    func serve(_ visit: Visit, _ file: GatewayFile, _ fields: HTTPFields) async throws -> Response {
+    /// - Parameter match: Another download whose bytes are those of the file.
+    func serve(
+        _ visit: Visit, _ file: GatewayFile, _ match: Download?, _ fields: HTTPFields
+    ) async throws -> Response {
         var fields = fields
         fields[.acceptRanges] = "bytes"
         if fields[.contentType] == nil { fields[.contentType] = "application/octet-stream" }
@@ -18,8 +21,7 @@ extension GatewayResponder {
             return Response(status: .ok, headers: fields)
         }
         guard let seat = seats.take() else { throw Problem(.busy, "Too many files are read at once. Try again.") }
-        let holding = try await cache.download(file, seat)
-        let content = holding.download.content
+        let holding = try await cache.download(file, match, seat)
         // While the file is fetched, the connection is watched: a client that has gone ends its reader, also one that
         // waits.
         var watched: Request?
@@ -29,8 +31,13 @@ extension GatewayResponder {
             watched = visit.http
         }
         // Before the head of the response, so that a failure is not a broken body.
-        let size = try await content.description().size ?? file.size
-        guard let size else {
+        let size: Int64?
+        do {
+            size = try await described(holding, visit, file)
+        } catch let refusal as Refusal {
+            return relay(refusal.answer, visit, prefix: "", isHead: true)
+        } catch { throw holding.noRoom ?? error }
+        guard let size = size ?? file.size else {
             return Response(status: .ok, headers: fields, body: Self.body(holding, nil, size: nil, watching: watched))
         }
         if visit.http.method == .head {
@@ -56,6 +63,38 @@ extension GatewayResponder {
             return Response(status: .rangeNotSatisfiable, headers: fields)
         }
     }
+
+    /// The size of a file, once it is known. While the first bytes wait for a retry, the server is asked what it says: an
+    /// error is the client's response, and the download goes on by itself.
+    private func described(
+        _ holding: GatewayCache.Holding, _ visit: Visit, _ file: GatewayFile
+    ) async throws -> Int64? {
+        let download = holding.download
+        if case .completed = download.status.state { return try await download.content.description().size }
+        return try await withThrowingTaskGroup(of: Size?.self) { group in
+            group.addTask {
+                let size = try await download.content.description().size
+                return Size(bytes: size)
+            }
+            group.addTask { [self] in
+                for await status in download.updates {
+                    if status.state.isFinal { break }
+                    guard case .waiting(.retry) = status.state, status.progress.completedBytes == 0 else { continue }
+                    let answer = try await exchange(visit, .get, file.url)
+                    if answer.head.status >= 400 { throw Refusal(answer: answer) }
+                    break
+                }
+                return nil
+            }
+            defer { group.cancelAll() }
+            while let found = try await group.next() {
+                if let found { return found.bytes }
+            }
+            throw CancellationError()
+        }
+    }
+
+    private struct Size: Sendable { let bytes: Int64? }
 
     /// The body of a response: a range, or with `nil` the whole file.
     private static func body(

@@ -51,6 +51,8 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
     package var gatewayPort = 3387
     /// The servers that it stands before, each `KIND=URL`.
     package var gatewayUpstreams: [String] = []
+    /// The other users of this machine whose programs may use it, by name or number; `all` for every user.
+    package var gatewayUsers: [String] = []
     /// The bytes that its cache keeps.
     package var gatewaySize: ByteCount = 20_000_000_000
     /// The seconds after its last use for which a file stays in the cache.
@@ -187,13 +189,13 @@ package enum Setting: String, Sendable, Codable, CodingKey, CodingKeyRepresentab
     case hostConnections, domainConnections, hostDelay
     case retriesFailedAfter, minFreeBytes, proxy, directory, allowedDirectories, onComplete
     case aria2Rpc, aria2Secret, aria2AllowedOrigins, metricsPort
-    case gateway, gatewayPort, gatewayUpstreams, gatewaySize, gatewayAge, gatewayDirectory
+    case gateway, gatewayPort, gatewayUpstreams, gatewayUsers, gatewaySize, gatewayAge, gatewayDirectory
 
     /// Whether a change applies at the next start only.
     var isFixed: Bool {
         [
             .port, .loopback, .allowsPrivate, .aria2Rpc, .aria2Secret, .aria2AllowedOrigins, .metricsPort, .gateway,
-            .gatewayPort, .gatewayUpstreams, .gatewaySize, .gatewayAge, .gatewayDirectory,
+            .gatewayPort, .gatewayUpstreams, .gatewayUsers, .gatewaySize, .gatewayAge, .gatewayDirectory,
         ].contains(self)
     }
 
@@ -207,7 +209,7 @@ package enum Setting: String, Sendable, Codable, CodingKey, CodingKeyRepresentab
         case .retriesFailedAfter, .hostDelay, .gatewayAge: .number
         case .loopback, .allowsPrivate, .allowsMetered, .allowsConstrained, .gateway: .flag
         case .networkAssumption, .proxy, .directory, .aria2Secret, .gatewayDirectory: .text
-        case .allowedDirectories, .onComplete, .aria2AllowedOrigins, .gatewayUpstreams: .list
+        case .allowedDirectories, .onComplete, .aria2AllowedOrigins, .gatewayUpstreams, .gatewayUsers: .list
         }
     }
 

@@ -1,3 +1,4 @@
+import CFerry
 import FerryCore
 package import Logging
 import Synchronization
