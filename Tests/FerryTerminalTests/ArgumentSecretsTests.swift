@@ -86,6 +86,7 @@ import Testing
         let open: Set = [
             "no-proxy", "proxy-method", "user-agent", "private-key", "rpc-private-key", "ssh-host-key-md",
             "http-accept-gzip", "http-auth-challenge", "rpc-save-upload-metadata",
+            "no-want-digest-header",
         ]
         for name in Aria2CommandOption.all where !open.contains(name) {
             let isNamed = name.split(at: "-").contains { words.contains(String($0)) }

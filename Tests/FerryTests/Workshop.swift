@@ -9,14 +9,14 @@ struct Workshop: Sendable {
     let directory: String
 
     /// Runs a body with a fresh origin and directory, which are removed at its end.
-    static func run(
+    static func run<T: Sendable>(
         _ configuration: OriginServer.Configuration = OriginServer.Configuration(),
-        _ body: @Sendable (Workshop) async throws -> Void
-    ) async throws {
+        _ body: @Sendable (Workshop) async throws -> T
+    ) async throws -> T {
         let directory = FileManager.default.temporaryDirectory.path + "/ferry-" + UUID().uuidString
         try FileManager.default.createDirectory(atPath: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(atPath: directory) }
-        try await OriginServer.with(configuration) { server in
+        return try await OriginServer.with(configuration) { server in
             try await body(Workshop(server: server, directory: directory))
         }
     }

@@ -170,9 +170,9 @@ package struct BrowserHost: Sendable {
 
     /// Adds the download paused, or gives its link to one that waits for it; `nil` if the browser keeps it.
     private func take(_ offer: BrowserLink) async throws(DownloadError) -> (ListedDownload, isRenewed: Bool)? {
-        guard try await isServed(offer) else { return nil }
-        if let renewed = try await renew(by: offer) { return (renewed, true) }
         var request = await offer.request(isPaused: true, isPrivate: DownloadManager.isPrivate)
+        guard try await isServed(offer, by: request) else { return nil }
+        if let renewed = try await renew(by: offer) { return (renewed, true) }
         var listed = try await add([request])[0]
         if listed.id != request.id, case .completed = listed.status.state {
             // A browser downloads a file again, too.
@@ -187,9 +187,8 @@ package struct BrowserHost: Sendable {
     ///
     /// It does not if the link was good for one request, if the browser added credentials that it does not show, or if the
     /// link is not the one that the browser followed.
-    private func isServed(_ offer: BrowserLink) async throws(DownloadError) -> Bool {
+    private func isServed(_ offer: BrowserLink, by request: DownloadRequest) async throws(DownloadError) -> Bool {
         do throws(DownloadError) {
-            let request = offer.request(isPaused: true)
             return offer.fits(try await starter.ask(.plan, json: request, as: DownloadPlan.self))
         } catch {
             // These are of the server; others are of the daemon or of the message, and are told.

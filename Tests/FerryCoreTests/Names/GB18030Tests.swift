@@ -60,7 +60,7 @@ struct GB18030Tests {
             ("r\u{E9}sum\u{E9}.pdf", "résumé.pdf"), ("na\u{EF}ve.txt", "naïve.txt"), ("\u{E9}t\u{E9}.txt", "été.txt"),
             ("Gr\u{F6}\u{DF}e F\u{FC}\u{DF}e.txt", "Größe Füße.txt"), ("a\u{E9}", "aé"), ("plain", "plain"),
             ("\u{B1}\u{A8}\u{B8}\u{E6}.pdf", "报告.pdf"), ("x\u{B1}\u{A8}\u{B8}\u{E6}y", "x报告y"),
-            ("\u{CD}\u{BC}.png", "图.png"),
+            ("\u{CE}\u{C4}\u{BC}\u{FE}.png", "文件.png"), ("\u{CD}\u{BC}.png", "\u{37C}.png"),
             ("\u{D6}\u{EC}\u{E9}F\u{BB}\u{F9}.txt", "朱镕基.txt"), ("\u{C3}\u{A9}.txt", "é.txt"),
         ])
     func guess(bytes: String, expected: String) {

@@ -156,7 +156,7 @@ struct SmallFilePublisherTests {
 
     @Test("SmallFilePublisher: the error of a failed sync names the file, not the directory")
     func failedSync() {
-        let faulty = FaultyFileSystem(.none) { operation, _ in operation == .sync ? .other(22) : nil }
+        let faulty = FaultyFileSystem { operation, _ in operation == .sync ? .other(22) : nil }
         let error = #expect(throws: PublishError.self) { try publish(.rename, "a.txt", faulty) }
         guard case .file(let error)? = error else {
             Issue.record("\(String(describing: error))")

@@ -182,7 +182,8 @@ struct Aria2AccessTests {
             }
             let gid = try await rig.aria2(.addUri, .list(uris), ["pause": "true"])
             let call = DaemonRig.call("aria2.getUris", [gid])
-            let results = try #require(try JSONValue(rig.post(.list(Array(repeating: call, count: 500))).data).items)
+            let answer = try await rig.post(.list(Array(repeating: call, count: 500))).data
+            let results = try #require(try JSONValue(answer).items)
             #expect(results.count == 500)
             let told = results.prefix { $0["result"] != nil }.count
             #expect((10..<100).contains(told))

@@ -48,7 +48,7 @@ import Testing
         let request = await link.request(isPaused: true) { host in
             ["public.test": false, "nas.test": true, "127.0.0.1": true][host]
         }
-        #expect(request.network.allowsPrivate == allowsPrivate)
+        #expect((request.network.allowsPrivate ?? true) == allowsPrivate)
     }
 
     @Test("BrowserLink: a change has the URL, headers, cookies and User-Agent, and nothing else of a download")

@@ -1,4 +1,5 @@
 import FerryTesting
+import HTTPTypes
 import NIOCore
 import Synchronization
 import Testing
@@ -109,8 +110,8 @@ struct LargeListTests {
     @Test("Index page: links beyond the limit are a problem, and the pages after it are not requested")
     func links() async throws {
         let transport = PageTransport { url in
-            let directories = url.path == "/" ? (0..<100).map { #"<a href="d\($0)/">d</a>"# } : []
-            let files = (0..<50).map { #"<a href="f\($0)">f</a>"# }
+            let directories = url.path == "/" ? (0..<100).map { #"<a href="d\#($0)/">d</a>"# } : []
+            let files = (0..<50).map { #"<a href="f\#($0)">f</a>"# }
             return ("text/html", "<html>" + (directories + files).joined())
         }
         let listing = try await listing("http://h.test/", transport, SetReader.Limits(entries: 400, bytes: 1 << 20))
