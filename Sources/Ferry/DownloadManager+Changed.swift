@@ -9,9 +9,35 @@ extension DownloadManager {
     package func adoptChangedFile(of download: Download) async throws(DownloadError) -> Bool {
         try await scheduler?.adoptChangedFile(of: download.live) ?? false
     }
+
+    /// How the bytes of a file compare with its digest.
+    package enum Comparison: Sendable, Hashable {
+        case intact
+        /// It has other bytes, or is gone.
+        case damaged
+        /// No digest is known.
+        case unknown
+    }
+
+    /// Reads the file of a completed download, and compares it with the digest that it was published with; `nil` if the
+    /// download is not complete.
+    package func compare(_ download: Download) async throws(DownloadError) -> Comparison? {
+        await scheduler?.compare(download.live)
+    }
 }
 
 extension Scheduler {
+    fileprivate func compare(_ live: LiveDownload) async -> DownloadManager.Comparison? {
+        await live.lock.acquire()
+        defer { live.lock.release() }
+        guard case .completed = live.current, let finished = live.finished, !finished.path.isEmpty else { return nil }
+        guard let expected = finished.checksum ?? live.request.checksum else { return .unknown }
+        let found = await withFiles(within: live.request.root) { fileSystem in
+            Self.file(at: finished.path, expected, length: finished.totalBytes, nil, fileSystem)
+        }
+        return found == nil ? .damaged : .intact
+    }
+
     fileprivate func adoptChangedFile(of live: LiveDownload) async throws(DownloadError) -> Bool {
         await live.lock.acquire()
         defer { live.lock.release() }

@@ -9,7 +9,10 @@ final class LoopbackPeerCheck: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = Any
 
     /// The pipeline event sent when the peer is admitted, before anything is read.
-    struct Admitted: Sendable {}
+    struct Admitted: Sendable {
+        /// `nil` if the system was not asked.
+        let peer: LoopbackPeer?
+    }
 
     /// The pipeline event sent when another user's peer is to be told why it is refused: its request is answered with
     /// this problem, whatever it is.
@@ -24,9 +27,14 @@ final class LoopbackPeerCheck: ChannelDuplexHandler, RemovableChannelHandler {
     private var isReadWanted = false
     private let users: AdmittedUsers
     private let peers: LoopbackPeers
+    /// Whether the system is asked for the peer even if all users are admitted.
+    private let mustKnow: Bool
     private let refusal: Refusal
 
-    init(users: AdmittedUsers, peers: LoopbackPeers, refusal: @escaping Refusal = { _ in nil }) {
+    init(
+        users: AdmittedUsers, peers: LoopbackPeers, mustKnow: Bool = false, refusal: @escaping Refusal = { _ in nil }
+    ) {
+        self.mustKnow = mustKnow
         self.users = users
         self.peers = peers
         self.refusal = refusal
@@ -50,21 +58,23 @@ final class LoopbackPeerCheck: ChannelDuplexHandler, RemovableChannelHandler {
     private func begin(_ context: ChannelHandlerContext) {
         guard state == .new else { return }
         state = .asking
-        guard users.needsPeers else { return admit(context, Admitted()) }
-        guard let connection = TCPConnection(context.channel) else { return refuse(context) }
+        guard users.needsPeers || mustKnow else { return admit(context, Admitted(peer: nil)) }
+        guard let connection = TCPConnection(context.channel) else {
+            return users.needsPeers ? refuse(context) : admit(context, Admitted(peer: nil))
+        }
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         let (users, peers, refusal) = (users, peers, refusal)
         // Off the event loop: reading /proc/net may take milliseconds.
         context.eventLoop.makeFutureWithTask {
             await onFileThread { () -> Verdict in
                 let peer = peers.peer(of: connection)
-                if users.admits(peer) { return .admitted }
+                if users.admits(peer) { return .admitted(peer) }
                 return refusal(peer).map(Verdict.turnedAway) ?? .refused
             }
         }.whenComplete { result in
             let (handler, context) = bound.value
             switch result {
-            case .success(.admitted): handler.admit(context, Admitted())
+            case .success(.admitted(let peer)): handler.admit(context, Admitted(peer: peer))
             case .success(.turnedAway(let problem)): handler.admit(context, TurnedAway(problem: problem))
             case .success(.refused), .failure: handler.refuse(context)
             }
@@ -72,7 +82,7 @@ final class LoopbackPeerCheck: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private enum Verdict: Sendable {
-        case admitted
+        case admitted(LoopbackPeer)
         case turnedAway(Problem)
         case refused
     }

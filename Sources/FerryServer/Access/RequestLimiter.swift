@@ -74,6 +74,7 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
         case is LoopbackPeerCheck.Admitted:
             table?.enter(context.channel)
             open(context)
+            context.fireUserInboundEventTriggered(event)
         case let event as LoopbackPeerCheck.TurnedAway:
             guard case .new = phase else { break }
             phase = .turnedAway(event.problem)

@@ -36,11 +36,20 @@ enum ClientWatch {
         }
     }
 
-    /// Notes in the pipeline of a connection that the client has closed it.
+    /// The user of a connection's client; `nil` if the system does not say.
+    static func user(of channel: any Channel) async -> UInt32? {
+        let found = try? await channel.eventLoop.submit {
+            try channel.pipeline.syncOperations.handler(type: Handler.self).user
+        }.get()
+        return found ?? nil
+    }
+
+    /// Notes in the pipeline of a connection whose it is, and that the client has closed it.
     final class Handler: ChannelInboundHandler, RemovableChannelHandler {
         typealias InboundIn = Any
 
         private var isClosed = false
+        fileprivate private(set) var user: UInt32?
         private var end: AsyncStream<Void>.Continuation?
 
         /// Replaces the watch of an earlier request.
@@ -56,6 +65,7 @@ enum ClientWatch {
 
         func userInboundEventTriggered(context: ChannelHandlerContext, event: Any) {
             if case ChannelEvent.inputClosed = event { close() }
+            if let event = event as? LoopbackPeerCheck.Admitted, case .user(let number)? = event.peer { user = number }
             context.fireUserInboundEventTriggered(event)
         }
 

@@ -61,7 +61,14 @@ struct GatewayPages: Sendable {
             answer.head.single(.cacheControl)?.lowercased().utf8.contains("no-store") != true
         else { return }
         let tag = answer.head.single(.eTag)
-        if let tag, tags.known.withLock({ $0[name] }) == tag { return }
+        if let tag, tags.known.withLock({ $0[name] }) == tag {
+            // Its age counts from its last use; one that has been removed is written again.
+            let path = "\(directory)/\(name)"
+            let isThere = await onFileThread {
+                (try? FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)) != nil
+            }
+            if isThere { return }
+        }
         let fields = Self.kept.compactMap { name in
             HTTPField.Name(name).flatMap { answer.head.single($0) }.map { [name, $0] }
         }
@@ -80,9 +87,7 @@ struct GatewayPages: Sendable {
         let path = "\(directory)/\(name)"
         let most = Self.mostBytes + 65_536
         let data = await onFileThread { () -> Data? in
-            guard let size = try? FileManager.default.attributesOfItem(atPath: path)[.size] as? Int, size <= most else {
-                return nil
-            }
+            guard let facts = FileFacts(path), facts.size <= most else { return nil }
             return FileManager.default.contents(atPath: path)
         }
         guard let data, let end = data.firstIndex(of: UInt8(ascii: "\n")),
@@ -108,10 +113,7 @@ struct GatewayPages: Sendable {
         let all = ((try? files.contentsOfDirectory(atPath: directory)) ?? []).compactMap {
             name -> (path: String, size: ByteCount, date: Date)? in
             let path = "\(directory)/\(name)"
-            guard let found = try? files.attributesOfItem(atPath: path), let size = found[.size] as? Int,
-                let modified = found[.modificationDate] as? Date
-            else { return nil }
-            return (path, ByteCount(size), modified)
+            return FileFacts(path).map { (path, ByteCount($0.size), $0.date) }
         }
         var left = all.map(\.size).sum
         for file in all.sorted(by: { $0.date < $1.date }) where file.date < date || left > most {

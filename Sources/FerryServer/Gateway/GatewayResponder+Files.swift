@@ -22,6 +22,7 @@ extension GatewayResponder {
         }
         guard let seat = seats.take() else { throw Problem(.busy, "Too many files are read at once. Try again.") }
         let holding = try await cache.download(file, match, seat)
+        visit.note.reads(holding.origin)
         // While the file is fetched, the connection is watched: a client that has gone ends its reader, also one that
         // waits.
         var watched: Request?
@@ -38,7 +39,7 @@ extension GatewayResponder {
             return relay(refusal.answer, visit, prefix: "", isHead: true)
         } catch { throw holding.noRoom ?? error }
         guard let size = size ?? file.size else {
-            return Response(status: .ok, headers: fields, body: Self.body(holding, nil, size: nil, watching: watched))
+            return Response(status: .ok, headers: fields, body: body(holding, file, nil, size: nil, watching: watched))
         }
         if visit.http.method == .head {
             fields[.contentLength] = String(size)
@@ -49,14 +50,17 @@ extension GatewayResponder {
             visit.http.headers[.ifRange].map { asked in
                 ![fields[.eTag], fields[.lastModified]].contains { $0?.hasSameBytes(as: asked) == true }
             } ?? false
-        switch RangeField(isOther ? nil : visit.http.headers[.range], length: size) {
+        // What apt has of a file whose digest was wrong may be wrong, and it does not tell by which bytes it goes on.
+        let isDoubtful = file.kind == .apt && cache.wasWrong(holding.download.id)
+        switch RangeField(isOther || isDoubtful ? nil : visit.http.headers[.range], length: size) {
         case .whole:
-            return Response(status: .ok, headers: fields, body: Self.body(holding, nil, size: size, watching: watched))
+            return Response(
+                status: .ok, headers: fields, body: body(holding, file, nil, size: size, watching: watched))
         case .part(let range):
             fields[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)"
             return Response(
-                status: .partialContent, headers: fields, body: Self.body(holding, range, size: size, watching: watched)
-            )
+                status: .partialContent, headers: fields,
+                body: body(holding, file, range, size: size, watching: watched))
         case .unsatisfiable:
             fields[.contentRange] = "bytes */\(size)"
             fields[.contentLength] = "0"
@@ -97,17 +101,18 @@ extension GatewayResponder {
     private struct Size: Sendable { let bytes: Int64? }
 
     /// The body of a response: a range, or with `nil` the whole file.
-    private static func body(
-        _ holding: GatewayCache.Holding, _ range: Range<Int64>?, size: Int64?, watching request: Request?
+    private func body(
+        _ holding: GatewayCache.Holding, _ file: GatewayFile, _ range: Range<Int64>?, size: Int64?,
+        watching request: Request?
     ) -> ResponseBody {
-        ResponseBody(contentLength: (range.map { Int64($0.count) } ?? size).map { Int($0) }) { writer in
+        ResponseBody(contentLength: (range.map { Int64($0.count) } ?? size).map { Int($0) }) { [self] writer in
             if let request {
                 // allow(single-place): nothing is read of the body but its end.
-                try await request.body.consumeWithCancellationOnInboundClose { _ in
-                    try await write(range, of: holding, size: size, to: &writer)
+                try await request.body.consumeWithCancellationOnInboundClose { [self] _ in
+                    try await write(file, range, of: holding, size: size, to: &writer)
                 }
             } else {
-                try await write(range, of: holding, size: size, to: &writer)
+                try await write(file, range, of: holding, size: size, to: &writer)
             }
             try await writer.finish(nil)
         }
@@ -116,18 +121,24 @@ extension GatewayResponder {
     /// Writes a range. What has the end of the file is written when the download has ended well.
     ///
     /// Concurrent, as `ResponseBodyWriter` is.
-    @concurrent private static func write(
-        _ range: Range<Int64>?, of holding: GatewayCache.Holding, size: Int64?, to writer: inout any ResponseBodyWriter
+    @concurrent private func write(
+        _ file: GatewayFile, _ range: Range<Int64>?, of holding: GatewayCache.Holding, size: Int64?,
+        to writer: inout any ResponseBodyWriter
     ) async throws {
         let content = holding.download.content
         var parts = [range]
-        if let range, range.upperBound == size {
-            let end = max(range.lowerBound, range.upperBound - heldBack)
-            parts = [range.lowerBound..<end, end..<range.upperBound]
+        // Of an index the end of a whole file is a part too.
+        let isRead = file.kind == .apt && file.checksum != nil
+        if let size, size > 0, let range = range ?? (isRead ? 0..<size : nil), range.upperBound == size {
+            let end = max(range.lowerBound, range.upperBound - Self.heldBack)
+            parts = [range.lowerBound..<end, end..<range.upperBound].filter { !$0.isEmpty }
         }
         for part in parts {
             // The library itself holds back the end of a whole file.
-            if let part, part.upperBound == size { _ = try await holding.download.finished() }
+            if let part, part.upperBound == size {
+                _ = try await holding.download.finished()
+                verified(file, holding.download)
+            }
             for try await piece in content.bytes(in: part) { try await writer.write(ByteBuffer(bytes: piece)) }
         }
     }

@@ -33,7 +33,7 @@ extension GatewayResponder {
         let room = try self.share(most)
         let index = IndexPage(answer.url, most: most) { target, checksum in
             if target.path.utf8.last == UInt8(ascii: "/") { return upstream.rest(of: target).map { Self.prefix + $0 } }
-            return "/gw/pypi/file/" + GatewayLink(target, checksum).path(key)
+            return GatewayRoute.links + GatewayLink(target, checksum).path(key)
         }
         var fields = GatewayFields.relayed(answer.head)
         // Another text than the upstream's, but the same for the same text of it.
@@ -89,9 +89,10 @@ extension GatewayResponder {
         var match = file.checksum == nil ? nil : try await cache.match(file)
         do {
             switch try await consent(visit, to: file, match) {
-            case .open: break
+            case .open: fields[.lastModified] = match?.snapshot.finished?.lastModified
             case .stale(let download):
                 match = download
+                visit.note.isStale()
                 fields[.eTag] = download.snapshot.finished?.etag
                 fields[.lastModified] = download.snapshot.finished?.lastModified
                 if let name = HTTPField.Name("Warning") { fields[name] = GatewayAnswer.stale }
@@ -103,8 +104,7 @@ extension GatewayResponder {
                 fields = GatewayFields.relayed(answer.head)
                 let tag = answer.head.single(.eTag)
                 if file.checksum == nil {
-                    let wish = visit.http.headers[.cacheControl]?.lowercased() ?? ""
-                    file.isFresh = visit.http.method == .get && wish.utf8.contains("no-cache")
+                    file.isFresh = visit.http.method == .get && visit.wantsFresh
                     let version = [tag, answer.head.single(.lastModified)].compactMap(\.self).joined(separator: " ")
                     // Nothing would tell that the file has changed.
                     guard !version.isEmpty else { return try await pass(visit, file.url, prefix: prefix) }

@@ -20,6 +20,7 @@ extension GatewayResponder {
         guard visit.http.method != .post else { return try await send(visit, url) }
         let name = pages.name(url, visit.fields(for: url))
         if !visit.hasSecrets, Self.isImmutable(url), let page = await pages.page(name, isStale: false, at: Date()) {
+            visit.note.isHit()
             return GatewayAnswer(page)
         }
         let answer: GatewayAnswer
@@ -27,14 +28,15 @@ extension GatewayResponder {
             answer = try await send(visit, url)
             guard GatewayAnswer.isDown(answer.head.status) else { return answer }
         } catch {
-            guard error is DownloadError, let page = await stalePage(name, url) else { throw error }
+            guard error is DownloadError, let page = await stalePage(visit, name, url) else { throw error }
             return GatewayAnswer(page)
         }
-        return await stalePage(name, url).map(GatewayAnswer.init) ?? answer
+        return await stalePage(visit, name, url).map(GatewayAnswer.init) ?? answer
     }
 
-    private func stalePage(_ name: String, _ url: DownloadURL) async -> GatewayPages.Page? {
+    private func stalePage(_ visit: Visit, _ name: String, _ url: DownloadURL) async -> GatewayPages.Page? {
         guard let page = await pages.page(name, isStale: true, at: Date()) else { return nil }
+        visit.note.isStale()
         logger.notice("an earlier page is sent while its server is down", metadata: ["url": "\(url.redacted)"])
         return page
     }

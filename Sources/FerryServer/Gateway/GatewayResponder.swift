@@ -44,7 +44,11 @@ final class GatewayResponder: Sendable {
     let budget: BodyBudget
     let limits: RequestLimits
     let pages: GatewayPages
+    let digests: ArchiveDigests
+    let counts: GatewayCounts
     let logger: Logger
+    /// Whether the log has a line for each request.
+    private let logsRequests: Bool
     private let access: Mutex<ProgramAccess>
     private let strangers = Mutex(RefusedUsers())
     private let salt = SymmetricKey(size: .bits256)
@@ -54,12 +58,15 @@ final class GatewayResponder: Sendable {
 
     init(
         _ manager: DownloadManager, _ cache: GatewayCache, key: GatewayLink.Key, pages: GatewayPages,
-        upstreams: [GatewayUpstream],
+        digests: ArchiveDigests, upstreams: [GatewayUpstream],
         users: AdmittedUsers, port: Int, connections: ConnectionTable, seats: ContentSeats, limits: RequestLimits,
-        logger: Logger
+        logsRequests: Bool, logger: Logger
     ) {
         self.limits = limits
         self.pages = pages
+        self.digests = digests
+        self.logsRequests = logsRequests
+        counts = cache.counts
         budget = BodyBudget(limits.pageBudget)
         self.manager = manager
         self.cache = cache
@@ -78,6 +85,7 @@ final class GatewayResponder: Sendable {
     @Sendable func refusal(of peer: LoopbackPeer) -> Problem? {
         guard case .user(let number) = peer else { return nil }
         let name = SystemAccounts().name(of: number) ?? "\(number)"
+        counts.refused("user")
         if let count = strangers.withLock({ $0.refused(number, at: .sinceStart) }) {
             logger.warning(
                 "the gateway refused another user",
@@ -94,39 +102,60 @@ final class GatewayResponder: Sendable {
 
     func respond(to request: Request, on channel: any Channel) async -> Response {
         let target = Substring(request.uri.string)
+        let note = GatewayNote()
         var response: Response
         do {
             if let refusal = access.withLock({ $0 }).refusal(AccessPolicy.RequestOrigin(request)) { throw refusal }
             connections.identify(channel, token: Self.tokenName)
-            response = try await answer(request, target, channel)
+            response = try await answer(request, target, channel, note)
         } catch {
             let problem = problem(error)
+            note.refused(problem.code)
             response = Answer.problem(problem, at: nil)
             response.headers[RequestLimiter.reasonField] = Self.reason(problem)
             logger.info(
                 "the gateway refused a request",
                 metadata: [
-                    "path": "\(Self.visible(target.split(at: "?").first ?? ""))",
-                    "status": "\(problem.status)", "reason": "\(problem.detail ?? problem.title)",
+                    "path": "\(GatewayText.path(target))",
+                    "status": "\(problem.status)", "reason": "\(Self.reason(problem))",
                 ])
         }
-        logger.debug(
-            "gateway",
-            metadata: [
-                "method": "\(request.method)", "status": "\(response.status.code)",
-                "path": "\(Self.visible(target.split(at: "?").first ?? ""))",
-            ])
         for (name, value) in DaemonResponder.fields where response.headers[name] == nil {
             response.headers[name] = value
         }
         response.headers[.date] = HTTPDate.format(Date())
-        return response
+        let status = response.status.code
+        return await note.following(response) { [self] end in
+            counts.answered(end)
+            await log(request, target, channel, status, end)
+        }
+    }
+
+    /// Writes the line of a request: at the level of ordinary lines with the option, else with the others of `-v`.
+    private func log(
+        _ request: Request, _ target: Substring, _ channel: any Channel, _ status: Int, _ end: GatewayNote.End
+    ) async {
+        let level: Logger.Level = logsRequests ? .info : .debug
+        guard logger.logLevel <= level else { return }
+        var user = "-"
+        if let number = await ClientWatch.user(of: channel) {
+            user = await onFileThread { SystemAccounts().name(of: number) ?? "\(number)" }
+        }
+        var metadata: Logger.Metadata = [
+            "user": "\(user)", "method": "\(GatewayText.visible(request.method.rawValue))",
+            "status": "\(status)",
+            "path": "\(GatewayText.path(target))", "bytes": "\(end.bytes)",
+            "result": "\(end.result.rawValue)",
+        ]
+        if let reason = end.reason { metadata["reason"] = "\(GatewayText.visible(reason))" }
+        logger.log(level: level, "gateway", metadata: metadata)
     }
 
     private func answer(
-        _ request: Request, _ target: Substring, _ channel: any Channel
+        _ request: Request, _ target: Substring, _ channel: any Channel, _ note: GatewayNote
     ) async throws -> Response {
         guard let route = GatewayRoute(target) else { throw Problem(.noSuchPath) }
+        note.concerns(route.kind)
         guard request.method == .get || request.method == .head || route.kind == .hf && request.method == .post else {
             throw Problem(.methodNotAllowed, "The gateway is for reading.")
         }
@@ -136,7 +165,8 @@ final class GatewayResponder: Sendable {
             )
         }
         let allowsPrivate = await isPrivate(upstream.base.host)
-        let visit = Visit(http: request, channel: channel, upstream: upstream, allowsPrivate: allowsPrivate)
+        let visit = Visit(
+            http: request, channel: channel, upstream: upstream, allowsPrivate: allowsPrivate, note: note)
         switch route {
         case .index(let rest): return try await index(rest, visit)
         case .link(let path): return try await link(path, visit)
@@ -148,13 +178,7 @@ final class GatewayResponder: Sendable {
 
     /// The reason in the status line, which clients show that do not show content.
     private static func reason(_ problem: Problem) -> String {
-        visible(problem.detail.map { "\(problem.title): \($0)" } ?? problem.title)
-    }
-
-    /// The first 200 bytes, with a question mark for each that is not visible ASCII.
-    private static func visible(_ text: some StringProtocol) -> String {
-        let bytes = text.utf8.prefix(200).map { 0x20...0x7E ~= $0 ? $0 : UInt8(ascii: "?") }
-        return String(decoding: bytes, as: UTF8.self)
+        GatewayText.visible(problem.detail.map { "\(problem.title): \($0)" } ?? problem.title)
     }
 
     /// A request to one upstream.
@@ -165,6 +189,11 @@ final class GatewayResponder: Sendable {
         let upstream: GatewayUpstream
         /// Whether the upstream is on this machine or its network, so that what it names may be there too.
         let allowsPrivate: Bool
+        /// Where is noted what becomes of it.
+        let note: GatewayNote
+
+        /// Whether the client wants what the upstream has now.
+        var wantsFresh: Bool { http.headers[.cacheControl]?.lowercased().utf8.contains("no-cache") == true }
 
         /// Whether the client has sent credentials.
         var hasSecrets: Bool { http.headers[.authorization] != nil || http.headers[.cookie] != nil }
@@ -209,9 +238,16 @@ final class GatewayResponder: Sendable {
     }
 
     /// Passes a request through, whatever the upstream says. `prefix` is the path of the gateway for the upstream.
-    func pass(_ visit: Visit, _ url: DownloadURL, prefix: String) async throws -> Response {
+    ///
+    /// - Parameter whole: Called with the whole content of a good response, if it is small, before its end is sent.
+    func pass(
+        _ visit: Visit, _ url: DownloadURL, prefix: String, whole: (@Sendable (ByteBuffer) -> Void)? = nil
+    ) async throws -> Response {
         let answer = try await answer(visit, url)
-        return relay(answer, visit, prefix: prefix) { [self] in await keep(visit, url, answer, $0) }
+        return relay(answer, visit, prefix: prefix) { [self] bytes in
+            await keep(visit, url, answer, bytes)
+            if answer.head.status == 200, visit.http.method == .get { whole?(bytes) }
+        }
     }
 
     /// Sends a request on as it is.
@@ -230,7 +266,7 @@ final class GatewayResponder: Sendable {
     /// The response of an upstream as one of the gateway.
     ///
     /// - Parameter isHead: Whether it answers HEAD, so that there is no content, whatever its fields say.
-    /// - Parameter sent: Called with the whole content of a small one, after it was sent.
+    /// - Parameter sent: Called with the whole content of a small one, before its last bytes are sent.
     func relay(
         _ answer: GatewayAnswer, _ visit: Visit, prefix: String, isHead: Bool = false,
         sent: (@Sendable (ByteBuffer) async -> Void)? = nil
@@ -248,15 +284,28 @@ final class GatewayResponder: Sendable {
         return Response(
             status: status, headers: fields,
             body: ResponseBody(contentLength: length) { [limits] writer in
+                guard let sent else {
+                    while let piece = try await Self.next(answer.body, within: limits.pageIdle) {
+                        try await writer.write(piece)
+                    }
+                    return try await writer.finish(nil)
+                }
                 var whole = ByteBuffer()
+                var last: ByteBuffer?
+                var isWhole = true
                 while let piece = try await Self.next(answer.body, within: limits.pageIdle) {
-                    if sent != nil, whole.readableBytes <= GatewayPages.mostBytes {
+                    if let last { try await writer.write(last) }
+                    last = piece
+                    isWhole = isWhole && piece.readableBytes <= GatewayPages.mostBytes - whole.readableBytes
+                    if isWhole {
                         var copy = piece
                         whole.writeBuffer(&copy)
+                    } else {
+                        whole = ByteBuffer()
                     }
-                    try await writer.write(piece)
                 }
-                if length == nil || whole.readableBytes == length { await sent?(whole) }
+                if isWhole, length == nil || whole.readableBytes == length { await sent(whole) }
+                if let last { try await writer.write(last) }
                 try await writer.finish(nil)
             })
     }
@@ -282,7 +331,8 @@ final class GatewayResponder: Sendable {
     /// Throws the upstream's refusal as a response for the client.
     func consent(_ visit: Visit, to file: GatewayFile, _ match: Download?) async throws -> Verdict {
         if file.checksum != nil {
-            if cache.isOpen(match, file) { return .open }
+            // apt goes on by the date of a file, which is known of a complete one, or by asking.
+            if cache.isOpen(match, file), file.kind != .apt || match?.status.state.isFinal == true { return .open }
             if let known = consents.withLock({ $0[fingerprint(visit, file)] }), known.until > .sinceStart,
                 match.map({ known.consent.isAbout($0.snapshot, as: file) }) ?? true
             {

@@ -15,7 +15,9 @@ package enum HubRoute: Sendable, Hashable {
         let parts = path.split(at: "/", omittingEmptySubsequences: false)
         // A repository's name has one or two segments.
         guard parts.count > 4, parts[0].hasSameBytes(as: "api"), ["models", "datasets", "spaces"].contains(parts[1]),
-            let word = parts[3...].prefix(2).first(where: { ["tree", "paths-info"].contains($0) })
+            let word = parts[3...].prefix(2).dropLast(parts.count == 5 ? 1 : 0).first(where: {
+                ["tree", "paths-info"].contains($0)
+            })
         else {
             self = .other
             return

@@ -216,7 +216,8 @@ extension Daemon {
     ) -> any Service {
         http.service(
             .hostname(host, port: port), respond: gateway.respond,
-            handlers: loopbackHandlers(isProxy: true, users: gateway.users, refusal: gateway.refusal)
+            handlers: loopbackHandlers(
+                isProxy: true, users: gateway.users, mustKnow: settings.current.gatewayLog, refusal: gateway.refusal)
         ) { [logger] channel in
             let port = channel.localAddress?.port ?? port
             logger.info("the gateway is listening", metadata: ["address": "\(host):\(port)"])
@@ -229,6 +230,7 @@ extension Daemon {
     /// - Parameter aria2: The responder whose WebSockets are accepted.
     private func loopbackHandlers(
         upgrading aria2: Aria2Responder? = nil, isProxy: Bool = false, users: AdmittedUsers? = nil,
+        mustKnow: Bool = false,
         refusal: @escaping LoopbackPeerCheck.Refusal = { _ in nil }
     ) -> @Sendable () -> [any RemovableChannelHandler] {
         let (peers, limits, table, strangers) = (peers, limits, api.connections, strangers)
@@ -238,7 +240,7 @@ extension Daemon {
                 RequestLineCheck.Installer(
                     RequestLimiter(limits, table: table, strangers: strangers), then: aria2.map(WebSocketUpgrade.init),
                     isProxy: isProxy),
-                LoopbackPeerCheck(users: users, peers: peers, refusal: refusal),
+                LoopbackPeerCheck(users: users, peers: peers, mustKnow: mustKnow, refusal: refusal),
             ] + (isProxy ? [ClientWatch.Handler()] : [])
         }
     }

@@ -148,6 +148,7 @@ package final class Daemon: Sendable {
         watcher = SettingsWatcher(
             source: source, members: members, controller: self.settings, confinement: confinement,
             pollInterval: options.pollInterval, logger: logger)
+        let gatewayCounts = GatewayCounts()
         api = API(
             manager: manager, broadcaster: broadcaster, speeds: SpeedHistory(), sessions: sessions,
             settings: self.settings,
@@ -157,7 +158,9 @@ package final class Daemon: Sendable {
             budgets: BodyBudgets(options.limits.bodyBudget), seats: ContentSeats(most: options.limits.mostReaders),
             addresses: addresses,
             metrics: DaemonMetrics(
-                registry, manager: manager, sessions: sessions, broadcaster: broadcaster, settings: self.settings),
+                registry, manager: manager, sessions: sessions, broadcaster: broadcaster, settings: self.settings,
+                gateway: gatewayCounts, in: settings.gateway ? settings.gatewayDirectory ?? place.gateway : nil),
+            gatewayCounts: gatewayCounts,
             signInDirectory: place.signIn,
             confinement: confinement, started: Date(), logger: logger)
         responder = DaemonResponder(api, port: settings.port, logger: logger)
@@ -176,6 +179,7 @@ package final class Daemon: Sendable {
                 logger: logger)
         }
         gateway = settings.gateway ? try Self.gateway(settings, place, api, options) : nil
+        api.gateway.set(gateway)
     }
 
     private static func gateway(
@@ -194,14 +198,15 @@ package final class Daemon: Sendable {
         let cache = try GatewayCache(
             api.manager, in: settings.gatewayDirectory ?? place.gateway, size: settings.gatewaySize,
             age: APISeconds.duration(settings.gatewayAge) ?? .zero,
-            space: options.space ?? FileSystemSpace.measure(reserve: settings.minFreeBytes), logger: api.logger)
+            space: options.space ?? FileSystemSpace.measure(reserve: settings.minFreeBytes),
+            counts: api.gatewayCounts, logger: api.logger)
         let key: GatewayLink.Key = try .kept(in: place.gatewayKey)
         let pages = try GatewayPages(in: cache.directory + "/pages", key: key)
         cache.pages.withLock { $0 = pages }
         return GatewayResponder(
-            api.manager, cache, key: key, pages: pages, upstreams: upstreams, users: users,
-            port: settings.gatewayPort,
-            connections: api.connections, seats: api.seats, limits: options.limits, logger: api.logger)
+            api.manager, cache, key: key, pages: pages, digests: cache.digests, upstreams: upstreams, users: users,
+            port: settings.gatewayPort, connections: api.connections, seats: api.seats, limits: options.limits,
+            logsRequests: settings.gatewayLog, logger: api.logger)
     }
 
     /// Serves until ``stop()``. Returns when all state is safe on disk and the lock is released.
@@ -332,6 +337,7 @@ private struct ManagerService: Service {
             group.addTask { await daemon.launcher.run() }
             group.addTask { await daemon.stopOnRequest() }
             group.addTask { await daemon.gateway?.cache.run() }
+            group.addTask { await daemon.gateway?.digests.run() }
             group.addTask { await daemon.api.sets.run() }
             group.addTask {
                 while !Task.isCancelled {

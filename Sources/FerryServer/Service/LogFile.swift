@@ -58,6 +58,15 @@ package final class LogFile: Sendable {
         }
     }
 
+    /// Opens the file anew at the next line, after another program has renamed it.
+    package func reopen() {
+        state.withLock { state in
+            guard state.descriptor >= 0 else { return }
+            close(state.descriptor)
+            state.descriptor = -1
+        }
+    }
+
     private func reopen(_ state: inout State) {
         let flags = O_WRONLY | O_APPEND | O_CREAT | O_NOFOLLOW | O_CLOEXEC
         state.descriptor = open(path, flags, 0o600)
