@@ -32,6 +32,8 @@ package enum FerryAPI {
     package static let defaultSession = "default"
     /// The value of `session=` for all sessions.
     package static let everySession = "all"
+    /// The session of the files of the gateway, whose names are keys and whose labels are names.
+    package static let gatewaySession = "gateway"
     /// The maximum number of entries in a snapshot, and of those that the daemon reads at a time.
     package static let mostEntries = 1000
     /// The maximum number of parallel downloads, and of connections per host.

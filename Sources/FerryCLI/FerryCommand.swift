@@ -40,7 +40,7 @@ struct FerryCommand: ParsableCommand {
                     AddCommand.self, ListCommand.self, ShowCommand.self, WatchCommand.self, PauseCommand.self,
                     ResumeCommand.self, CancelCommand.self, RestartCommand.self, RemoveCommand.self, ClearCommand.self,
                     MoveCommand.self,
-                    SetCommand.self, RelocateCommand.self, WebCommand.self, BrowserCommand.self,
+                    SetCommand.self, RelocateCommand.self, WebCommand.self, BrowserCommand.self, GatewayCommand.self,
                 ]),
             CommandGroup(name: "Many machines", subcommands: [FleetCommand.self, WorkCommand.self]),
             CommandGroup(

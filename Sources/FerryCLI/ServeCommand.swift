@@ -90,6 +90,14 @@ struct ServeCommand: ParsableCommand {
     var gatewayUpstream: [String] = []
 
     @Option(
+        help: ArgumentHelp(
+            """
+            Other users of this machine whose programs may use the gateway, separated by commas, such as _apt for apt-get; \
+            all for every user (repeatable).
+            """, valueName: "name"))
+    var gatewayUsers: [String] = []
+
+    @Option(
         help: ArgumentHelp("What the gateway's cache keeps (default: 20GB).", valueName: "size"),
         transform: { try SizeText.parse($0) })
     var gatewaySize: ByteCount?
@@ -98,6 +106,9 @@ struct ServeCommand: ParsableCommand {
         help: ArgumentHelp("How long it keeps a file after its last use (default: 30d).", valueName: "time"),
         transform: { try DurationText.parse($0) })
     var gatewayAge: Duration?
+
+    @Flag(help: "Log each request to the gateway: user, name, status, bytes, and whether the cache had it.")
+    var gatewayLog = false
 
     @Option(
         help: ArgumentHelp("Where state is kept (default: $XDG_STATE_HOME/ferry).", valueName: "dir"),
@@ -172,7 +183,12 @@ struct ServeCommand: ParsableCommand {
         if gateway { options.flags[.gateway] = .flag(true) }
         options.flags[.gatewayPort] = gatewayPort.map(JSONValue.whole)
         if !gatewayUpstream.isEmpty { options.flags[.gatewayUpstreams] = .list(gatewayUpstream.map(JSONValue.text)) }
+        if !gatewayUsers.isEmpty {
+            options.flags[.gatewayUsers] = .list(
+                gatewayUsers.flatMap { $0.split(at: ",") }.map { .text($0.trimmedText) })
+        }
         options.flags[.gatewaySize] = gatewaySize.map { .whole(Int($0)) }
+        if gatewayLog { options.flags[.gatewayLog] = .flag(true) }
         options.flags[.gatewayAge] = gatewayAge.map { .number($0 / .seconds(1)) }
         options.flags[.directory] = directory.map { .text(OwnProgram.absolute($0)) }
         options.flags[.maxConcurrentDownloads] = maxConcurrent.map(JSONValue.whole)
@@ -192,9 +208,14 @@ struct ServeCommand: ParsableCommand {
         do throws(DownloadError) {
             let ready = try readyFd.map { number throws(DownloadError) in try ReadyDescriptor(number) }
             try prepare(place, &options, ready, logger)
-            let watch = SignalWatch()
+            // What rotates logs sends SIGHUP; a terminal that closes does so too, and ends what was started in it.
+            let hasTerminal = [0, 1, 2].contains { isatty($0) == 1 }
+            let watch = SignalWatch(hangupStops: hasTerminal)
             let run = ServeRun(place, options, logger: logger)
-            try await run.run(stops: Self.stops(watch?.signals), ready: ready, signsIn: isatty(1) != 0) { lines in
+            var hangup: (@Sendable () -> Void)?
+            if !hasTerminal { hangup = { [file, logger] in Self.reopen(file, logger) } }
+            let stops = Self.stops(watch?.signals, hangup: hangup)
+            try await run.run(stops: stops, ready: ready, signsIn: isatty(1) != 0) { lines in
                 // Only these lines are written to descriptor 1.
                 guard readyFd != 1 else { return }
                 for line in lines { _ = StandardStreams.write(Array((line + "\n").utf8), to: 1) }
@@ -231,16 +252,30 @@ struct ServeCommand: ParsableCommand {
         }
     }
 
+    /// Answers SIGHUP: the log is written to the file that has its name now.
+    private static func reopen(_ file: LogFile?, _ logger: Logger) {
+        file?.reopen()
+        logger.notice("the log is open again")
+    }
+
     /// The signals that request an exit; one that suspends takes effect at once.
-    static func stops(_ signals: AsyncStream<Int32>?) -> AsyncStream<Void> {
+    ///
+    /// - Parameter hangup: Called at SIGHUP, which then requests no exit.
+    static func stops(
+        _ signals: AsyncStream<Int32>?, hangup: (@Sendable () -> Void)? = nil
+    ) -> AsyncStream<Void> {
         guard let signals else { return AsyncStream { _ in } }
-        let iterator = Iterator(signals)
+        let iterator = Iterator(signals, hangup)
         return AsyncStream { await iterator.next() }
     }
 
     private actor Iterator {
         private var iterator: AsyncStream<Int32>.Iterator
-        init(_ signals: AsyncStream<Int32>) { iterator = signals.makeAsyncIterator() }
+        private let hangup: (@Sendable () -> Void)?
+        init(_ signals: AsyncStream<Int32>, _ hangup: (@Sendable () -> Void)?) {
+            iterator = signals.makeAsyncIterator()
+            self.hangup = hangup
+        }
 
         func next() async -> Void? {
             var own = iterator
@@ -249,6 +284,7 @@ struct ServeCommand: ParsableCommand {
                 switch number {
                 case SignalWatch.suspending: SignalWatch.suspend()
                 case SignalWatch.continuing: break
+                case SignalWatch.hangup where hangup != nil: hangup?()
                 default: return ()
                 }
             }

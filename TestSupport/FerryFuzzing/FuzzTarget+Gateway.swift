@@ -11,15 +11,15 @@ extension FuzzTarget {
         let (mark, left) = ("/gw/x", "a link that is left")
         guard input.firstRange(of: Array(left.utf8)) == nil else { return }
         let page = IndexPage(url) { _, _ in mark }
-        let rewritten = page.rewriting(input)
+        guard let rewritten = try? page.rewriting(input) else { return }
         try promise(rewritten.count <= input.count * (mark.utf8.count + 2) + 64, "\(rewritten.count) bytes")
         // What is no URL leads to the page itself.
         let links = IndexPage(url) { target, _ in target == url || target.path == mark ? nil : left }
-        let again = links.rewriting(rewritten)
+        guard let again = try? links.rewriting(rewritten) else { return }
         try promise(
             again.firstRange(of: Array(left.utf8)) == nil, String(decoding: again, as: UTF8.self).debugDescription)
         guard let value = try? JSONValue(Data(input)) else { return }
-        let files = page.rewriting(value)["files"]?.items ?? []
+        guard let files = try? page.rewriting(value)["files"]?.items ?? [] else { return }
         try promise(files.count <= value["files"]?.items?.count ?? 0, "\(files.count) files")
         for file in files {
             if value.members != nil { try promise(file["url"] == .text(mark), "a link that is left: \(file)") }

@@ -202,6 +202,14 @@ enum ShapeSamples {
         (set.problems, set.error) = (["q"], error)
         return set
     }
+    static var gatewayUsage: GatewayUsage {
+        var usage = GatewayUsage(directory: "/d")
+        (usage.freeBytes, usage.reservedBytes) = (2, 1)
+        return usage
+    }
+    static let gatewayEntry = GatewayEntry(
+        id: "gateway-0a", name: "a.deb", url: "http://h/a.deb", state: "completed", bytes: 9, checksum: "sha-256=00",
+        addedAt: date, usedAt: date, isInUse: true)
     static let confinement = ConfinementBody(directories: ["/d"], gaps: ConfinementBody.Gap.allCases)
     static let token = TokenItem(
         id: "i", name: "Firefox on Linux", madeAt: Date(timeIntervalSince1970: 1_738_314_300),
@@ -241,6 +249,9 @@ enum ShapeSamples {
             ),
             ("FileSet", fileSet), ("FileSetItems", FileSetItems([])), ("SetIncomplete", fileSet.incomplete?[0]),
             ("SetSource", newSet), ("NewSet", newSet),
+            ("GatewayUsage", gatewayUsage), ("GatewayEntry", gatewayEntry), ("GatewayItems", GatewayItems([])),
+            ("PurgeBody", PurgeBody(words: ["a"], olderThan: 1, all: true)), ("PurgeReport", PurgeReport()),
+            ("VerifyReport", VerifyReport()),
             ("StreamProgress", StreamEvent.Progress(id: "a", progress: progress)),
             ("Problem", Problem(error)), ("Problem", Problem(.badRequest)), ("DownloadRequest", new),
             ("DownloadRequest", new(to: .file("/p"))), ("DownloadRequest", new(to: .part("/q.part"))),

@@ -141,16 +141,6 @@ import Testing
             #expect(peers.peer(of: connection) == .absent)
         }
 
-        @Test("LoopbackPeer: the daemon's user and root are admitted, and other users and absent peers are not")
-        func admitted() {
-            #expect(LoopbackPeer.user(1000).isAdmitted(by: 1000))
-            #expect(LoopbackPeer.user(0).isAdmitted(by: 1000))
-            #expect(!LoopbackPeer.user(1001).isAdmitted(by: 1000))
-            #expect(!LoopbackPeer.user(1000).isAdmitted(by: 0))
-            #expect(!LoopbackPeer.absent.isAdmitted(by: 1000))
-            #expect(LoopbackPeer.unknowable.isAdmitted(by: 1000))
-        }
-
         @Test("SocketDiagnosis: arbitrary bytes instead of a response never name a user")
         func nonsense() {
             let end = TCPConnection.End(address: [127, 0, 0, 1], port: 7)
@@ -188,30 +178,9 @@ import Testing
             #expect(user(0xC005) == nil)
         }
 
-        /// Runs a program as user 65534, which needs no account; returns its output.
-        private func asNobody(_ arguments: [String]) async throws -> String {
-            try await RawConnection.blocking {
-                Result {
-                    let process = Process()
-                    process.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
-                    process.arguments = ["--reuid", "65534", "--regid", "65534", "--clear-groups"] + arguments
-                    let pipe = Pipe()
-                    process.standardOutput = pipe
-                    process.standardError = FileHandle.nullDevice
-                    try process.run()
-                    let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
-                    process.waitUntilExit()
-                    return String(decoding: data, as: UTF8.self)
-                }
-            }.get()
-        }
-
-        private static let canBeNobody =
-            geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0 && access("/bin/bash", X_OK) == 0
-
         @Test(
             "API over TCP: a process of another user gets no response even with the token, and adds nothing",
-            .enabled(if: canBeNobody, "only root can be somebody else"))
+            .enabled(if: OtherUser.isPossible, "only root can be somebody else"))
         func otherUser() async throws {
             try await DaemonRig.run { rig in
                 let port = try #require(rig.addresses.port)
@@ -219,7 +188,7 @@ import Testing
                     "GET /api/v1/downloads HTTP/1.1\\r\\nHost: 127.0.0.1:\(port)\\r\\n"
                     + "Authorization: Bearer \(rig.token)\\r\\nConnection: close\\r\\n\\r\\n"
                 let talk = "exec 3<>/dev/tcp/127.0.0.1/\(port); printf '\(request)' >&3; cat <&3"
-                let text = try await asNobody(["/bin/bash", "-c", talk])
+                let text = try await OtherUser.run(["/bin/bash", "-c", talk])
                 #expect(text == "")
                 // A socket that is written to and closed at once has no owner: the kernel names root for it.
                 let body = #"{"urls": ["\#(rig.url("/file/1k"))"], "startsPaused": true}"#
@@ -229,7 +198,7 @@ import Testing
                     + "Content-Length: \(body.utf8.count)\\r\\n\\r\\n\(body)"
                 let leave =
                     "for i in 1 2 3 4 5 6 7 8; do exec 3<>/dev/tcp/127.0.0.1/\(port); printf '\(add)' >&3; exec 3>&-; done"
-                _ = try await asNobody(["/bin/bash", "-c", leave])
+                _ = try await OtherUser.run(["/bin/bash", "-c", leave])
                 // Root's own request with the same text is served, after those of the other user.
                 let own = try await rig.send(
                     "GET", Route.list.path(), headers: ["Authorization": "Bearer \(rig.token)"], port: port)

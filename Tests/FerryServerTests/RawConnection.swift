@@ -13,6 +13,8 @@ import Foundation
 enum RawConnection {
     struct Reply: Sendable {
         var status: Int?
+        /// The status line.
+        var line = ""
         /// Names in lower case.
         var headers: [String: String] = [:]
         var body = ""
@@ -104,7 +106,8 @@ enum RawConnection {
     private static func parse(_ text: String) -> Reply {
         guard let end = text.firstRange(of: "\r\n\r\n") else { return Reply() }
         let lines = text[..<end.lowerBound].components(separatedBy: "\r\n")
-        var reply = Reply(status: lines[0].split(separator: " ").dropFirst().first.flatMap { Int($0) })
+        var reply = Reply(
+            status: lines[0].split(separator: " ").dropFirst().first.flatMap { Int($0) }, line: String(lines[0]))
         for line in lines.dropFirst() {
             let parts = line.split(separator: ":", maxSplits: 1)
             guard parts.count == 2 else { continue }

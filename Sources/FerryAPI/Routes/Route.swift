@@ -10,6 +10,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
     case adopt, find, pauseMany, resumeMany, cancelMany, restartMany, removeMany, changeMany, moveMany, clear
     case plan, settings, changeSettings, network, statistics, storage
     case sets, addSet, showSet, removeSet, pauseSet, resumeSet, cancelSet
+    case gateway, gatewayFiles, purgeGateway, verifyGateway
     case events
     case sessions, attach, acknowledge
     case login, makeCode, tokens, withdraw
@@ -17,7 +18,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
     package var method: HTTPRequest.Method {
         switch self {
         case .greeting, .openAPI, .list, .show, .history, .content, .settings, .network, .statistics, .storage, .events,
-            .sessions, .tokens, .sets, .showSet:
+            .sessions, .tokens, .sets, .showSet, .gateway, .gatewayFiles:
             .get
         case .change, .changeSettings: .patch
         case .remove, .removeSet, .withdraw: .delete
@@ -63,6 +64,10 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         case .pauseSet: "/sets/{id}/pause"
         case .resumeSet: "/sets/{id}/resume"
         case .cancelSet: "/sets/{id}/cancel"
+        case .gateway: "/gateway"
+        case .gatewayFiles: "/gateway/files"
+        case .purgeGateway: "/gateway/purge"
+        case .verifyGateway: "/gateway/verify"
         case .events: "/events"
         case .sessions, .attach: "/sessions"
         case .acknowledge: "/sessions/{session}/acknowledge"
@@ -77,7 +82,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
     package var isLocalOnly: Bool {
         switch self {
         case .relocate, .keepResumeData, .addResumeData, .adopt, .storage, .sessions, .attach, .acknowledge,
-            .makeCode:
+            .makeCode, .gateway, .gatewayFiles, .purgeGateway, .verifyGateway:
             true
         default: false
         }
@@ -92,13 +97,13 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
             4 << 20
         case .acknowledge: 1 << 20
         case .attach: 256 << 10
-        case .move, .relocate, .adopt, .changeSettings, .addSet: 64 << 10
+        case .move, .relocate, .adopt, .changeSettings, .addSet, .purgeGateway: 64 << 10
         default: 4 << 10
         }
     }
 
     /// Whether the daemon responds at once, without waiting for a download, a server or a directory.
-    package var isQuick: Bool { method == .get && self != .storage && self != .content }
+    package var isQuick: Bool { method == .get && ![.storage, .content, .gateway, .gatewayFiles].contains(self) }
 
     /// Whether the route responds to a request with this method.
     private func serves(_ method: HTTPRequest.Method) -> Bool {

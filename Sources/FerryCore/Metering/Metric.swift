@@ -26,6 +26,16 @@ package enum Metric: String, Sendable, Hashable, CaseIterable {
     case freeBytes = "ferry_free_bytes"
     case sessions = "ferry_sessions"
     case clients = "ferry_clients"
+    // The gateway
+    case gatewayRequests = "ferry_gateway_requests_total"
+    case gatewayRefused = "ferry_gateway_refused_total"
+    case gatewaySent = "ferry_gateway_sent_bytes_total"
+    case gatewaySaved = "ferry_gateway_saved_bytes_total"
+    case gatewayEvictions = "ferry_gateway_evictions_total"
+    case gatewayFiles = "ferry_gateway_cached_files"
+    case gatewayBytes = "ferry_gateway_cached_bytes"
+    case gatewayLimit = "ferry_gateway_limit_bytes"
+    case gatewayFree = "ferry_gateway_free_bytes"
     // The process, by the names of Prometheus' own clients
     case processorSeconds = "process_cpu_seconds_total"
     case residentBytes = "process_resident_memory_bytes"
@@ -80,6 +90,15 @@ package enum Metric: String, Sendable, Hashable, CaseIterable {
         case .freeBytes: "Free bytes in the directory of downloads"
         case .sessions: "Sessions that the daemon knows"
         case .clients: "Clients that follow the events"
+        case .gatewayRequests: "Requests that the gateway has answered, by kind of upstream and result"
+        case .gatewayRefused: "Requests that the gateway has refused, by reason"
+        case .gatewaySent: "Bytes of content that the gateway has sent"
+        case .gatewaySaved: "Bytes among them that were not fetched for the request"
+        case .gatewayEvictions: "Files that have left the cache of the gateway, by reason"
+        case .gatewayFiles: "Files in the cache of the gateway"
+        case .gatewayBytes: "Bytes of files in the cache of the gateway"
+        case .gatewayLimit: "The largest number of bytes that the cache of the gateway keeps"
+        case .gatewayFree: "Free bytes in the directory of the gateway's cache"
         case .processorSeconds: "Time on processors, of the user and the system"
         case .residentBytes: "Resident memory"
         case .virtualBytes: "Virtual memory"
@@ -108,6 +127,8 @@ package enum Metric: String, Sendable, Hashable, CaseIterable {
         case .ended: ["result", "reason"]
         case .interrupted: ["reason"]
         case .catalogue: ["operation"]
+        case .gatewayRequests: ["kind", "result"]
+        case .gatewayRefused, .gatewayEvictions: ["reason"]
         case .info: ["version"]
         case .downloads: ["state"]
         case .hostConnections, .hostSpeed: ["host"]

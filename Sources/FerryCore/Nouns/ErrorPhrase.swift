@@ -100,6 +100,7 @@ extension ErrorPhrase {
         case noManifest, manifestDamaged, manifestShort, syncNotEnded, linksWithQuery, deepSet, noneWanted
         case recordNotOurs, downloadedRecord, largeRecord
         case notRepairable, repairWithoutURL, repairInTheWay, setRedirected, unclosedQuote, contentInTheWay
+        case noGateway, serveGateway, purgeWithoutFiles, notInCache, severalInCache, listGateway
         case noSet, manySets, setListForSocket, setPlaceTaken, setSource, credentialsInSet
         // Missing features of a file system
         case open, create, read, write, sync, truncate, lock, link, rename, remove, list, allocate, inspect
@@ -111,7 +112,7 @@ extension ErrorPhrase {
         // Moving files
         case noFileToMove, otherThanFinished, copyDiffers, moveStopped
         // The daemon
-        case notAnUpstream, upstreamWithSecrets, secondUpstream, largeAnswer
+        case notAnUpstream, upstreamWithSecrets, secondUpstream, noSuchUser, largeAnswer
         case anotherDaemon, anotherDaemonProcess, noTokenFile, takenPort, closedPort, longSocket, notOurSocket,
             servedSocket,
             notOurDirectory,

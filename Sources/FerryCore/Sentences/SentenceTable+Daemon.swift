@@ -10,6 +10,17 @@ extension SentenceTable {
             "上游的 URL 不能包含用户信息或查询：由各个客户端发送自己的凭据"
         ),
         .secondUpstream: ("the gateway has one upstream for {0}", "网关只能有一个类型为 {0} 的上游"),
+        .noGateway: ("the daemon serves no gateway", "后台服务没有提供网关"),
+        .serveGateway: (
+            "Start it with ferry serve --gateway.", "请用 ferry serve --gateway 启动它。"
+        ),
+        .purgeWithoutFiles: (
+            "say which files leave the cache: by words, by their age, or all", "请指明从缓存中移除哪些文件：按名称、按时间或全部"
+        ),
+        .notInCache: ("no file of the gateway's cache is {0}", "网关缓存中没有文件 {0}"),
+        .severalInCache: ("{0} means {1} files of the gateway's cache", "{0} 对应网关缓存中的 {1} 个文件"),
+        .listGateway: ("Run ferry gateway list to see all.", "请运行 ferry gateway list 查看全部文件。"),
+        .noSuchUser: ("there is no user {0} on this machine", "此计算机上没有用户 {0}"),
         .largeAnswer: ("the response has more than {0}", "响应超过 {0}"),
         .anotherDaemon: ("another daemon runs with {0}", "另一个守护进程正在使用 {0}"),
         .anotherDaemonProcess: ("another daemon runs (process {0}) with {1}", "另一个守护进程（进程 {0}）正在使用 {1}"),

@@ -16,16 +16,18 @@ package enum SentenceTable {
 
     /// The Chinese patterns of the texts that only the command line shows, by their English ones. In the code such a text
     /// is a ``Reason`` that is written in English, and its interpolations are the holes.
-    package static let chinesePatterns = [terminalPatterns, batchPatterns, setPatterns, fleetPatterns, objectPatterns]
-        .reduce(
-            into: [:]
-        ) { all, area in
-            all.merge(area) { first, _ in preconditionFailure("two tables have the pattern of “\(first)”") }
-        }
+    package static let chinesePatterns = [
+        terminalPatterns, batchPatterns, setPatterns, fleetPatterns, objectPatterns, gatewayPatterns,
+    ]
+    .reduce(
+        into: [:]
+    ) { all, area in
+        all.merge(area) { first, _ in preconditionFailure("two tables have the pattern of “\(first)”") }
+    }
 
     /// The Chinese texts of the help, by its English lines.
-    package static let chineseHelp = commandHelp.merging(fleetHelp) { first, _ in
-        preconditionFailure("two tables have the help “\(first)”")
+    package static let chineseHelp = [commandHelp, fleetHelp, gatewayHelp].reduce(into: [:]) { all, area in
+        all.merge(area) { first, _ in preconditionFailure("two tables have the help “\(first)”") }
     }
 }
 

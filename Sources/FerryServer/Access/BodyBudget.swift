@@ -8,7 +8,7 @@ final class BodyBudget: Sendable {
     init(_ most: Int) { self.most = most }
 
     /// The bytes of one body, returned to the budget at the end of the share's life.
-    struct Share: ~Copyable {
+    struct Share: ~Copyable, Sendable {
         private let budget: BodyBudget
         private var count = 0
         private var reserved = 0

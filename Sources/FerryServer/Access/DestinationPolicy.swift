@@ -1,3 +1,4 @@
+import CFerry
 import FerryAPI
 package import FerryCore
 

@@ -1,26 +1,43 @@
 import Ferry
+import FerryAPI
 import NIOCore
 
-/// Reads nothing from a loopback connection until its peer is known to be this user; closes those of other users
-/// unread. Where every user of the machine may ask, all are admitted.
+/// Reads nothing from a loopback connection until its peer is known to be an admitted user; closes those of other users
+/// unread, unless they are told why. Where every user of the machine may ask, all are admitted.
 final class LoopbackPeerCheck: ChannelDuplexHandler, RemovableChannelHandler {
     typealias InboundIn = Any
     typealias OutboundIn = Any
 
     /// The pipeline event sent when the peer is admitted, before anything is read.
-    struct Admitted: Sendable {}
+    struct Admitted: Sendable {
+        /// `nil` if the system was not asked.
+        let peer: LoopbackPeer?
+    }
 
-    private enum State { case new, asking, admitted, refused }
+    /// The pipeline event sent when another user's peer is to be told why it is refused: its request is answered with
+    /// this problem, whatever it is.
+    struct TurnedAway: Sendable { let problem: Problem }
+
+    /// Returns what a peer that is not admitted is told; `nil` closes its connection unread.
+    typealias Refusal = @Sendable (LoopbackPeer) -> Problem?
+
+    private enum State { case new, asking, reading, refused }
     private var state = State.new
     /// Whether a read was requested before the peer was known.
     private var isReadWanted = false
-    private let user: UInt32?
+    private let users: AdmittedUsers
     private let peers: LoopbackPeers
+    /// Whether the system is asked for the peer even if all users are admitted.
+    private let mustKnow: Bool
+    private let refusal: Refusal
 
-    /// - Parameter user: The user whose connections are admitted; `nil` for every user.
-    init(user: UInt32?, peers: LoopbackPeers) {
-        self.user = user
+    init(
+        users: AdmittedUsers, peers: LoopbackPeers, mustKnow: Bool = false, refusal: @escaping Refusal = { _ in nil }
+    ) {
+        self.mustKnow = mustKnow
+        self.users = users
         self.peers = peers
+        self.refusal = refusal
     }
 
     func handlerAdded(context: ChannelHandlerContext) { if context.channel.isActive { begin(context) } }
@@ -33,7 +50,7 @@ final class LoopbackPeerCheck: ChannelDuplexHandler, RemovableChannelHandler {
     func read(context: ChannelHandlerContext) {
         switch state {
         case .new, .asking: isReadWanted = true
-        case .admitted: context.read()
+        case .reading: context.read()
         case .refused: break
         }
     }
@@ -41,23 +58,38 @@ final class LoopbackPeerCheck: ChannelDuplexHandler, RemovableChannelHandler {
     private func begin(_ context: ChannelHandlerContext) {
         guard state == .new else { return }
         state = .asking
-        guard let user else { return admit(context) }
-        guard let connection = TCPConnection(context.channel) else { return refuse(context) }
+        guard users.needsPeers || mustKnow else { return admit(context, Admitted(peer: nil)) }
+        guard let connection = TCPConnection(context.channel) else {
+            return users.needsPeers ? refuse(context) : admit(context, Admitted(peer: nil))
+        }
         let bound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
-        let peers = peers
+        let (users, peers, refusal) = (users, peers, refusal)
         // Off the event loop: reading /proc/net may take milliseconds.
         context.eventLoop.makeFutureWithTask {
-            await onFileThread { peers.peer(of: connection).isAdmitted(by: user) }
+            await onFileThread { () -> Verdict in
+                let peer = peers.peer(of: connection)
+                if users.admits(peer) { return .admitted(peer) }
+                return refusal(peer).map(Verdict.turnedAway) ?? .refused
+            }
         }.whenComplete { result in
             let (handler, context) = bound.value
-            guard case .success(true) = result else { return handler.refuse(context) }
-            handler.admit(context)
+            switch result {
+            case .success(.admitted(let peer)): handler.admit(context, Admitted(peer: peer))
+            case .success(.turnedAway(let problem)): handler.admit(context, TurnedAway(problem: problem))
+            case .success(.refused), .failure: handler.refuse(context)
+            }
         }
     }
 
-    private func admit(_ context: ChannelHandlerContext) {
-        state = .admitted
-        context.pipeline.fireUserInboundEventTriggered(Admitted())
+    private enum Verdict: Sendable {
+        case admitted(LoopbackPeer)
+        case turnedAway(Problem)
+        case refused
+    }
+
+    private func admit(_ context: ChannelHandlerContext, _ event: some Sendable) {
+        state = .reading
+        context.pipeline.fireUserInboundEventTriggered(event)
         if isReadWanted { context.read() }
     }
 
@@ -75,14 +107,4 @@ package enum LoopbackPeer: Sendable, Hashable {
     case absent
     /// The system does not report socket owners.
     case unknowable
-
-    /// Whether the connection is served: yes for this user, and for root, which can read this user's token anyway.
-    /// Without a report of the system the token alone decides; a closed peer expects no response.
-    package func isAdmitted(by user: UInt32) -> Bool {
-        switch self {
-        case .user(let peer): peer == user || peer == 0
-        case .absent: false
-        case .unknowable: true
-        }
-    }
 }

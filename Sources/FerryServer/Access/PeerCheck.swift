@@ -19,10 +19,14 @@ final class PeerCheck: ChannelInboundHandler, RemovableChannelHandler {
     static let mostEarly = 64
 
     private let user: UInt32
+    /// The number of all users that have none in this user namespace.
+    private let unmapped: UInt32?
     private var isKnown = false
     private var early: [NIOAny] = []
 
-    init(user: UInt32) { self.user = user }
+    init(user: UInt32, unmapped: UInt32? = UserNamespace.unmapped) {
+        (self.user, self.unmapped) = (user, unmapped)
+    }
 
     /// The effective user of this process.
     static var ownUser: UInt32 { geteuid() }
@@ -31,7 +35,9 @@ final class PeerCheck: ChannelInboundHandler, RemovableChannelHandler {
         let loopBound = NIOLoopBound((self, context), eventLoop: context.eventLoop)
         Self.peer(of: context.channel).whenComplete { result in
             let (handler, context) = loopBound.value
-            guard case .success(let peer) = result, peer == handler.user else {
+            guard case .success(let peer) = result, peer == handler.user,
+                peer != handler.unmapped
+            else {
                 context.close(promise: nil)
                 return
             }

@@ -25,6 +25,8 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
         case new
         /// Requests are read and answered.
         case open
+        /// The first request is answered with this problem, whatever it is.
+        case turnedAway(Problem)
         /// The last response is written or being written; input is dropped.
         case ending
     }
@@ -44,11 +46,17 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
     private let limits: RequestLimits
     /// `nil` for the Unix socket, whose connections need no token.
     private let table: ConnectionTable?
+    /// The connections that are turned away: apart, so that they evict none of those that are served.
+    private let strangers: ConnectionTable?
 
-    init(_ limits: RequestLimits, table: ConnectionTable?) {
+    init(_ limits: RequestLimits, table: ConnectionTable?, strangers: ConnectionTable? = nil) {
         self.limits = limits
         self.table = table
+        self.strangers = strangers
     }
+
+    private var isOpen: Bool { if case .open = phase { true } else { false } }
+    private var isEnding: Bool { if case .ending = phase { true } else { false } }
 
     // MARK: Connection
 
@@ -66,8 +74,14 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
         case is LoopbackPeerCheck.Admitted:
             table?.enter(context.channel)
             open(context)
+            context.fireUserInboundEventTriggered(event)
+        case let event as LoopbackPeerCheck.TurnedAway:
+            guard case .new = phase else { break }
+            phase = .turnedAway(event.problem)
+            strangers?.enter(context.channel)
+            schedule(context)
         case let eviction as ConnectionTable.Eviction: evict(context, eviction)
-        case ChannelEvent.inputClosed where phase == .ending: context.close(promise: nil)
+        case ChannelEvent.inputClosed where isEnding: context.close(promise: nil)
         case is ChannelShouldQuiesceEvent:
             isQuiescing = true
             if unanswered > 0 { scheduleClose(context) }
@@ -77,13 +91,13 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     private func open(_ context: ChannelHandlerContext) {
-        guard phase == .new else { return }
+        guard case .new = phase else { return }
         phase = .open
         schedule(context)
     }
 
     private func evict(_ context: ChannelHandlerContext, _ eviction: ConnectionTable.Eviction) {
-        guard phase == .open, unanswered > 0, !isAnswerBegun else { return context.close(promise: nil) }
+        guard isOpen, unanswered > 0, !isAnswerBegun else { return context.close(promise: nil) }
         switch eviction {
         case .crowded: refuse(context, Problem(.tooMany, "Too many connections have shown no token. Try again."))
         case .withdrawn: isWithdrawn = true
@@ -93,7 +107,10 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
     // MARK: Requests
 
     func channelRead(context: ChannelHandlerContext, data: NIOAny) {
-        guard phase == .open else { return }
+        if case .turnedAway(let problem) = phase, case .head(let head) = unwrapInboundIn(data) {
+            return refuse(context, problem, hasContent: head.method != .HEAD)
+        }
+        guard isOpen else { return }
         switch unwrapInboundIn(data) {
         case .head:
             unanswered += 1
@@ -126,14 +143,20 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
 
     private func expire(_ context: ChannelHandlerContext) {
         // Only a single request without a response head can still be answered with a problem.
-        guard phase == .open, unanswered == 1, !isAnswerBegun else { return context.close(promise: nil) }
+        guard isOpen, unanswered == 1, !isAnswerBegun else { return context.close(promise: nil) }
         refuse(context, Problem(.timeout, "The request was not received in time."))
     }
 
     // MARK: Responses
 
+    /// The field of a response whose value becomes the reason in the status line. It is not sent.
+    static let reasonField: HTTPField.Name = {
+        guard let name = HTTPField.Name("Ferry-Reason") else { preconditionFailure("not a name of a field") }
+        return name
+    }()
+
     func write(context: ChannelHandlerContext, data: NIOAny, promise: EventLoopPromise<Void>?) {
-        guard phase == .open else {
+        guard isOpen else {
             promise?.fail(ChannelError.ioOnClosedChannel)
             return
         }
@@ -142,6 +165,13 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
             // Informational (1xx) heads do not begin the final response.
             guard head.status.code >= 200 else { break }
             isAnswerBegun = true
+            if let reason = head.headers.first(name: Self.reasonField.rawName) {
+                head.status = .custom(code: head.status.code, reasonPhrase: reason)
+                head.headers.remove(name: Self.reasonField.rawName)
+                if !(isWithdrawn || unanswered == 1 && dropsBody) {
+                    return context.write(wrapOutboundOut(.head(head)), promise: promise)
+                }
+            }
             // Closes an event stream, which would otherwise not end.
             if isWithdrawn { scheduleClose(context) }
             guard isWithdrawn || unanswered == 1 && dropsBody else { break }
@@ -162,15 +192,17 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
     private var dropsBody: Bool { isBodyOpen && table != nil }
 
     /// Sends a problem as the response, and ends the connection.
-    private func refuse(_ context: ChannelHandlerContext, _ problem: Problem) {
+    private func refuse(_ context: ChannelHandlerContext, _ problem: Problem, hasContent: Bool = true) {
         let data = (try? APICoding.encode(problem)) ?? Data()
         var fields = HTTPHeaders([
             ("Content-Type", Problem.mediaType), ("Content-Length", "\(data.count)"), ("Connection", "close"),
         ])
         for (name, value) in DaemonResponder.fields { fields.add(name: name.rawName, value: value) }
-        let head = HTTPResponseHead(version: .http1_1, status: .init(statusCode: problem.status), headers: fields)
+        // Programs that show no content show the title.
+        let status = HTTPResponseStatus.custom(code: UInt(problem.status), reasonPhrase: problem.title)
+        let head = HTTPResponseHead(version: .http1_1, status: status, headers: fields)
         context.write(wrapOutboundOut(.head(head)), promise: nil)
-        context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: data)))), promise: nil)
+        if hasContent { context.write(wrapOutboundOut(.body(.byteBuffer(ByteBuffer(bytes: data)))), promise: nil) }
         context.write(wrapOutboundOut(.end(nil)), promise: nil)
         end(context)
     }
@@ -206,6 +238,13 @@ package struct RequestLimits: Sendable, Hashable {
     package var wrongToken: Duration = .seconds(1)
     /// The maximum number of TCP connections without a token; a new one evicts the oldest.
     package var mostUnknown = 32
+    /// The time within which the next bytes of a page must come from an upstream of the gateway, and the whole page.
+    package var pageIdle: Duration = .seconds(60)
+    package var pageTime: Duration = .seconds(600)
+    /// The bytes that all pages of the gateway together may hold: what came, what is read of it, and what is made of it.
+    package var pageBudget = 256 << 20
+    /// The maximum number of connections of other users that are told why they are refused; a new one evicts the oldest.
+    package var mostStrangers = 16
     /// The maximum number of bytes that all bodies together may hold, separately for TCP and for the Unix socket, not
     /// counting the first ``freeBytes`` of each.
     package var bodyBudget = 32 << 20

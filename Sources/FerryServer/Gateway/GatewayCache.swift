@@ -10,48 +10,42 @@ import Synchronization
     import Foundation
 #endif
 
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
-
 /// The files that clients of the gateway have asked for: downloads of a session of their own, and their least recently
 /// used ones removed beyond a size and an age.
 ///
 /// The list of downloads is the index of the cache. A download that is held by a client, or that runs, is never
-/// removed.
+/// removed. A running download is shared by its URL and digest; a complete one that was verified, by the digest alone.
 final class GatewayCache: Sendable {
     /// The session of the downloads.
-    static let session = "gateway"
-
-    private struct State {
-        /// The number of clients of each download.
-        var held: [DownloadID: Int] = [:]
-        /// When each was last asked for, in seconds since 1970.
-        var uses: [String: Double] = [:]
-    }
+    static let session = FerryAPI.gatewaySession
 
     let manager: DownloadManager
+    let index = GatewayIndex()
+    let uses: GatewayUses
     let directory: String
-    private let size: ByteCount
-    private let age: Duration
-    private let logger: Logger
-    /// When each file was last used; of files that it does not have, the dates of their downloads count.
-    private let usesFile: PrivateFile
-    private static let mostUsesBytes = 8 << 20
-    private let state = Mutex(State())
+    let size: ByteCount
+    let age: Duration
+    /// Returns the free bytes of a directory, and how many of them must remain.
+    let space: GatewaySpace
+    /// The pages and the digests that are kept beside the files.
+    let pages = Mutex<GatewayPages?>(nil)
+    let digests: ArchiveDigests
+    let counts: GatewayCounts
+    let logger: Logger
     /// Held during a sweep: another one would count what this one removes.
-    private let sweeping = AsyncLock()
+    let sweeping = AsyncLock()
+    /// When the digest of a download was wrong.
+    private let wrong = Mutex(RecentValues<DownloadID, Duration>(capacity: 1000))
     /// Notified when a download of the session has ended.
     let ends = AsyncEvent()
 
     /// Throws `disk` if a directory cannot be created, or is not this user's own.
     init(
-        _ manager: DownloadManager, in directory: String, size: ByteCount, age: Duration, logger: Logger
+        _ manager: DownloadManager, in directory: String, size: ByteCount, age: Duration, space: @escaping GatewaySpace,
+        counts: GatewayCounts, logger: Logger
     ) throws(DownloadError) {
+        self.space = space
+        self.counts = counts
         self.manager = manager
         self.directory = directory
         self.size = size
@@ -59,48 +53,75 @@ final class GatewayCache: Sendable {
         self.logger = logger
         try PrivateFile.makeDirectory(directory)
         for kind in GatewayKind.allCases { try PrivateFile.makeDirectory("\(directory)/\(kind)") }
-        usesFile = PrivateFile(directory + "/uses.json", most: Self.mostUsesBytes)
-        let text = usesFile.read()
-        let found = text.flatMap { try? APICoding.decode([String: Double].self, from: Data($0.utf8)) } ?? [:]
-        state.withLock { $0.uses = found }
+        uses = GatewayUses(in: directory)
+        digests = try ArchiveDigests(in: directory + "/digests", logger: logger)
     }
 
-    /// A download that stays in the cache while this object lives, with the place of its reader.
+    /// A download that stays in the cache, and gets room on the disk, while this object lives; with the place of its reader.
     final class Holding: Sendable {
+        /// Where the bytes come from.
+        enum Origin: Sendable, Hashable { case complete, running, new }
+
         let download: Download
+        let origin: Origin
         private let cache: GatewayCache
         private let seat: ContentSeats.Seat
+        private let shortage = Shortage()
+        private let task: Task<Void, Never>?
 
-        fileprivate init(_ download: Download, _ cache: GatewayCache, _ seat: ContentSeats.Seat) {
+        /// The error if the download was paused for want of space.
+        var noRoom: DownloadError? { shortage.error.withLock { $0 } }
+
+        fileprivate init(_ download: Download, _ origin: Origin, _ cache: GatewayCache, _ seat: ContentSeats.Seat) {
             self.download = download
+            self.origin = origin
             self.cache = cache
             self.seat = seat
+            if case .completed = download.status.state {
+                task = nil
+            } else {
+                // owner: this object, which cancels it.
+                task = Task { [shortage] in await cache.giveRoom(to: download, shortage) }
+            }
         }
 
-        deinit { cache.release(download.id) }
+        deinit {
+            task?.cancel()
+            cache.uses.release(download.id)
+        }
     }
 
-    private func hold(_ id: DownloadID) {
-        state.withLock { state in
-            state.held[id, default: 0] += 1
-            state.uses[id.rawValue] = Date().timeIntervalSince1970
+    /// The listed download whose bytes answer a request: one that is complete and verified, else that of the same URL and
+    /// digest in any state.
+    func match(_ file: GatewayFile) async throws(DownloadError) -> Download? {
+        let own = try await manager.download(id: file.id)
+        if let own, file.mayBe(own.snapshot) { return own }
+        guard let checksum = file.checksum else { return own }
+        for id in try await index.downloads(of: checksum, in: manager) where id != file.id {
+            if let other = try await manager.download(id: id), file.mayBe(other.snapshot) { return other }
         }
+        return own
     }
 
-    private func release(_ id: DownloadID) {
-        state.withLock { state in
-            let count = (state.held[id] ?? 1) - 1
-            state.held[id] = count > 0 ? count : nil
+    /// The complete download of a URL that was used last.
+    func latest(of url: DownloadURL) async throws(DownloadError) -> Download? {
+        let ids = try await index.downloads(of: url, in: manager)
+        let uses = uses.all
+        for id in ids.sorted(by: { uses[$0.rawValue] ?? 0 > uses[$1.rawValue] ?? 0 }) {
+            if let download = try await manager.download(id: id), case .completed = download.status.state {
+                return download
+            }
         }
+        return nil
     }
 
     /// Whether the bytes may be sent to any client without a request to the server: they were fetched from this URL
     /// without secrets, or are being fetched so.
-    func isOpen(_ file: GatewayFile) async throws(DownloadError) -> Bool {
-        guard let download = try await manager.download(id: file.id) else { return false }
-        let request = download.request
-        guard request.userInfo == GatewayFile.isOpen, request.sources == [file.url] else { return false }
-        switch download.status.state {
+    func isOpen(_ match: Download?, _ file: GatewayFile) -> Bool {
+        guard let match, match.request.userInfo == GatewayFile.isOpen, match.request.sources == [file.url] else {
+            return false
+        }
+        switch match.status.state {
         case .completed, .downloading, .verifying: return true
         default: return false
         }
@@ -108,31 +129,51 @@ final class GatewayCache: Sendable {
 
     /// Returns the download of a file, which runs or is complete; it is added if it is not listed. One that has stopped
     /// goes on, with this client's secrets.
-    func download(_ file: GatewayFile, _ seat: ContentSeats.Seat) async throws(DownloadError) -> Holding {
-        hold(file.id)
+    ///
+    /// - Parameter match: Another download whose bytes are those of the file.
+    ///
+    /// Throws `diskFull` if there is no room for the file.
+    func download(
+        _ file: GatewayFile, _ match: Download?, _ seat: ContentSeats.Seat
+    ) async throws(DownloadError) -> Holding {
+        if let match, match.id != file.id {
+            uses.hold(match.id)
+            if try await manager.download(id: match.id) === match, await isReadable(match) {
+                return Holding(match, .complete, self, seat)
+            }
+            uses.release(match.id)
+        }
+        uses.hold(file.id)
         do throws(DownloadError) {
             let request = file.request(in: directory)
+            if try await manager.download(id: file.id) == nil { try await makeRoom(for: file.size ?? 0) }
             let added = try await manager.add([request], for: Self.session)
             guard let (download, isNew) = added.first else { throw DownloadError(.internal, "nothing was added") }
-            if !isNew { try await go(on: download, request) }
-            return Holding(download, self, seat)
+            index.add(request, as: file.id)
+            let origin = isNew ? .new : try await go(on: download, request, file)
+            return Holding(download, origin, self, seat)
         } catch {
-            release(file.id)
+            uses.release(file.id)
             throw error
         }
     }
 
-    private func go(on download: Download, _ request: DownloadRequest) async throws(DownloadError) {
+    private func go(
+        on download: Download, _ request: DownloadRequest, _ file: GatewayFile
+    ) async throws(DownloadError) -> Holding.Origin {
         switch download.status.state {
-        case .downloading, .verifying, .waiting(.slot), .waiting(.network), .waiting(.notBefore): break
+        case .downloading, .verifying, .waiting(.slot), .waiting(.network), .waiting(.notBefore): return .running
         case .completed:
-            let path = download.status.path ?? ""
-            let found = await onFileThread { () -> ByteCount? in
-                var status = stat()
-                return lstat(path, &status) == 0 ? ByteCount(status.st_size) : nil
-            }
-            guard found == download.status.progress.completedBytes else { return try await download.restart() }
-        case .cancelled: try await download.restart()
+            let isKept = file.isFresh ? false : await isReadable(download)
+            if isKept { return .complete }
+            try await fetchAgain(download)
+        case .cancelled: try await fetchAgain(download)
+        case .failed(let error) where error.code == .checksum:
+            wrong.withLock { $0[download.id] = .sinceStart }
+            // The client that asks again at once learns why its bytes ended early. apt does not ask for the reason.
+            let ended = try await manager.rows([download.id]).first?.endedAt ?? Date(timeIntervalSince1970: 0)
+            guard file.kind == .apt || Date().timeIntervalSince(ended) > Self.wrongTime else { throw error }
+            try await download.resume()
         case .failed, .paused, .waiting:
             try await download.change { listed in
                 listed.sources = request.sources
@@ -141,102 +182,41 @@ final class GatewayCache: Sendable {
             }
             try await download.resume()
         }
+        return .new
     }
 
-    // MARK: Removing
-
-    /// Removes what has not been used for too long, and then the least recently used until the rest fits; until
-    /// cancelled.
-    func run() async {
-        while !Task.isCancelled {
-            let seen = ends.count
-            do throws(DownloadError) { try await sweep() } catch {
-                logger.warning("the gateway's cache cannot be swept", metadata: ["error": "\(error.message)"])
-            }
-            await withTaskGroup(of: Void.self) { group in
-                group.addTask { await self.ends.wait(after: seen) }
-                group.addTask { try? await Task.sleep(for: .seconds(600)) }
-                await group.next()
-                group.cancelAll()
-            }
-        }
+    /// Whether the digest of a download was wrong a while ago, so that clients may have wrong bytes of it.
+    func wasWrong(_ id: DownloadID) -> Bool {
+        wrong.withLock { $0[id] }.map { .sinceStart - $0 < Self.doubtfulTime } ?? false
     }
 
-    func sweep() async throws(DownloadError) {
-        await sweeping.acquire()
-        defer { sweeping.release() }
-        let now = Date().timeIntervalSince1970
-        let strays = await onFileThread { [directory] in Self.names(in: directory) }
-        var rows: [CatalogueRow] = []
-        try await manager.forEachBatch(of: RowFilter(session: Self.session)) { rows += $0 }
-        let (held, uses) = state.withLock { ($0.held, $0.uses) }
-        func use(of row: CatalogueRow) -> Double {
-            uses[row.id.rawValue] ?? (row.endedAt ?? row.createdAt).timeIntervalSince1970
-        }
-        var left = rows.map(\.completedBytes).sum
-        var kept: Set<String> = []
-        for row in rows.sorted(by: { use(of: $0) < use(of: $1) }) {
-            let isOld = now - use(of: row) > age / .seconds(1)
-            let isIdle = held[row.id] == nil && !isRunning(row)
-            guard isIdle, isOld || left > size, await remove(row.id) else {
-                kept.insert(row.id.rawValue)
-                continue
-            }
-            left = max(0, left - row.completedBytes)
-        }
-        let written = state.withLock { state in
-            state.uses = state.uses.filter { id, use in
-                use >= now || kept.contains(id) || state.held[DownloadID(rawValue: id)] != nil
-            }
-            return state.uses
-        }
-        // A download that was added since the list was read is in it now, or has been asked for.
-        let unlisted = strays.filter { !kept.contains($0.id) }
-        let listed = Set(try await manager.rows(Set(unlisted.map(\.id)).map { DownloadID(rawValue: $0) }).map(\.id))
-        await onFileThread { [self, usesFile, logger] in
-            for stray in unlisted where !listed.contains(DownloadID(rawValue: stray.id)) {
-                guard state.withLock({ $0.uses[stray.id] == nil }) else { continue }
-                unlink("\(directory)/\(stray.path)")
-            }
-            guard let data = try? APICoding.encode(written) else { return }
-            do throws(DownloadError) {
-                try usesFile.write(String(decoding: data, as: UTF8.self))
-            } catch {
-                logger.warning("the gateway's uses cannot be written", metadata: ["error": "\(error.message)"])
-            }
-        }
-    }
+    /// The seconds for which a file with a wrong digest is not fetched again.
+    private static let wrongTime: Double = 30
+    private static let doubtfulTime: Duration = .seconds(3600)
 
-    private func isRunning(_ row: CatalogueRow) -> Bool {
-        switch manager.status(of: row).state {
-        case .downloading, .verifying, .waiting(.slot), .waiting(.network), .waiting(.retry), .waiting(.notBefore): true
-        default: false
-        }
-    }
-
-    /// Removes a download and its files, unless a client has taken hold of it meanwhile.
-    private func remove(_ id: DownloadID) async -> Bool {
-        guard state.withLock({ $0.held[id] == nil }), let download = try? await manager.download(id: id) else {
-            return false
-        }
+    /// Whether the file of a complete download can be read. One whose date or inode has changed, as after a copy, is
+    /// compared with its digest.
+    func isReadable(_ download: Download) async -> Bool {
         do throws(DownloadError) {
-            try await download.remove(deletingFile: true)
+            _ = try await download.content.description()
             return true
         } catch {
-            logger.warning("a file of the gateway stays", metadata: ["id": "\(id)", "error": "\(error.message)"])
-            return false
+            guard (try? await manager.adoptChangedFile(of: download)) == true else { return false }
+            logger.notice("a changed file of the gateway has its digest", metadata: ["id": "\(download.id)"])
+            return true
         }
     }
 
-    /// The files in the cache's directories, with the identifiers of the downloads that they can belong to.
-    private static func names(in directory: String) -> [(path: String, id: String)] {
-        GatewayKind.allCases.flatMap { kind in
-            let names = (try? FileManager.default.contentsOfDirectory(atPath: "\(directory)/\(kind)")) ?? []
-            return names.compactMap { name -> (path: String, id: String)? in
-                let key = name.split(at: ".").first ?? ""
-                guard key.utf8.count == 32 else { return nil }
-                return ("\(kind)/\(name)", "gateway-\(key)")
-            }
+    func fetchAgain(_ download: Download) async throws(DownloadError) {
+        logger.notice("a file of the gateway is fetched again", metadata: ["id": "\(download.id)"])
+        do throws(DownloadError) { try await download.restart() } catch {
+            // Another client has come first.
+            guard error.code == .wrongState else { throw error }
         }
+    }
+
+    /// Why a download was paused.
+    final class Shortage: Sendable {
+        let error = Mutex<DownloadError?>(nil)
     }
 }

@@ -12,7 +12,7 @@ package enum GatewayFields {
         "Content-Type", "ETag", "Last-Modified", "Cache-Control", "Vary", "WWW-Authenticate", "Retry-After", "Link",
         "Docker-Content-Digest", "Docker-Distribution-Api-Version", "OCI-Subject", "OCI-Filters-Applied",
         "X-PyPI-Last-Serial", "X-Repo-Commit", "X-Error-Code", "X-Error-Message", "X-Linked-Etag", "X-Linked-Size",
-        "X-Total-Count", "RateLimit", "RateLimit-Policy")
+        "X-Total-Count", "RateLimit", "RateLimit-Policy", "Warning", "Age")
 
     /// The fields of a client's request for the upstream; `conditional` with those that spare a client a copy it has.
     package static func forwarded(_ fields: HTTPFields, conditional: Bool) -> HTTPFields {

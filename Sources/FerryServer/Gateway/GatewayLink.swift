@@ -28,6 +28,11 @@ package struct GatewayLink: Sendable, Hashable {
 
         package init(_ secret: String) { key = SymmetricKey(data: SHA256.hash(data: Array(secret.utf8))) }
 
+        /// A code of a text that nobody else can compute.
+        func code(_ text: String) -> String {
+            HexText.string(HMAC<SHA256>.authenticationCode(for: Array("page \(text)".utf8), using: key).prefix(16))
+        }
+
         /// Reads the key of an earlier start; makes one where there is none. Throws `disk`.
         static func kept(in path: String) throws(DownloadError) -> Key {
             let file = PrivateFile(path, most: 4096)

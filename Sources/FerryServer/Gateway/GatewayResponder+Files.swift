@@ -9,7 +9,10 @@ extension GatewayResponder {
     /// Serves a file while it is downloaded: whole, or the range that the client asks for.
     ///
     /// - Parameter fields: The fields of the response, with its `ETag`.
-    func serve(_ visit: Visit, _ file: GatewayFile, _ fields: HTTPFields) async throws -> Response {
+    /// - Parameter match: Another download whose bytes are those of the file.
+    func serve(
+        _ visit: Visit, _ file: GatewayFile, _ match: Download?, _ fields: HTTPFields
+    ) async throws -> Response {
         var fields = fields
         fields[.acceptRanges] = "bytes"
         if fields[.contentType] == nil { fields[.contentType] = "application/octet-stream" }
@@ -18,8 +21,8 @@ extension GatewayResponder {
             return Response(status: .ok, headers: fields)
         }
         guard let seat = seats.take() else { throw Problem(.busy, "Too many files are read at once. Try again.") }
-        let holding = try await cache.download(file, seat)
-        let content = holding.download.content
+        let holding = try await cache.download(file, match, seat)
+        visit.note.reads(holding.origin)
         // While the file is fetched, the connection is watched: a client that has gone ends its reader, also one that
         // waits.
         var watched: Request?
@@ -29,9 +32,14 @@ extension GatewayResponder {
             watched = visit.http
         }
         // Before the head of the response, so that a failure is not a broken body.
-        let size = try await content.description().size ?? file.size
-        guard let size else {
-            return Response(status: .ok, headers: fields, body: Self.body(holding, nil, size: nil, watching: watched))
+        let size: Int64?
+        do {
+            size = try await described(holding, visit, file)
+        } catch let refusal as Refusal {
+            return relay(refusal.answer, visit, prefix: "", isHead: true)
+        } catch { throw holding.noRoom ?? error }
+        guard let size = size ?? file.size else {
+            return Response(status: .ok, headers: fields, body: body(holding, file, nil, size: nil, watching: watched))
         }
         if visit.http.method == .head {
             fields[.contentLength] = String(size)
@@ -42,14 +50,17 @@ extension GatewayResponder {
             visit.http.headers[.ifRange].map { asked in
                 ![fields[.eTag], fields[.lastModified]].contains { $0?.hasSameBytes(as: asked) == true }
             } ?? false
-        switch RangeField(isOther ? nil : visit.http.headers[.range], length: size) {
+        // What apt has of a file whose digest was wrong may be wrong, and it does not tell by which bytes it goes on.
+        let isDoubtful = file.kind == .apt && cache.wasWrong(holding.download.id)
+        switch RangeField(isOther || isDoubtful ? nil : visit.http.headers[.range], length: size) {
         case .whole:
-            return Response(status: .ok, headers: fields, body: Self.body(holding, nil, size: size, watching: watched))
+            return Response(
+                status: .ok, headers: fields, body: body(holding, file, nil, size: size, watching: watched))
         case .part(let range):
             fields[.contentRange] = "bytes \(range.lowerBound)-\(range.upperBound - 1)/\(size)"
             return Response(
-                status: .partialContent, headers: fields, body: Self.body(holding, range, size: size, watching: watched)
-            )
+                status: .partialContent, headers: fields,
+                body: body(holding, file, range, size: size, watching: watched))
         case .unsatisfiable:
             fields[.contentRange] = "bytes */\(size)"
             fields[.contentLength] = "0"
@@ -57,18 +68,51 @@ extension GatewayResponder {
         }
     }
 
+    /// The size of a file, once it is known. While the first bytes wait for a retry, the server is asked what it says: an
+    /// error is the client's response, and the download goes on by itself.
+    private func described(
+        _ holding: GatewayCache.Holding, _ visit: Visit, _ file: GatewayFile
+    ) async throws -> Int64? {
+        let download = holding.download
+        if case .completed = download.status.state { return try await download.content.description().size }
+        return try await withThrowingTaskGroup(of: Size?.self) { group in
+            group.addTask {
+                let size = try await download.content.description().size
+                return Size(bytes: size)
+            }
+            group.addTask { [self] in
+                for await status in download.updates {
+                    if status.state.isFinal { break }
+                    guard case .waiting(.retry) = status.state, status.progress.completedBytes == 0 else { continue }
+                    let answer = try await exchange(visit, .get, file.url)
+                    if answer.head.status >= 400 { throw Refusal(answer: answer) }
+                    break
+                }
+                return nil
+            }
+            defer { group.cancelAll() }
+            while let found = try await group.next() {
+                if let found { return found.bytes }
+            }
+            throw CancellationError()
+        }
+    }
+
+    private struct Size: Sendable { let bytes: Int64? }
+
     /// The body of a response: a range, or with `nil` the whole file.
-    private static func body(
-        _ holding: GatewayCache.Holding, _ range: Range<Int64>?, size: Int64?, watching request: Request?
+    private func body(
+        _ holding: GatewayCache.Holding, _ file: GatewayFile, _ range: Range<Int64>?, size: Int64?,
+        watching request: Request?
     ) -> ResponseBody {
-        ResponseBody(contentLength: (range.map { Int64($0.count) } ?? size).map { Int($0) }) { writer in
+        ResponseBody(contentLength: (range.map { Int64($0.count) } ?? size).map { Int($0) }) { [self] writer in
             if let request {
                 // allow(single-place): nothing is read of the body but its end.
-                try await request.body.consumeWithCancellationOnInboundClose { _ in
-                    try await write(range, of: holding, size: size, to: &writer)
+                try await request.body.consumeWithCancellationOnInboundClose { [self] _ in
+                    try await write(file, range, of: holding, size: size, to: &writer)
                 }
             } else {
-                try await write(range, of: holding, size: size, to: &writer)
+                try await write(file, range, of: holding, size: size, to: &writer)
             }
             try await writer.finish(nil)
         }
@@ -77,18 +121,24 @@ extension GatewayResponder {
     /// Writes a range. What has the end of the file is written when the download has ended well.
     ///
     /// Concurrent, as `ResponseBodyWriter` is.
-    @concurrent private static func write(
-        _ range: Range<Int64>?, of holding: GatewayCache.Holding, size: Int64?, to writer: inout any ResponseBodyWriter
+    @concurrent private func write(
+        _ file: GatewayFile, _ range: Range<Int64>?, of holding: GatewayCache.Holding, size: Int64?,
+        to writer: inout any ResponseBodyWriter
     ) async throws {
         let content = holding.download.content
         var parts = [range]
-        if let range, range.upperBound == size {
-            let end = max(range.lowerBound, range.upperBound - heldBack)
-            parts = [range.lowerBound..<end, end..<range.upperBound]
+        // Of an index the end of a whole file is a part too.
+        let isRead = file.kind == .apt && file.checksum != nil
+        if let size, size > 0, let range = range ?? (isRead ? 0..<size : nil), range.upperBound == size {
+            let end = max(range.lowerBound, range.upperBound - Self.heldBack)
+            parts = [range.lowerBound..<end, end..<range.upperBound].filter { !$0.isEmpty }
         }
         for part in parts {
             // The library itself holds back the end of a whole file.
-            if let part, part.upperBound == size { _ = try await holding.download.finished() }
+            if let part, part.upperBound == size {
+                _ = try await holding.download.finished()
+                verified(file, holding.download)
+            }
             for try await piece in content.bytes(in: part) { try await writer.write(ByteBuffer(bytes: piece)) }
         }
     }

@@ -12,14 +12,20 @@ extension GatewayResponder {
     func hub(_ rest: Substring, _ visit: Visit) async throws -> Response {
         let url = try visit.url(rest)
         // The one question of clients that has content.
-        guard visit.http.method != .post || rest.utf8.hasPrefix("api/") && rest.utf8.contains("/paths-info/") else {
+        let route = HubRoute(rest)
+        guard visit.http.method != .post || route == .pathsInfo else {
             throw Problem(.methodNotAllowed, "The gateway is for reading.")
         }
-        if rest.utf8.hasPrefix("api/"), rest.utf8.contains("/tree/") || rest.utf8.contains("/paths-info/") {
+        if route == .tree || route == .pathsInfo {
             return try await listing(visit, url)
         }
         guard let path = HubPath(rest) else { return try await pass(visit, url, prefix: Self.prefix) }
         let answer = try await ask(visit, url)
+        // Not the hub's own response, as of a sign-in page elsewhere.
+        // allow(origin): whose response it is; carries no secret.
+        guard answer.url.origin == visit.upstream.base.origin else {
+            return try await pass(visit, url, prefix: Self.prefix)
+        }
         let isThere = 200...299 ~= answer.head.status || HubFile.isStored(answer.head)
         guard isThere, let found = HubFile(answer.head) else {
             return isThere
@@ -33,7 +39,8 @@ extension GatewayResponder {
         var fields = GatewayFields.relayed(answer.head)
         fields[.eTag] = found.entityTag
         if HubFile.isStored(answer.head) { fields[.contentType] = nil }
-        return try await serve(visit, file, fields)
+        let match = try await cache.match(file)
+        return try await serve(visit, file, match, fields)
     }
 
     /// A list of files, without the names by which clients would fetch their parts from elsewhere.
@@ -43,17 +50,19 @@ extension GatewayResponder {
             return relay(answer, visit, prefix: Self.prefix)
         }
         let fields = relay(answer, visit, prefix: Self.prefix).headers
-        let (bytes, share) = try await page(answer)
-        let text = try APICoding.encode(HubFile.listing(try Self.json(bytes)))
-        withExtendedLifetime(share) {}
-        var response = Answer.body(text, type: "application/json")
+        let (bytes, share) = try await page(answer, visit)
+        await keep(visit, url, answer, bytes)
+        let (value, values) = try json(bytes)
+        let text = try APICoding.encode(HubFile.listing(value))
+        withExtendedLifetime((share, values)) {}
+        var response = try made(text, [.contentType: "application/json"])
         for field in fields where field.name != .contentLength { response.headers[field.name] = field.value }
         return response
     }
 
     /// Asks for a file's head. The hub answers with a redirect, whose fields describe the file, or redirects to the
     /// same file elsewhere on it, after it was renamed.
-    private func ask(_ visit: Visit, _ url: DownloadURL) async throws(DownloadError) -> UpstreamResponse {
+    private func ask(_ visit: Visit, _ url: DownloadURL) async throws(DownloadError) -> GatewayAnswer {
         var url = url
         for _ in 0..<5 {
             let answer = try await exchange(visit, .head, url, follows: false)

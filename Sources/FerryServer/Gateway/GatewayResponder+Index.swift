@@ -19,40 +19,57 @@ extension GatewayResponder {
     func index(_ rest: Substring, _ visit: Visit) async throws -> Response {
         let url = try visit.url(rest)
         guard visit.http.method == .get else { return try await pass(visit, url, prefix: Self.prefix) }
-        let answer = try await exchange(visit, .get, url, conditional: true)
+        let answer = try await answer(visit, url)
         let type = answer.head.single(.contentType)?.split(at: ";").first?.trimmedText
             .lowercased()
         let isJSON = type == "application/vnd.pypi.simple.v1+json" || type == "application/json"
         let isHTML = type == "application/vnd.pypi.simple.v1+html" || type == "text/html"
         guard answer.head.status == 200, isJSON || isHTML else { return relay(answer, visit, prefix: Self.prefix) }
-        let (bytes, share) = try await page(answer)
+        let (bytes, share) = try await page(answer, visit)
+        await keep(visit, url, answer, bytes)
         let (upstream, key) = (visit.upstream, key)
-        let index = IndexPage(answer.url) { target, checksum in
+        // A link becomes longer by its digest, its code and the whole URL.
+        let most = min(Self.mostPageBytes, 16 * bytes.readableBytes + 65_536)
+        let room = try self.share(most)
+        let index = IndexPage(answer.url, most: most) { target, checksum in
             if target.path.utf8.last == UInt8(ascii: "/") { return upstream.rest(of: target).map { Self.prefix + $0 } }
-            return "/gw/pypi/file/" + GatewayLink(target, checksum).path(key)
+            return GatewayRoute.links + GatewayLink(target, checksum).path(key)
         }
         var fields = GatewayFields.relayed(answer.head)
         // Another text than the upstream's, but the same for the same text of it.
         if let tag = fields[.eTag], !tag.utf8.hasPrefix("W/") { fields[.eTag] = "W/" + tag }
         let text: Data
-        if isJSON {
-            text = try APICoding.encode(index.rewriting(try Self.json(bytes)))
-        } else {
-            text = Data(index.rewriting(Array(bytes.readableBytesView)))
-        }
-        withExtendedLifetime(share) {}
-        return Response(status: .ok, headers: fields, body: ResponseBody(byteBuffer: ByteBuffer(bytes: text)))
+        do {
+            if isJSON {
+                let (value, values) = try json(bytes)
+                text = try APICoding.encode(try index.rewriting(value))
+                withExtendedLifetime(values) {}
+            } else {
+                text = Data(try index.rewriting(Array(bytes.readableBytesView)))
+            }
+        } catch is IndexPage.TooLarge { throw Self.tooLarge }
+        withExtendedLifetime((share, room)) {}
+        return try made(text, fields)
     }
 
-    /// The value of a page in JSON.
-    static func json(_ bytes: ByteBuffer) throws(Problem) -> JSONValue {
+    /// The value of a page in JSON, with the share of the budget for its values.
+    func json(_ bytes: ByteBuffer) throws(Problem) -> (JSONValue, Holder) {
         let data = Data(bytes.readableBytesView)
+        guard let count = JSONCount.values(in: data, upTo: Self.mostValues) else {
+            throw Problem(
+                status: 502, code: "tooLarge", title: "Page too large",
+                detail: "A page of the upstream has more than \(Self.mostValues) values.")
+        }
+        let share = try share(count * JSONCount.bytesPerValue)
         guard APICoding.isShallow(data, depth: APIRequest.mostDepth), let value = try? JSONValue(data) else {
             throw Problem(
                 status: 502, code: "unusablePage", title: "Unusable page", detail: "The upstream sent no usable JSON.")
         }
-        return value
+        return (value, share)
     }
+
+    /// The maximum number of values of a page: of a hundred thousand files about.
+    private static let mostValues = 1 << 20
 
     /// A file that a page has named; its metadata (PEP 658) passes through.
     func link(_ path: Substring, _ visit: Visit) async throws -> Response {
@@ -69,14 +86,25 @@ extension GatewayResponder {
     /// Serves a file under its own URL, after the upstream's consent.
     func blob(_ file: inout GatewayFile, _ visit: Visit, prefix: String) async throws -> Response {
         var fields = HTTPFields()
+        var match = file.checksum == nil ? nil : try await cache.match(file)
         do {
-            if let answer = try await consent(visit, to: file) {
+            switch try await consent(visit, to: file, match) {
+            case .open: fields[.lastModified] = match?.snapshot.finished?.lastModified
+            case .stale(let download):
+                match = download
+                visit.note.isStale()
+                fields[.eTag] = download.snapshot.finished?.etag
+                fields[.lastModified] = download.snapshot.finished?.lastModified
+                if let name = HTTPField.Name("Warning") { fields[name] = GatewayAnswer.stale }
+            case .other: return try await pass(visit, file.url, prefix: prefix)
+            case .given(let consent, let answer):
+                file.size = consent.size
+                file.origin = consent.origin
+                guard let answer else { break }
                 fields = GatewayFields.relayed(answer.head)
                 let tag = answer.head.single(.eTag)
-                file.size = answer.head.single(.contentLength).flatMap { ByteCount($0) }.flatMap {
-                    $0.isSize ? $0 : nil
-                }
                 if file.checksum == nil {
+                    file.isFresh = visit.http.method == .get && visit.wantsFresh
                     let version = [tag, answer.head.single(.lastModified)].compactMap(\.self).joined(separator: " ")
                     // Nothing would tell that the file has changed.
                     guard !version.isEmpty else { return try await pass(visit, file.url, prefix: prefix) }
@@ -88,6 +116,6 @@ extension GatewayResponder {
         }
         // One tag for the same bytes, from any server.
         if let checksum = file.checksum { fields[.eTag] = "\"\(checksum.hex)\"" }
-        return try await serve(visit, file, fields)
+        return try await serve(visit, file, match, fields)
     }
 }

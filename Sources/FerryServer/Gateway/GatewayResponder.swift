@@ -18,7 +18,8 @@ import Synchronization
 /// ``GatewayCache``.
 ///
 /// - The upstream decides about each client: cached bytes are handed out only after it has said yes to a client's own
-///   credentials, unless it gives them without any.
+///   credentials, for what is in the cache (``GatewayConsent``), unless it gives them without any. What it says yes to
+///   passes through otherwise.
 /// - Credentials are sent to the upstream's origin alone.
 /// - The last piece of a file leaves when its digest has been compared, so that wrong bytes never look complete.
 final class GatewayResponder: Sendable {
@@ -35,26 +36,43 @@ final class GatewayResponder: Sendable {
     let cache: GatewayCache
     let key: GatewayLink.Key
     let seats: ContentSeats
+    /// The users whose programs may use the gateway.
+    let users: AdmittedUsers
     private let upstreams: [GatewayUpstream]
     private let connections: ConnectionTable
     /// For the pages that are held at a time, beside those that were sent.
-    private let budget = BodyBudget(4 * mostPageBytes)
-    private let logger: Logger
+    let budget: BodyBudget
+    let limits: RequestLimits
+    let pages: GatewayPages
+    let digests: ArchiveDigests
+    let counts: GatewayCounts
+    let logger: Logger
+    /// Whether the log has a line for each request.
+    private let logsRequests: Bool
     private let access: Mutex<ProgramAccess>
+    private let strangers = Mutex(RefusedUsers())
     private let salt = SymmetricKey(size: .bits256)
-    private let consents = Mutex(RecentValues<Data, Duration>(capacity: 1000))
+    private let consents = Mutex(RecentValues<Data, (consent: GatewayConsent, until: Duration)>(capacity: 1000))
     /// Whether the host of an upstream has a private address, once its name was resolved.
     private let privacy = Mutex<[String: Bool]>([:])
 
     init(
-        _ manager: DownloadManager, _ cache: GatewayCache, key: GatewayLink.Key, upstreams: [GatewayUpstream],
-        port: Int,
-        connections: ConnectionTable, seats: ContentSeats, logger: Logger
+        _ manager: DownloadManager, _ cache: GatewayCache, key: GatewayLink.Key, pages: GatewayPages,
+        digests: ArchiveDigests, upstreams: [GatewayUpstream],
+        users: AdmittedUsers, port: Int, connections: ConnectionTable, seats: ContentSeats, limits: RequestLimits,
+        logsRequests: Bool, logger: Logger
     ) {
+        self.limits = limits
+        self.pages = pages
+        self.digests = digests
+        self.logsRequests = logsRequests
+        counts = cache.counts
+        budget = BodyBudget(limits.pageBudget)
         self.manager = manager
         self.cache = cache
         self.key = key
         self.upstreams = upstreams
+        self.users = users
         self.connections = connections
         self.seats = seats
         self.logger = logger
@@ -63,25 +81,81 @@ final class GatewayResponder: Sendable {
 
     func listens(on port: Int) { access.withLock { $0.port = port } }
 
+    /// What a program of a user who may not use the gateway is told. The log has it too.
+    @Sendable func refusal(of peer: LoopbackPeer) -> Problem? {
+        guard case .user(let number) = peer else { return nil }
+        let name = SystemAccounts().name(of: number) ?? "\(number)"
+        counts.refused("user")
+        if let count = strangers.withLock({ $0.refused(number, at: .sinceStart) }) {
+            logger.warning(
+                "the gateway refused another user",
+                metadata: ["user": "\(name)", "number": "\(number)", "connections": "\(count)"])
+        }
+        return Problem(
+            status: 403, code: Problem.Code.forbidden.rawValue,
+            title: "Forbidden (not for user \(name): see --gateway-users)",
+            detail: """
+                This gateway is not for programs of the user \(name). Its own user admits others with \
+                ferry serve --gateway-users \(name).
+                """)
+    }
+
     func respond(to request: Request, on channel: any Channel) async -> Response {
         let target = Substring(request.uri.string)
+        let note = GatewayNote()
         var response: Response
         do {
             if let refusal = access.withLock({ $0 }).refusal(AccessPolicy.RequestOrigin(request)) { throw refusal }
             connections.identify(channel, token: Self.tokenName)
-            response = try await answer(request, target)
+            response = try await answer(request, target, channel, note)
         } catch {
-            response = Answer.problem(problem(error), at: nil)
+            let problem = problem(error)
+            note.refused(problem.code)
+            response = Answer.problem(problem, at: nil)
+            response.headers[RequestLimiter.reasonField] = Self.reason(problem)
+            logger.info(
+                "the gateway refused a request",
+                metadata: [
+                    "path": "\(GatewayText.path(target))",
+                    "status": "\(problem.status)", "reason": "\(Self.reason(problem))",
+                ])
         }
         for (name, value) in DaemonResponder.fields where response.headers[name] == nil {
             response.headers[name] = value
         }
         response.headers[.date] = HTTPDate.format(Date())
-        return response
+        let status = response.status.code
+        return await note.following(response) { [self] end in
+            counts.answered(end)
+            await log(request, target, channel, status, end)
+        }
     }
 
-    private func answer(_ request: Request, _ target: Substring) async throws -> Response {
+    /// Writes the line of a request: at the level of ordinary lines with the option, else with the others of `-v`.
+    private func log(
+        _ request: Request, _ target: Substring, _ channel: any Channel, _ status: Int, _ end: GatewayNote.End
+    ) async {
+        let level: Logger.Level = logsRequests ? .info : .debug
+        guard logger.logLevel <= level else { return }
+        var user = "-"
+        if let number = await ClientWatch.user(of: channel) {
+            user = await onFileThread { SystemAccounts().name(of: number) ?? "\(number)" }
+        }
+        var metadata: Logger.Metadata = [
+            "user": "\(user)", "method": "\(GatewayText.visible(request.method.rawValue))",
+            "status": "\(status)",
+            "path": "\(GatewayText.path(target))", "bytes": "\(end.bytes)",
+            "result": "\(end.result.rawValue)",
+        ]
+        if let reason = end.reason { metadata["reason"] = "\(GatewayText.visible(reason))" }
+        logger.log(level: level, "gateway", metadata: metadata)
+    }
+
+    private func answer(
+        _ request: Request, _ target: Substring, _ channel: any Channel, _ note: GatewayNote
+    ) async throws -> Response {
         guard let route = GatewayRoute(target) else { throw Problem(.noSuchPath) }
+        note.concerns(route.kind)
         guard request.method == .get || request.method == .head || route.kind == .hf && request.method == .post else {
             throw Problem(.methodNotAllowed, "The gateway is for reading.")
         }
@@ -90,7 +164,9 @@ final class GatewayResponder: Sendable {
                 .noSuchPath, "This gateway has no upstream for \(route.kind): see --gateway-upstream \(route.kind)=URL."
             )
         }
-        let visit = Visit(http: request, upstream: upstream, allowsPrivate: await isPrivate(upstream.base.host))
+        let allowsPrivate = await isPrivate(upstream.base.host)
+        let visit = Visit(
+            http: request, channel: channel, upstream: upstream, allowsPrivate: allowsPrivate, note: note)
         switch route {
         case .index(let rest): return try await index(rest, visit)
         case .link(let path): return try await link(path, visit)
@@ -100,12 +176,27 @@ final class GatewayResponder: Sendable {
         }
     }
 
+    /// The reason in the status line, which clients show that do not show content.
+    private static func reason(_ problem: Problem) -> String {
+        GatewayText.visible(problem.detail.map { "\(problem.title): \($0)" } ?? problem.title)
+    }
+
     /// A request to one upstream.
     struct Visit: Sendable {
         let http: Request
+        /// The client's connection.
+        let channel: any Channel
         let upstream: GatewayUpstream
         /// Whether the upstream is on this machine or its network, so that what it names may be there too.
         let allowsPrivate: Bool
+        /// Where is noted what becomes of it.
+        let note: GatewayNote
+
+        /// Whether the client wants what the upstream has now.
+        var wantsFresh: Bool { http.headers[.cacheControl]?.lowercased().utf8.contains("no-cache") == true }
+
+        /// Whether the client has sent credentials.
+        var hasSecrets: Bool { http.headers[.authorization] != nil || http.headers[.cookie] != nil }
 
         /// The URL of a path below the upstream. Throws for one that is not below.
         func url(_ rest: Substring) throws(Problem) -> DownloadURL {
@@ -135,7 +226,7 @@ final class GatewayResponder: Sendable {
         _ visit: Visit, _ method: HTTPRequest.Method, _ url: DownloadURL, conditional: Bool = false,
         follows: Bool = true,
         own: HTTPFields = HTTPFields(), content: ByteBuffer? = nil
-    ) async throws(DownloadError) -> UpstreamResponse {
+    ) async throws(DownloadError) -> GatewayAnswer {
         var request = UpstreamRequest(url)
         request.method = method
         request.headers = visit.fields(for: url, conditional: conditional)
@@ -143,16 +234,24 @@ final class GatewayResponder: Sendable {
         request.content = content
         request.followsRedirects = follows
         request.allowsPrivate = visit.allowsPrivate
-        return try await manager.exchange(request)
+        return GatewayAnswer(try await manager.exchange(request))
     }
 
     /// Passes a request through, whatever the upstream says. `prefix` is the path of the gateway for the upstream.
-    func pass(_ visit: Visit, _ url: DownloadURL, prefix: String) async throws -> Response {
-        relay(try await answer(visit, url), visit, prefix: prefix)
+    ///
+    /// - Parameter whole: Called with the whole content of a good response, if it is small, before its end is sent.
+    func pass(
+        _ visit: Visit, _ url: DownloadURL, prefix: String, whole: (@Sendable (ByteBuffer) -> Void)? = nil
+    ) async throws -> Response {
+        let answer = try await answer(visit, url)
+        return relay(answer, visit, prefix: prefix) { [self] bytes in
+            await keep(visit, url, answer, bytes)
+            if answer.head.status == 200, visit.http.method == .get { whole?(bytes) }
+        }
     }
 
     /// Sends a request on as it is.
-    func answer(_ visit: Visit, _ url: DownloadURL) async throws -> UpstreamResponse {
+    func send(_ visit: Visit, _ url: DownloadURL) async throws -> GatewayAnswer {
         var own = HTTPFields()
         var content: ByteBuffer?
         if visit.http.method == .post {
@@ -167,7 +266,11 @@ final class GatewayResponder: Sendable {
     /// The response of an upstream as one of the gateway.
     ///
     /// - Parameter isHead: Whether it answers HEAD, so that there is no content, whatever its fields say.
-    func relay(_ answer: UpstreamResponse, _ visit: Visit, prefix: String, isHead: Bool = false) -> Response {
+    /// - Parameter sent: Called with the whole content of a small one, before its last bytes are sent.
+    func relay(
+        _ answer: GatewayAnswer, _ visit: Visit, prefix: String, isHead: Bool = false,
+        sent: (@Sendable (ByteBuffer) async -> Void)? = nil
+    ) -> Response {
         var fields = GatewayFields.relayed(answer.head) { link in
             (try? answer.url.resolving(link)).flatMap { visit.upstream.rest(of: $0) }.map { prefix + $0 }
         }
@@ -180,57 +283,96 @@ final class GatewayResponder: Sendable {
         if isHead { return Response(status: status, headers: fields) }
         return Response(
             status: status, headers: fields,
-            body: ResponseBody(contentLength: length) { writer in
-                while let piece = try await answer.body.next() { try await writer.write(piece) }
+            body: ResponseBody(contentLength: length) { [limits] writer in
+                guard let sent else {
+                    while let piece = try await Self.next(answer.body, within: limits.pageIdle) {
+                        try await writer.write(piece)
+                    }
+                    return try await writer.finish(nil)
+                }
+                var whole = ByteBuffer()
+                var last: ByteBuffer?
+                var isWhole = true
+                while let piece = try await Self.next(answer.body, within: limits.pageIdle) {
+                    if let last { try await writer.write(last) }
+                    last = piece
+                    isWhole = isWhole && piece.readableBytes <= GatewayPages.mostBytes - whole.readableBytes
+                    if isWhole {
+                        var copy = piece
+                        whole.writeBuffer(&copy)
+                    } else {
+                        whole = ByteBuffer()
+                    }
+                }
+                if isWhole, length == nil || whole.readableBytes == length { await sent(whole) }
+                if let last { try await writer.write(last) }
                 try await writer.finish(nil)
             })
     }
 
-    /// The content of a response, for a page that is rewritten; the share is returned to the budget with its owner.
-    func page(_ answer: UpstreamResponse) async throws -> (bytes: ByteBuffer, share: Holder) {
-        var share = budget.share()
-        var whole = ByteBuffer()
-        while var piece = try await answer.body.next() {
-            guard piece.readableBytes <= Self.mostPageBytes - whole.readableBytes else {
-                throw Problem(
-                    status: 502, code: "tooLarge", title: "Page too large",
-                    detail: "A page of the index has more than \(Self.mostPageBytes >> 20) MiB.")
-            }
-            guard share.take(piece.readableBytes) else { throw Problem(.busy, "Too many pages at a time. Try again.") }
-            whole.writeBuffer(&piece)
-        }
-        return (whole, Holder(share: share))
-    }
-
-    /// Keeps a share while a page is in use.
-    final class Holder {
-        private let share: BodyBudget.Share
-        init(share: consuming BodyBudget.Share) { self.share = share }
-    }
-
     // MARK: Consent
 
-    /// Asks the upstream whether this client may have a file. Returns its response to HEAD, or `nil` if it has said yes
-    /// before.
+    /// What an upstream says about a client and a file.
+    enum Verdict {
+        /// The bytes are everybody's; nothing was asked.
+        case open
+        /// Yes, a moment ago or in this response to HEAD.
+        case given(GatewayConsent, GatewayAnswer?)
+        /// The server is down. What it gave to everybody, or to this client, is in the cache.
+        case stale(Download)
+        /// A response about something else than what is in the cache: a request passes through.
+        case other
+    }
+
+    /// Asks the upstream whether this client may have a file.
+    ///
+    /// - Parameter match: The download whose bytes are to be handed out.
     ///
     /// Throws the upstream's refusal as a response for the client.
-    func consent(_ visit: Visit, to file: GatewayFile) async throws -> UpstreamResponse? {
+    func consent(_ visit: Visit, to file: GatewayFile, _ match: Download?) async throws -> Verdict {
         if file.checksum != nil {
-            if try await cache.isOpen(file) { return nil }
-            if let until = consents.withLock({ $0[fingerprint(visit, file)] }), until > .sinceStart { return nil }
+            // apt goes on by the date of a file, which is known of a complete one, or by asking.
+            if cache.isOpen(match, file), file.kind != .apt || match?.status.state.isFinal == true { return .open }
+            if let known = consents.withLock({ $0[fingerprint(visit, file)] }), known.until > .sinceStart,
+                match.map({ known.consent.isAbout($0.snapshot, as: file) }) ?? true
+            {
+                return .given(known.consent, nil)
+            }
         }
-        var answer = try await exchange(visit, .head, file.url)
+        var answer: GatewayAnswer
+        do throws(DownloadError) { answer = try await exchange(visit, .head, file.url) } catch {
+            if let found = try await stale(visit, file, match) { return .stale(found) }
+            throw error
+        }
+        if GatewayAnswer.isDown(answer.head.status), let found = try await stale(visit, file, match) {
+            return .stale(found)
+        }
         if [405, 501].contains(answer.head.status) {
             // A server without HEAD; the body of its response is not read.
             answer = try await exchange(visit, .get, file.url)
         }
         guard 200...299 ~= answer.head.status else { throw Refusal(answer: answer) }
-        consents.withLock { $0[fingerprint(visit, file)] = .sinceStart + Self.consentTime }
-        return answer
+        let consent = GatewayConsent(answer.head, at: answer.url, of: file)
+        guard !consent.isPage, match.map({ consent.isAbout($0.snapshot, as: file) }) ?? true else { return .other }
+        consents.withLock { $0[fingerprint(visit, file)] = (consent, .sinceStart + Self.consentTime) }
+        return .given(consent, answer)
+    }
+
+    /// The complete download that answers for a file while its server is down: one that everybody may have, or for which
+    /// the server has said yes to the same credentials since the start.
+    private func stale(_ visit: Visit, _ file: GatewayFile, _ match: Download?) async throws -> Download? {
+        var found = match
+        if file.checksum == nil { found = try await cache.latest(of: file.url) }
+        guard let found, case .completed = found.status.state else { return nil }
+        let isOpen = found.request.userInfo == GatewayFile.isOpen
+        let known = consents.withLock { $0[fingerprint(visit, file)] }
+        guard isOpen || known?.consent.isAbout(found.snapshot, as: file) == true else { return nil }
+        logger.notice("a file of the cache is sent while its server is down", metadata: ["id": "\(found.id)"])
+        return found
     }
 
     /// An upstream's refusal, to be passed on.
-    struct Refusal: Error { let answer: UpstreamResponse }
+    struct Refusal: Error { let answer: GatewayAnswer }
 
     /// A digest of a client's secrets and what they open, which cannot be computed or reversed without this process's
     /// salt.
@@ -249,7 +391,7 @@ final class GatewayResponder: Sendable {
             var problem = Problem(error)
             if problem.status < 500 { problem.status = 502 }
             return problem
-        case is CancellationError: return Problem(.shuttingDown)
+        case is CancellationError, is ClientWatch.Gone: return Problem(.shuttingDown)
         default:
             logger.error("a request to the gateway failed", metadata: ["error": "\(error)"])
             return Problem(.internal)

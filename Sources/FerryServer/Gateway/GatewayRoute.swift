@@ -13,6 +13,8 @@ package enum GatewayRoute: Sendable, Hashable {
     /// A file of an archive: host and path of its `http:` URL.
     case archive(Substring)
 
+    /// The path before the links to files that an index has named.
+    package static let links = "/gw/pypi/file/"
     /// The path before the URLs of archives.
     package static let archives = "/gw/apt/"
 
@@ -20,7 +22,7 @@ package enum GatewayRoute: Sendable, Hashable {
     package init?(_ target: Substring) {
         if let rest = target.dropping(prefix: "/gw/pypi/simple/") {
             self = .index(rest)
-        } else if let rest = target.dropping(prefix: "/gw/pypi/file/") {
+        } else if let rest = target.dropping(prefix: Self.links) {
             self = .link(rest)
         } else if let rest = target.dropping(prefix: "/gw/hf/") {
             self = .hub(rest)

@@ -54,7 +54,8 @@ package struct GatewayUpstream: Sendable, Hashable {
     }
 
     /// The URL of a path and query below the upstream; `nil` if it is not below: a segment that is `.` or `..` also
-    /// when it is decoded, once or twice, a backslash or a control character, or an empty segment at the beginning.
+    /// when it is decoded, once or twice, or between backslashes, a control character, or an empty segment at the beginning.
+    /// Blanks and backslashes are encoded.
     package func url(_ rest: Substring) -> DownloadURL? {
         let path = rest.split(at: "?", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
         guard rest.utf8.first != UInt8(ascii: "/"), !rest.utf8.contains(UInt8(ascii: "#")), Self.isPlain(path),
@@ -64,10 +65,12 @@ package struct GatewayUpstream: Sendable, Hashable {
     }
 
     private static func isPlain(_ path: Substring) -> Bool {
+        guard path.utf8.allSatisfy({ $0 > 0x20 && $0 != UInt8(ascii: "\\") }) else { return false }
         var text = path
         for _ in 0..<3 {
-            guard text.utf8.allSatisfy({ $0 > 0x20 && $0 != 0x7F && $0 != UInt8(ascii: "\\") }),
-                !text.split(at: "/").contains(where: { $0.hasSameBytes(as: ".") || $0.hasSameBytes(as: "..") })
+            let parts = text.utf8.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
+            guard text.utf8.allSatisfy({ $0 >= 0x20 && $0 != 0x7F }),
+                !parts.contains(where: { $0.elementsEqual(".".utf8) || $0.elementsEqual("..".utf8) })
             else { return false }
             text = Substring(String(decoding: PercentEncoding.decode(text.utf8), as: UTF8.self))
         }

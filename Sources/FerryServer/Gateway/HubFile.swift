@@ -2,6 +2,30 @@ package import FerryAPI
 package import FerryCore
 import HTTPTypes
 
+/// What the gateway must know of a path of the hub's API. Pure.
+package enum HubRoute: Sendable, Hashable {
+    /// A list of files: `api/KIND/REPOSITORY/tree/REVISION/PATH`.
+    case tree
+    /// The question for files by path: `api/KIND/REPOSITORY/paths-info/REVISION`, which is asked with POST.
+    case pathsInfo
+    case other
+
+    package init(_ rest: Substring) {
+        let path = rest.split(at: "?", maxSplits: 1, omittingEmptySubsequences: false).first ?? ""
+        let parts = path.split(at: "/", omittingEmptySubsequences: false)
+        // A repository's name has one or two segments.
+        guard parts.count > 4, parts[0].hasSameBytes(as: "api"), ["models", "datasets", "spaces"].contains(parts[1]),
+            let word = parts[3...].prefix(2).dropLast(parts.count == 5 ? 1 : 0).first(where: {
+                ["tree", "paths-info"].contains($0)
+            })
+        else {
+            self = .other
+            return
+        }
+        self = word.hasSameBytes(as: "tree") ? .tree : .pathsInfo
+    }
+}
+
 /// The path of a file in a repository: `REPOSITORY/resolve/REVISION/FILE`. Pure.
 package struct HubPath: Sendable, Hashable {
     package let repository: Substring

@@ -10,38 +10,51 @@ package struct IndexPage: Sendable {
     /// The text that replaces a link; `nil` leaves it, as an absolute URL.
     package let replacement: @Sendable (_ target: DownloadURL, _ checksum: Checksum?) -> String?
 
+    /// The maximum number of bytes of the new page.
+    package let mostBytes: Int
+
+    /// The page would be larger than it may be.
+    package struct TooLarge: Error {}
+
     package init(
-        _ url: DownloadURL, replacement: @escaping @Sendable (DownloadURL, Checksum?) -> String?
+        _ url: DownloadURL, most mostBytes: Int = 64 << 20,
+        replacement: @escaping @Sendable (DownloadURL, Checksum?) -> String?
     ) {
         self.url = url
+        self.mostBytes = mostBytes
         self.replacement = replacement
     }
 
     // MARK: JSON
 
     /// Returns the object with the `url` of each file replaced; a file without a usable URL is left out.
-    package func rewriting(_ page: JSONValue) -> JSONValue {
+    package func rewriting(_ page: JSONValue) throws(TooLarge) -> JSONValue {
+        var bytes = 0
         guard var members = page.members, let files = members["files"]?.items else { return page }
-        members["files"] = .list(
-            files.compactMap { file in
-                guard var file = file.members, let text = file["url"]?.string, let target = try? url.resolving(text)
-                else { return nil }
-                let digests = file["hashes"]?.members?.compactMap { name, value in
-                    value.string.flatMap { try? Checksum(parsing: "\(name)=\($0)") }
-                }
-                let strongest = digests?.max { $0.algorithm.strength < $1.algorithm.strength }
-                file["url"] = .text(replacement(target, strongest) ?? target.text)
-                return .object(file)
-            })
+        var rewritten: [JSONValue] = []
+        for file in files {
+            guard var file = file.members, let text = file["url"]?.string, let target = try? url.resolving(text)
+            else { continue }
+            let digests = file["hashes"]?.members?.compactMap { name, value in
+                value.string.flatMap { try? Checksum(parsing: "\(name)=\($0)") }
+            }
+            let strongest = digests?.max { $0.algorithm.strength < $1.algorithm.strength }
+            let new = replacement(target, strongest) ?? target.text
+            bytes += new.utf8.count
+            guard bytes <= mostBytes else { throw TooLarge() }
+            file["url"] = .text(new)
+            rewritten.append(.object(file))
+        }
+        members["files"] = .list(rewritten)
         return .object(members)
     }
 
     // MARK: HTML
 
     /// Returns the page with each link replaced.
-    package func rewriting(_ page: [UInt8]) -> [UInt8] {
+    package func rewriting(_ page: [UInt8]) throws(TooLarge) -> [UInt8] {
         var output: [UInt8] = []
-        output.reserveCapacity(page.count * 2)
+        output.reserveCapacity(min(mostBytes, page.count * 2))
         var base = url
         var rest = page[...]
         while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
@@ -64,7 +77,9 @@ package struct IndexPage: Sendable {
             default: output += tag.text
             }
             rest = rest[tag.text.endIndex...]
+            guard output.count <= mostBytes else { throw TooLarge() }
         }
+        guard output.count + rest.count <= mostBytes else { throw TooLarge() }
         return output + rest
     }
 

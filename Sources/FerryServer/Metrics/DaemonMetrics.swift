@@ -9,13 +9,17 @@ final class DaemonMetrics: MetricsSource {
     private let sessions: SessionStore
     private let broadcaster: EventBroadcaster
     private let settings: SettingsController
+    private let gateway: GatewayCounts
+    /// The directory of the gateway's cache; `nil` without a gateway.
+    private let gatewayDirectory: String?
     /// One request at a time reads the list, however many there are.
     private let turn = AsyncLock()
 
     init(
         _ registry: MetricRegistry, manager: DownloadManager, sessions: SessionStore, broadcaster: EventBroadcaster,
-        settings: SettingsController
+        settings: SettingsController, gateway: GatewayCounts, in gatewayDirectory: String?
     ) {
+        (self.gateway, self.gatewayDirectory) = (gateway, gatewayDirectory)
         self.registry = registry
         self.manager = manager
         self.sessions = sessions
@@ -28,13 +32,16 @@ final class DaemonMetrics: MetricsSource {
         defer { turn.release() }
         let list = try await ManagerReading.families(of: manager)
         let directory = settings.current.directory
-        let (free, process) = await onFileThread { (DiskSpace.free(at: directory), ProcessReading.now()) }
+        let (free, cacheFree, process) = await onFileThread { [gatewayDirectory] in
+            (DiskSpace.free(at: directory), gatewayDirectory.flatMap { DiskSpace.free(at: $0) }, ProcessReading.now())
+        }
         var own = [
             MetricFamily(.info, [(label: FerryVersion.text, number: 1)]),
             MetricFamily(.sessions, Double(sessions.identifiers.count)),
             MetricFamily(.clients, Double(broadcaster.clientCount)),
         ]
         if let free { own.append(MetricFamily(.freeBytes, Double(free))) }
-        return registry.families + list + own + process.families
+        let limits = gatewayDirectory.map { _ in (size: settings.current.gatewaySize, free: cacheFree) }
+        return registry.families + list + own + gateway.families(limits) + process.families
     }
 }

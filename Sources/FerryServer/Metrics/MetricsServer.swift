@@ -87,7 +87,7 @@ extension MetricsResponder {
         return http.service(.hostname(host, port: port), respond: respond) {
             [
                 RequestLineCheck.Installer(RequestLimiter(limits, table: table)),
-                LoopbackPeerCheck(user: nil, peers: peers),
+                LoopbackPeerCheck(users: .everyone, peers: peers),
             ]
         } running: { [self] channel in
             let port = channel.localAddress?.port ?? port

@@ -215,7 +215,9 @@ extension Daemon {
         _ gateway: GatewayResponder, _ host: String, _ port: Int, running: @escaping @Sendable (Int) -> Void
     ) -> any Service {
         http.service(
-            .hostname(host, port: port), respond: gateway.respond, handlers: loopbackHandlers(isProxy: true)
+            .hostname(host, port: port), respond: gateway.respond,
+            handlers: loopbackHandlers(
+                isProxy: true, users: gateway.users, mustKnow: settings.current.gatewayLog, refusal: gateway.refusal)
         ) { [logger] channel in
             let port = channel.localAddress?.port ?? port
             logger.info("the gateway is listening", metadata: ["address": "\(host):\(port)"])
@@ -227,16 +229,19 @@ extension Daemon {
     ///
     /// - Parameter aria2: The responder whose WebSockets are accepted.
     private func loopbackHandlers(
-        upgrading aria2: Aria2Responder? = nil, isProxy: Bool = false
+        upgrading aria2: Aria2Responder? = nil, isProxy: Bool = false, users: AdmittedUsers? = nil,
+        mustKnow: Bool = false,
+        refusal: @escaping LoopbackPeerCheck.Refusal = { _ in nil }
     ) -> @Sendable () -> [any RemovableChannelHandler] {
-        let (user, peers, limits, table) = (user, peers, limits, api.connections)
+        let (peers, limits, table, strangers) = (peers, limits, api.connections, strangers)
+        let users = users ?? AdmittedUsers(own: user)
         return {
             [
                 RequestLineCheck.Installer(
-                    RequestLimiter(limits, table: table), then: aria2.map(WebSocketUpgrade.init),
+                    RequestLimiter(limits, table: table, strangers: strangers), then: aria2.map(WebSocketUpgrade.init),
                     isProxy: isProxy),
-                LoopbackPeerCheck(user: user, peers: peers),
-            ]
+                LoopbackPeerCheck(users: users, peers: peers, mustKnow: mustKnow, refusal: refusal),
+            ] + (isProxy ? [ClientWatch.Handler()] : [])
         }
     }
 

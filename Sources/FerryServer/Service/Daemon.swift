@@ -44,6 +44,8 @@ package final class Daemon: Sendable {
     let notifier: ServiceNotifier?
     let limits: RequestLimits
     let peers: LoopbackPeers
+    /// The connections of other users that are told why they are refused.
+    let strangers: ConnectionTable
     private let watcher: SettingsWatcher
     private let lock: Mutex<DaemonLock?>
     private let group = Mutex<ServiceGroup?>(nil)
@@ -80,6 +82,8 @@ package final class Daemon: Sendable {
         package var sockets = InheritedSockets()
         /// Tells the manager of the service what the daemon does.
         package var notifier: ServiceNotifier?
+        /// Measures the space for the cache of the gateway; `nil` for that of its file system.
+        var space: GatewaySpace?
         /// Adjusts the manager's configuration last; for tests.
         package var configure: @Sendable (inout DownloadManager.Configuration) -> Void = { _ in }
 
@@ -105,6 +109,7 @@ package final class Daemon: Sendable {
         }
         limits = options.limits
         peers = options.peers
+        strangers = ConnectionTable(mostUnknown: options.limits.mostStrangers)
         // Files in it have restrictive modes of their own; other users must not be able to create any.
         try PrivateFile.makeDirectory(place.state, forbidden: 0o022)
         lock = Mutex(try DaemonLock.take(place.lock, socket: place.socket))
@@ -143,6 +148,7 @@ package final class Daemon: Sendable {
         watcher = SettingsWatcher(
             source: source, members: members, controller: self.settings, confinement: confinement,
             pollInterval: options.pollInterval, logger: logger)
+        let gatewayCounts = GatewayCounts()
         api = API(
             manager: manager, broadcaster: broadcaster, speeds: SpeedHistory(), sessions: sessions,
             settings: self.settings,
@@ -152,7 +158,9 @@ package final class Daemon: Sendable {
             budgets: BodyBudgets(options.limits.bodyBudget), seats: ContentSeats(most: options.limits.mostReaders),
             addresses: addresses,
             metrics: DaemonMetrics(
-                registry, manager: manager, sessions: sessions, broadcaster: broadcaster, settings: self.settings),
+                registry, manager: manager, sessions: sessions, broadcaster: broadcaster, settings: self.settings,
+                gateway: gatewayCounts, in: settings.gateway ? settings.gatewayDirectory ?? place.gateway : nil),
+            gatewayCounts: gatewayCounts,
             signInDirectory: place.signIn,
             confinement: confinement, started: Date(), logger: logger)
         responder = DaemonResponder(api, port: settings.port, logger: logger)
@@ -170,22 +178,35 @@ package final class Daemon: Sendable {
                 connections: ConnectionTable(mostUnknown: options.limits.mostUnknown), delay: options.limits.wrongToken,
                 logger: logger)
         }
-        gateway = settings.gateway ? try Self.gateway(settings, place, api) : nil
+        gateway = settings.gateway ? try Self.gateway(settings, place, api, options) : nil
+        api.gateway.set(gateway)
     }
 
     private static func gateway(
-        _ settings: DaemonSettings, _ place: DaemonPaths, _ api: API
+        _ settings: DaemonSettings, _ place: DaemonPaths, _ api: API, _ options: Options
     ) throws(DownloadError) -> GatewayResponder {
         let upstreams: [GatewayUpstream]
-        do throws(TextError) { upstreams = try GatewayUpstream.all(settings.gatewayUpstreams) } catch {
+        let users: AdmittedUsers
+        do throws(TextError) {
+            upstreams = try GatewayUpstream.all(settings.gatewayUpstreams)
+            users = try AdmittedUsers(
+                own: options.user, others: settings.gatewayUsers,
+                subordinates: SystemText.read("/etc/subuid") ?? "")
+        } catch {
             throw DownloadError(.invalidRequest, error.reason, recovery: .needsUser)
         }
         let cache = try GatewayCache(
             api.manager, in: settings.gatewayDirectory ?? place.gateway, size: settings.gatewaySize,
-            age: APISeconds.duration(settings.gatewayAge) ?? .zero, logger: api.logger)
+            age: APISeconds.duration(settings.gatewayAge) ?? .zero,
+            space: options.space ?? FileSystemSpace.measure(reserve: settings.minFreeBytes),
+            counts: api.gatewayCounts, logger: api.logger)
+        let key: GatewayLink.Key = try .kept(in: place.gatewayKey)
+        let pages = try GatewayPages(in: cache.directory + "/pages", key: key)
+        cache.pages.withLock { $0 = pages }
         return GatewayResponder(
-            api.manager, cache, key: try .kept(in: place.gatewayKey), upstreams: upstreams, port: settings.gatewayPort,
-            connections: api.connections, seats: api.seats, logger: api.logger)
+            api.manager, cache, key: key, pages: pages, digests: cache.digests, upstreams: upstreams, users: users,
+            port: settings.gatewayPort, connections: api.connections, seats: api.seats, limits: options.limits,
+            logsRequests: settings.gatewayLog, logger: api.logger)
     }
 
     /// Serves until ``stop()``. Returns when all state is safe on disk and the lock is released.
@@ -316,6 +337,7 @@ private struct ManagerService: Service {
             group.addTask { await daemon.launcher.run() }
             group.addTask { await daemon.stopOnRequest() }
             group.addTask { await daemon.gateway?.cache.run() }
+            group.addTask { await daemon.gateway?.digests.run() }
             group.addTask { await daemon.api.sets.run() }
             group.addTask {
                 while !Task.isCancelled {

@@ -51,10 +51,14 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
     package var gatewayPort = 3387
     /// The servers that it stands before, each `KIND=URL`.
     package var gatewayUpstreams: [String] = []
+    /// The other users of this machine whose programs may use it, by name or number; `all` for every user.
+    package var gatewayUsers: [String] = []
     /// The bytes that its cache keeps.
     package var gatewaySize: ByteCount = 20_000_000_000
     /// The seconds after its last use for which a file stays in the cache.
     package var gatewayAge: Double = 30 * 86_400
+    /// Whether the log has a line for each request to it.
+    package var gatewayLog = false
     /// The directory of the cache; `nil` for one below the state directory.
     package var gatewayDirectory: String?
     /// The program that runs after each completed download of any session, and its arguments.
@@ -187,13 +191,13 @@ package enum Setting: String, Sendable, Codable, CodingKey, CodingKeyRepresentab
     case hostConnections, domainConnections, hostDelay
     case retriesFailedAfter, minFreeBytes, proxy, directory, allowedDirectories, onComplete
     case aria2Rpc, aria2Secret, aria2AllowedOrigins, metricsPort
-    case gateway, gatewayPort, gatewayUpstreams, gatewaySize, gatewayAge, gatewayDirectory
+    case gateway, gatewayPort, gatewayUpstreams, gatewayUsers, gatewaySize, gatewayAge, gatewayLog, gatewayDirectory
 
     /// Whether a change applies at the next start only.
     var isFixed: Bool {
         [
             .port, .loopback, .allowsPrivate, .aria2Rpc, .aria2Secret, .aria2AllowedOrigins, .metricsPort, .gateway,
-            .gatewayPort, .gatewayUpstreams, .gatewaySize, .gatewayAge, .gatewayDirectory,
+            .gatewayPort, .gatewayUpstreams, .gatewayUsers, .gatewaySize, .gatewayAge, .gatewayLog, .gatewayDirectory,
         ].contains(self)
     }
 
@@ -205,9 +209,9 @@ package enum Setting: String, Sendable, Codable, CodingKey, CodingKeyRepresentab
             .minFreeBytes, .aria2Rpc, .metricsPort, .gatewayPort, .gatewaySize:
             .whole
         case .retriesFailedAfter, .hostDelay, .gatewayAge: .number
-        case .loopback, .allowsPrivate, .allowsMetered, .allowsConstrained, .gateway: .flag
+        case .loopback, .allowsPrivate, .allowsMetered, .allowsConstrained, .gateway, .gatewayLog: .flag
         case .networkAssumption, .proxy, .directory, .aria2Secret, .gatewayDirectory: .text
-        case .allowedDirectories, .onComplete, .aria2AllowedOrigins, .gatewayUpstreams: .list
+        case .allowedDirectories, .onComplete, .aria2AllowedOrigins, .gatewayUpstreams, .gatewayUsers: .list
         }
     }
 

@@ -1,3 +1,4 @@
+import CFerry
 import FerryCore
 package import Logging
 import Synchronization
@@ -54,6 +55,15 @@ package final class LogFile: Sendable {
             guard state.descriptor >= 0 else { return }
             // One call per line, so that lines of overlapping daemons do not mix.
             state.size += max(0, bytes.withUnsafeBytes { writeBytes(state.descriptor, $0.baseAddress, $0.count) })
+        }
+    }
+
+    /// Opens the file anew at the next line, after another program has renamed it.
+    package func reopen() {
+        state.withLock { state in
+            guard state.descriptor >= 0 else { return }
+            close(state.descriptor)
+            state.descriptor = -1
         }
     }
 

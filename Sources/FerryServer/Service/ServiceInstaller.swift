@@ -1,3 +1,4 @@
+import CFerry
 import Ferry
 package import FerryCore
 

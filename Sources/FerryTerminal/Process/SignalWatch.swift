@@ -13,8 +13,9 @@ import Ferry
 package final class SignalWatch: Sendable {
     package static let suspending = SIGTSTP
     package static let continuing = SIGCONT
+    package static let hangup = SIGHUP
 
-    /// The caught signals in order: the first of SIGINT, SIGTERM and SIGHUP, and each SIGTSTP and SIGCONT.
+    /// The caught signals in order: the first of those that stop the program, and each of the others.
     package let signals: AsyncStream<Int32>
     // SAFETY: set once in init, only kept alive afterwards; dispatch sources are thread-safe.
     nonisolated(unsafe) private let source: any DispatchSourceRead
@@ -22,7 +23,10 @@ package final class SignalWatch: Sendable {
     /// Catches SIGINT, SIGTERM and SIGCONT, and SIGHUP and SIGTSTP unless they are ignored (`nohup`).
     ///
     /// Only one instance per process, as signal handlers are global. `nil` if no pipe can be created.
-    package init?() {
+    ///
+    /// - Parameter hangupStops: Whether SIGHUP is one of the signals that stop the program; else each is delivered.
+    package init?(hangupStops: Bool = true) {
+        hangupIsStop = hangupStops
         // Never closed: a handler may still run when the last signal has been delivered.
         guard let ends = try? Spawning.pipe(blocks: false) else { return nil }
         let reading = ends.reading
@@ -80,13 +84,15 @@ package final class SignalWatch: Sendable {
 
 // SAFETY: written once before the handler is installed, then only read.
 nonisolated(unsafe) private var signalPipe: Int32 = -1
+// SAFETY: written once before the handler is installed, then only read.
+nonisolated(unsafe) private var hangupIsStop = true
 // SAFETY: touched only by the handler; two signals at once on two threads would at worst both count as the first.
 nonisolated(unsafe) private var stopsSeen: Int32 = 0
 
 /// Runs in signal context: calls only `write` and `_exit`, which are async-signal-safe.
 private func handleSignal(_ number: Int32) {
     let error = errno
-    if number != SIGCONT, number != SIGTSTP {
+    if number != SIGCONT, number != SIGTSTP, hangupIsStop || number != SIGHUP {
         stopsSeen += 1
         if stopsSeen > 1 { _exit(number == SIGINT ? 130 : 143) }
     }

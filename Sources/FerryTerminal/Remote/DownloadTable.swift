@@ -73,6 +73,14 @@ package struct DownloadTable: Sendable {
         return lines
     }
 
+    /// The name of a file; of one in the gateway's cache, whose name is a key, the label.
+    private static func name(_ download: ListedDownload) -> String {
+        guard download.session.hasSameBytes(as: FerryAPI.gatewaySession), let label = download.label else {
+            return download.status.name
+        }
+        return label
+    }
+
     /// Why the download has failed, or until when it waits, or what it waits for; `nil` if the state says all.
     static func reason(_ download: ListedDownload) -> String? {
         let reason: Reason? =
@@ -110,7 +118,7 @@ package struct DownloadTable: Sendable {
             Column(title: "LEFT", isRight: true, leaves: 0) {
                 $0.status.state == .downloading ? ByteText.duration($0.status.progress.timeRemaining) : "-"
             },
-            Column(title: "NAME") { PrintableText.escape($0.status.name) },
+            Column(title: "NAME") { PrintableText.escape(name($0)) },
         ]
         if showsSessions {
             let session = Column(title: "SESSION", leaves: 3) { PrintableText.escape($0.session) }

@@ -222,6 +222,11 @@ struct GatewayMappingTests {
             #expect(HubPath(Substring(path)) == nil, "\(path)")
         }
         #expect(HubPath("a/b/resolve/main/c")?.text(at: "../../x") == nil)
+        for (path, route) in [
+            ("api/models/a/b/tree/main/c?recursive=1", .tree), ("api/datasets/a/tree/main", .tree),
+            ("api/models/a/b/paths-info/main", .pathsInfo), ("api/models/a/b/tree", .other), ("api/models/a/b", .other),
+            ("api/repos/create?x=/paths-info/", .other), ("a/b/x/tree/main", .other), ("", .other),
+        ] as [(Substring, HubRoute)] { #expect(HubRoute(path) == route, "\(path)") }
     }
 
     @Test("Files of the hub: digest, size and commit of a stored one, the tag of a small one")

@@ -63,6 +63,10 @@ struct GatewayPackagesTests {
             let path = try await Self.link(rig, digest: String(repeating: "0", count: 64))
             let reply = try? await rig.gateway(path)
             #expect(reply == nil || reply?.status != 200)
+            // The next request says why.
+            let again = try await rig.gateway(path)
+            #expect(again.status == 502 && again.problem?.code == "checksum")
+            #expect(rig.log.text.contains("the gateway refused a request"))
         }
     }
 

@@ -1,0 +1,82 @@
+package import FerryCore
+
+/// The users of this machine whose processes may connect: the daemon's own and root, and those that a setting adds.
+///
+/// In a user namespace the system reports one number for all users that have none there. That number identifies
+/// nobody, so its connections are admitted only where every user's are. Pure.
+package struct AdmittedUsers: Sendable, Hashable {
+    /// The number for all users without one in this user namespace; `nil` if every user has one.
+    private let unmapped: UInt32?
+    private var isEveryone = false
+    private var numbers: Set<UInt32> = []
+    /// Numbers that the admitted users may give to processes in their containers (subuid(5)).
+    private var subordinates: [Range<UInt32>] = []
+
+    /// Every user of the machine.
+    package static let everyone: AdmittedUsers = {
+        var users = AdmittedUsers(own: 0, unmapped: nil)
+        users.isEveryone = true
+        return users
+    }()
+
+    /// The daemon's user and root, who can read that user's secrets anyway.
+    package init(own: UInt32, unmapped: UInt32? = UserNamespace.unmapped) {
+        self.unmapped = unmapped
+        numbers = [0, own]
+    }
+
+    /// The daemon's user, root, and others by name or number, all with their containers; `all` admits everybody.
+    ///
+    /// - Parameters:
+    ///   - subordinates: The text of `/etc/subuid`.
+    ///   - accounts: Finds users by name and names by number.
+    ///
+    /// Throws for a name that no user has.
+    package init(
+        own: UInt32, others: [String], subordinates: String, unmapped: UInt32? = UserNamespace.unmapped,
+        accounts: any UserAccounts = SystemAccounts()
+    ) throws(TextError) {
+        self.init(own: own, unmapped: unmapped)
+        var owners: Set<String> = ["\(own)"]
+        if let name = accounts.name(of: own) { owners.insert(name) }
+        for text in others where !text.isEmpty {
+            if text.hasSameBytes(as: "all") {
+                isEveryone = true
+                continue
+            }
+            guard let number = accounts.number(of: text) ?? UInt32(text), number != .max else {
+                throw TextError(ErrorPhrase(.noSuchUser, TextError.quote(text)))
+            }
+            numbers.insert(number)
+            owners.formUnion([text, "\(number)", accounts.name(of: number) ?? text])
+        }
+        for line in subordinates.split(at: "\n") {
+            let fields = line.split(at: ":", omittingEmptySubsequences: false)
+            guard fields.count == 3, owners.contains(String(fields[0])), let first = UInt32(fields[1]), first > 0,
+                let count = UInt32(fields[2].trimmedText), count > 0, first <= .max - count
+            else { continue }
+            self.subordinates.append(first..<first + count)
+        }
+    }
+
+    /// Whether a connection of this peer is served. Without a report of the system other checks decide; the peer of a
+    /// closed connection expects no response.
+    package func admits(_ peer: LoopbackPeer) -> Bool {
+        if isEveryone { return true }
+        switch peer {
+        case .user(let number):
+            return number != unmapped && (numbers.contains(number) || subordinates.contains { $0.contains(number) })
+        case .absent: return false
+        case .unknowable: return true
+        }
+    }
+
+    /// Whether the system's report of users is needed.
+    var needsPeers: Bool { !isEveryone }
+}
+
+/// The accounts of this machine.
+package protocol UserAccounts: Sendable {
+    func number(of name: String) -> UInt32?
+    func name(of number: UInt32) -> String?
+}

@@ -1,0 +1,7 @@
+#if os(Linux)
+    extension UserNamespace {
+        /// The number that the system reports for every user without one here; `nil` if every user has one.
+        package static let unmapped = unmapped(
+            map: SystemText.read("/proc/self/uid_map"), overflow: SystemText.read("/proc/sys/kernel/overflowuid"))
+    }
+#endif

@@ -1,0 +1,39 @@
+import Ferry
+import FerryCore
+import HTTPTypes
+import NIOCore
+
+/// What an upstream has answered, now or earlier.
+struct GatewayAnswer: Sendable {
+    /// Bytes that come, or that were kept.
+    enum Body: Sendable {
+        case upstream(UpstreamBody)
+        case kept(KeptBytes)
+
+        func next() async throws(DownloadError) -> ByteBuffer? {
+            switch self {
+            case .upstream(let body): try await body.next()
+            case .kept(let bytes): bytes.take()
+            }
+        }
+    }
+
+    var head: ResponseHead
+    /// The URL of the response: the last one of the redirects.
+    var url: DownloadURL
+    var body: Body
+
+    init(_ response: UpstreamResponse) {
+        (head, url, body) = (response.head, response.url, .upstream(response.body))
+    }
+
+    init(_ page: GatewayPages.Page) {
+        (head, url, body) = (page.head, page.url, .kept(KeptBytes(page.bytes)))
+    }
+
+    /// Whether an upstream is down that answers so: it may have what it had a moment ago.
+    static func isDown(_ status: Int) -> Bool { [500, 502, 503, 504].contains(status) }
+
+    /// The field `Warning` of an earlier response (RFC 7234 §5.5.1).
+    static let stale = "110 ferry \"Response is Stale\""
+}

@@ -1,0 +1,137 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import HTTPTypes
+import NIOCore
+import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The last page that an upstream has sent for each request, for the time when it is down.
+///
+/// A page is kept for its URL, the types that the client accepts, and the client's credentials, of which only a keyed
+/// digest is kept: nobody gets what was sent to others.
+struct GatewayPages: Sendable {
+    struct Page: Sendable {
+        var head: ResponseHead
+        var url: DownloadURL
+        var bytes: ByteBuffer
+    }
+
+    private struct Record: Codable {
+        var url: String
+        var fields: [[String]]
+        var storedAt: Double
+    }
+
+    /// The maximum size of a page that is kept.
+    static let mostBytes = 16 << 20
+    private static let kept = [
+        "Content-Type", "ETag", "Last-Modified", "Link", "Docker-Content-Digest", "Docker-Distribution-Api-Version",
+        "X-PyPI-Last-Serial", "X-Repo-Commit", "X-Total-Count", "OCI-Subject", "OCI-Filters-Applied",
+    ]
+
+    let directory: String
+    private let key: GatewayLink.Key
+    /// The tags of pages that were written since the start: an unchanged one is not written again.
+    private let tags = Tags()
+
+    private final class Tags: Sendable {
+        let known = Mutex(RecentValues<String, String>(capacity: 10_000))
+    }
+
+    init(in directory: String, key: GatewayLink.Key) throws(DownloadError) {
+        (self.directory, self.key) = (directory, key)
+        try PrivateFile.makeDirectory(directory)
+    }
+
+    /// The name of a page.
+    func name(_ url: DownloadURL, _ fields: HTTPFields) -> String {
+        let parts = [url.text] + [HTTPField.Name.accept, .authorization, .cookie].flatMap { fields[values: $0] + [""] }
+        return key.code(parts.joined(separator: "\n"))
+    }
+
+    /// Keeps a page, unless its server forbids that. Failure is no error: the page was sent.
+    func keep(_ name: String, _ answer: GatewayAnswer, _ bytes: ByteBuffer, at date: Date) async {
+        guard case .upstream = answer.body, answer.head.status == 200, bytes.readableBytes <= Self.mostBytes,
+            answer.head.single(.cacheControl)?.lowercased().utf8.contains("no-store") != true
+        else { return }
+        let tag = answer.head.single(.eTag)
+        if let tag, tags.known.withLock({ $0[name] }) == tag {
+            // Its age counts from its last use; one that has been removed is written again.
+            let path = "\(directory)/\(name)"
+            let isThere = await onFileThread {
+                (try? FileManager.default.setAttributes([.modificationDate: date], ofItemAtPath: path)) != nil
+            }
+            if isThere { return }
+        }
+        let fields = Self.kept.compactMap { name in
+            HTTPField.Name(name).flatMap { answer.head.single($0) }.map { [name, $0] }
+        }
+        let record = Record(url: answer.url.text, fields: fields, storedAt: date.timeIntervalSince1970)
+        guard let head = try? APICoding.encode(record) else { return }
+        let data = head + Data([UInt8(ascii: "\n")]) + Data(bytes.readableBytesView)
+        let path = "\(directory)/\(name)"
+        let isWritten = await onFileThread {
+            (try? data.write(to: URL(fileURLWithPath: path), options: .atomic)) != nil
+        }
+        if isWritten, let tag { tags.known.withLock { $0[name] = tag } }
+    }
+
+    /// The page that was kept; `nil` if there is none.
+    func page(_ name: String, isStale: Bool, at date: Date) async -> Page? {
+        let path = "\(directory)/\(name)"
+        let most = Self.mostBytes + 65_536
+        let data = await onFileThread { () -> Data? in
+            guard let facts = FileFacts(path), facts.size <= most else { return nil }
+            return FileManager.default.contents(atPath: path)
+        }
+        guard let data, let end = data.firstIndex(of: UInt8(ascii: "\n")),
+            let record = try? APICoding.decode(Record.self, from: Data(data[..<end])),
+            let url = try? DownloadURL(record.url)
+        else { return nil }
+        var fields = HTTPFields()
+        for pair in record.fields where pair.count == 2 {
+            if let name = HTTPField.Name(pair[0]) { fields[name] = pair[1] }
+        }
+        let bytes = ByteBuffer(bytes: data[(end + 1)...])
+        fields[.contentLength] = String(bytes.readableBytes)
+        if isStale {
+            if let name = HTTPField.Name("Warning") { fields[name] = GatewayAnswer.stale }
+            fields[.age] = String(max(0, Int(date.timeIntervalSince1970 - record.storedAt)))
+        }
+        return Page(head: ResponseHead(status: 200, headers: fields), url: url, bytes: bytes)
+    }
+
+    /// Removes pages that were written before `date`, and the oldest beyond `most` bytes. Blocks.
+    func sweep(before date: Date, most: ByteCount) {
+        let files = FileManager.default
+        let all = ((try? files.contentsOfDirectory(atPath: directory)) ?? []).compactMap {
+            name -> (path: String, size: ByteCount, date: Date)? in
+            let path = "\(directory)/\(name)"
+            return FileFacts(path).map { (path, ByteCount($0.size), $0.date) }
+        }
+        var left = all.map(\.size).sum
+        for file in all.sorted(by: { $0.date < $1.date }) where file.date < date || left > most {
+            if (try? files.removeItem(atPath: file.path)) != nil { left -= file.size }
+        }
+    }
+}
+
+/// The bytes of a kept page, handed out once.
+final class KeptBytes: Sendable {
+    private let bytes: Mutex<ByteBuffer?>
+
+    init(_ bytes: ByteBuffer) { self.bytes = Mutex(bytes.readableBytes > 0 ? bytes : nil) }
+
+    func take() -> ByteBuffer? {
+        bytes.withLock { bytes in
+            defer { bytes = nil }
+            return bytes
+        }
+    }
+}

@@ -1,0 +1,135 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import HTTPTypes
+import HummingbirdCore
+import Logging
+import NIOCore
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Pages: what passes through, is kept for the time when an upstream is down, or is rewritten in memory.
+extension GatewayResponder {
+    /// Sends a request on as it is. While the upstream is down, the answer is the last one to the same question; a page whose
+    /// URL is a digest, and that everybody may have, is not asked for again.
+    func answer(_ visit: Visit, _ url: DownloadURL) async throws -> GatewayAnswer {
+        guard visit.http.method != .post else { return try await send(visit, url) }
+        let name = pages.name(url, visit.fields(for: url))
+        if !visit.hasSecrets, Self.isImmutable(url), let page = await pages.page(name, isStale: false, at: Date()) {
+            visit.note.isHit()
+            return GatewayAnswer(page)
+        }
+        let answer: GatewayAnswer
+        do {
+            answer = try await send(visit, url)
+            guard GatewayAnswer.isDown(answer.head.status) else { return answer }
+        } catch {
+            guard error is DownloadError, let page = await stalePage(visit, name, url) else { throw error }
+            return GatewayAnswer(page)
+        }
+        return await stalePage(visit, name, url).map(GatewayAnswer.init) ?? answer
+    }
+
+    private func stalePage(_ visit: Visit, _ name: String, _ url: DownloadURL) async -> GatewayPages.Page? {
+        guard let page = await pages.page(name, isStale: true, at: Date()) else { return nil }
+        visit.note.isStale()
+        logger.notice("an earlier page is sent while its server is down", metadata: ["url": "\(url.redacted)"])
+        return page
+    }
+
+    /// Keeps what was sent for a request, for the time when the upstream is down.
+    func keep(_ visit: Visit, _ url: DownloadURL, _ answer: GatewayAnswer, _ bytes: ByteBuffer) async {
+        guard visit.http.method == .get else { return }
+        await pages.keep(pages.name(url, visit.fields(for: url)), answer, bytes, at: Date())
+    }
+
+    /// Whether a URL of a registry or an archive ends with the digest of what it has.
+    private static func isImmutable(_ url: DownloadURL) -> Bool {
+        url.query == nil && url.path.split(at: "/").last?.utf8.hasPrefix("sha256:") == true
+    }
+
+    /// The bytes that pages hold now.
+    var pageBytes: Int { budget.bytes }
+
+    /// The content of a response, for a page that is rewritten, with its share of the budget. Ends with the client's
+    /// connection, and when the upstream sends nothing for too long.
+    func page(_ answer: GatewayAnswer, _ visit: Visit) async throws -> (bytes: ByteBuffer, share: Holder) {
+        do {
+            return try await ClientWatch.run(visit.channel) { [self] in
+                let page = try await collect(answer)
+                return page
+            }
+        } catch let error as ClientWatch.Gone {
+            logger.debug("a client of the gateway has gone")
+            throw error
+        }
+    }
+
+    private func collect(_ answer: GatewayAnswer) async throws -> (bytes: ByteBuffer, share: Holder) {
+        var share = budget.share()
+        var whole = ByteBuffer()
+        let until: Duration = .sinceStart + limits.pageTime
+        while var piece = try await Self.next(answer.body, within: limits.pageIdle) {
+            guard piece.readableBytes <= Self.mostPageBytes - whole.readableBytes else { throw Self.tooLarge }
+            guard share.take(piece.readableBytes) else { throw Self.busy }
+            whole.writeBuffer(&piece)
+            guard .sinceStart < until else { throw Self.late }
+        }
+        return (whole, Holder(share: share))
+    }
+
+    /// The next bytes of a page. Throws a problem if none come in time.
+    static func next(_ body: GatewayAnswer.Body, within time: Duration) async throws -> ByteBuffer? {
+        try await withThrowingTaskGroup(of: ByteBuffer?.self) { group in
+            group.addTask {
+                let piece = try await body.next()
+                return piece
+            }
+            group.addTask {
+                try await Task.sleep(for: time)
+                throw late
+            }
+            defer { group.cancelAll() }
+            let piece = try await group.next()
+            return piece ?? nil
+        }
+    }
+
+    /// A share of the budget for what is made of a page. Throws if others have taken it.
+    func share(_ bytes: Int) throws(Problem) -> Holder {
+        var share = budget.share()
+        guard share.take(bytes) else { throw Self.busy }
+        return Holder(share: share)
+    }
+
+    /// A page as a response; the share of the budget is returned when it was sent, or the client has gone.
+    func made(_ bytes: Data, _ fields: HTTPFields) throws(Problem) -> Response {
+        let share = try share(bytes.count)
+        return Response(
+            status: .ok, headers: fields,
+            body: ResponseBody(contentLength: bytes.count) { writer in
+                try await writer.write(ByteBuffer(bytes: bytes))
+                try await writer.finish(nil)
+                withExtendedLifetime(share) {}
+            })
+    }
+
+    private static let busy = Problem(.busy, "Too many pages at a time. Try again.")
+    private static let late = Problem(
+        status: 504, code: "timeout", title: "Upstream too slow", detail: "The upstream did not send the page in time.")
+    static let tooLarge = Problem(
+        status: 502, code: "tooLarge", title: "Page too large",
+        detail:
+            "A page of the upstream is larger than \(mostPageBytes >> 20) MiB, or would be when its links are replaced."
+    )
+
+    /// Keeps a share while a page is in use.
+    final class Holder: Sendable {
+        private let share: BodyBudget.Share
+        init(share: consuming BodyBudget.Share) { self.share = share }
+    }
+}

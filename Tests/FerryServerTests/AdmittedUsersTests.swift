@@ -1,0 +1,78 @@
+import FerryCore
+import Testing
+
+@testable import FerryServer
+
+@Suite("AdmittedUsers", .timeLimit(.minutes(30)))
+struct AdmittedUsersTests {
+    private struct Accounts: UserAccounts {
+        let names: [String: UInt32] = ["ferry": 1000, "_apt": 42, "ci": 1001]
+        func number(of name: String) -> UInt32? { names[name] }
+        func name(of number: UInt32) -> String? { names.first { $0.value == number }?.key }
+    }
+
+    private func users(_ others: [String], subordinates: String = "", unmapped: UInt32? = nil) throws -> AdmittedUsers {
+        try AdmittedUsers(
+            own: 1000, others: others, subordinates: subordinates, unmapped: unmapped, accounts: Accounts())
+    }
+
+    @Test("AdmittedUsers: the daemon's user and root are admitted, and other users and absent peers are not")
+    func own() {
+        let users = AdmittedUsers(own: 1000, unmapped: nil)
+        #expect(users.admits(.user(1000)) && users.admits(.user(0)))
+        #expect(!users.admits(.user(1001)) && !users.admits(.absent))
+        #expect(!AdmittedUsers(own: 0, unmapped: nil).admits(.user(1000)))
+        #expect(users.admits(.unknowable))
+        #expect(AdmittedUsers.everyone.admits(.user(5)) && AdmittedUsers.everyone.admits(.absent))
+    }
+
+    @Test("AdmittedUsers: users are added by name and number, all admits everybody, an unknown name is refused")
+    func named() throws {
+        let users = try users(["_apt", "77", ""])
+        for number in [0, 42, 77, 1000] as [UInt32] { #expect(users.admits(.user(number)), "\(number)") }
+        #expect(!users.admits(.user(1001)))
+        #expect(try self.users(["all"]).admits(.user(1001)))
+        #expect(throws: TextError.self) { try self.users(["nobody-here"]) }
+        #expect(throws: TextError.self) { try self.users(["4294967295"]) }
+    }
+
+    @Test("AdmittedUsers: the containers of admitted users are admitted, by the ranges that name them, and no others")
+    func containers() throws {
+        let text = "ferry:100000:65536\nci:200000:10\n42:300000:10\n_apt:0:5\nferry:x:1\nferry:4294967290:65536\n:1:1\n"
+        let own = try users([], subordinates: text)
+        #expect(own.admits(.user(100_000)) && own.admits(.user(165_535)))
+        for number in [99_999, 165_536, 200_000, 300_000, 4_294_967_290] as [UInt32] {
+            #expect(!own.admits(.user(number)), "\(number)")
+        }
+        let more = try users(["_apt"], subordinates: text)
+        #expect(more.admits(.user(300_009)) && !more.admits(.user(200_000)) && !more.admits(.user(3)))
+    }
+
+    @Test(
+        "AdmittedUsers: the number of users that have none in this namespace admits nobody, not even the daemon's own")
+    func unmapped() throws {
+        #expect(!AdmittedUsers(own: 65_534, unmapped: 65_534).admits(.user(65_534)))
+        #expect(!(try users(["65534"], unmapped: 65_534)).admits(.user(65_534)))
+        #expect(AdmittedUsers(own: 65_534, unmapped: nil).admits(.user(65_534)))
+    }
+
+    @Test(
+        "UserNamespace: the overflow number counts as nobody unless every number is mapped",
+        arguments: [
+            ("         0          0 4294967295\n", "65534\n", nil), ("0 1000 1\n1 100000 65536\n", "65534\n", 65_534),
+            ("0 0 1000\n1000 1000 4294966295\n", "65534", nil), ("0 1000 1\n", "99\n", 99), ("", "65534", 65_534),
+            (nil, nil, 65_534), ("0 0 x\n", "y", 65_534),
+        ] as [(String?, String?, UInt32?)])
+    func namespace(map: String?, overflow: String?, expected: UInt32?) {
+        #expect(UserNamespace.unmapped(map: map, overflow: overflow) == expected)
+    }
+
+    @Test("RefusedUsers: each user is reported at once, then with the number of connections after ten minutes")
+    func refused() {
+        var users = RefusedUsers()
+        #expect(users.refused(7, at: .seconds(1)) == 1)
+        #expect(users.refused(7, at: .seconds(2)) == nil)
+        #expect(users.refused(8, at: .seconds(2)) == 1)
+        #expect(users.refused(7, at: .seconds(601)) == 2)
+    }
+}
