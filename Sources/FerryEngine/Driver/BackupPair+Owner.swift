@@ -43,4 +43,25 @@ extension BackupPair {
     func remove(of owner: Owner) throws(FileError) {
         if try record(of: owner) != nil { try remove() }
     }
+
+    /// Removes what a published download has left: first the backup, then the journal, through which a run after a crash
+    /// finds both. If the backup cannot be removed, the journal stays for the next run. Returns whether it was removed.
+    func removeRest(_ journal: Journal, of owner: Owner, syncs: Bool) -> Bool {
+        do throws(FileError) { try remove(of: owner) } catch {
+            journal.close()
+            return false
+        }
+        try? journal.remove(syncs: syncs)
+        return true
+    }
+
+    /// Restores the backup after a crash that left it without a new part file. Returns whether it did.
+    func restore() throws(FileError) -> Bool {
+        guard try isPresent() else { return false }
+        let young = try? Journal.read(at: paths.journal, fileSystem: fileSystem)
+        if young == nil {
+            guard try record() != nil else { return false }
+        }
+        return try moveBack(beside: young?.partInode)
+    }
 }

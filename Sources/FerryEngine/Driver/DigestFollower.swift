@@ -89,18 +89,7 @@ extension DownloadDriver {
     func read(
         to end: ByteCount, _ begin: @escaping @Sendable (Disk) -> PrefixDigest
     ) async throws(DownloadError) -> PrefixDigest? {
-        var begun: PrefixDigest?
-        repeat {
-            if stopWanted != nil { return nil }
-            do throws(FileError) {
-                begun = try await files.run { [begun] disk throws(FileError) in
-                    var digest = begun ?? begin(disk)
-                    try digest.advance(to: min(end, digest.position + 8 << 20))
-                    return digest
-                }
-            } catch { throw DownloadError(error) }
-        } while begun.map { $0.position < end } ?? true
-        return begun
+        try await files.digest(to: end, unless: { stopWanted != nil }, begin)
     }
 }
 
@@ -111,7 +100,7 @@ extension DownloadDriver {
         let found =
             request.recordsDigests && expected?.algorithm != .sha256
             ? Checksum(algorithm: .sha256, bytes: ByteDigest.of(bytes, .sha256)) : expected
-        if let found { state.withLock { $0.digest.recorded = RecordedDigests(checksum: found) } }
+        if let found { state.withLock { $0.digest.computed(RecordedDigests(checksum: found)) } }
     }
 
     /// Writes the file of digests beside a published file, if its pieces are to be recorded; removes an older one.

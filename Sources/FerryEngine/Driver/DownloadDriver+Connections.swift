@@ -84,8 +84,8 @@ extension DownloadDriver {
                 verdict, on: id, at: environment.clock.now(), random: environment.random())
             switch action {
             case .begin, .restartWith:
-                (state.links.primary, state.placement.isReplacing, state.digest.offered) = (fetch.source, true, nil)
-                state.digest.describedPieces = nil
+                (state.links.primary, state.placement.isReplacing) = (fetch.source, true)
+                state.digest.restarted()
                 addMirrors(response.links.mirrors, &state)
                 followDescription(in: response, &state)
             default: break

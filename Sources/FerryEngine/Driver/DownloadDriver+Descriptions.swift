@@ -54,8 +54,7 @@ extension DownloadDriver {
     private func use(_ entry: URLList.Entry, _ state: inout State) -> Bool {
         guard let total = state.machine.planner.total, entry.size ?? total == total else { return false }
         addMirrors(entry.urls, &state)
-        if state.digest.offered == nil { state.digest.offered = entry.checksum }
-        if let pieces = entry.pieces, pieces.cover(total) { state.digest.describedPieces = pieces }
+        state.digest.described(by: entry, total: total)
         return true
     }
 }
@@ -64,32 +63,12 @@ extension DownloadDriver {
 extension DownloadDriver {
     /// Looks up the checksum in the request's checksum list, under the first of `names` that the list contains.
     func lookUpChecksum(for names: @autoclosure () -> [String]) async throws(DownloadError) {
-        guard let list = request.checksumList, state.withLock({ $0.digest.requested }) == nil else { return }
-        try await fetchChecksum(from: list, for: names())
-    }
-
-    /// A separate function: its frame is large, and most downloads have no list.
-    @inline(never)
-    private func fetchChecksum(from list: DownloadURL, for names: [String]) async throws(DownloadError) {
-        let request = TransferRequest(of: self.request, from: list, headLimit: settings.stallTimeout)
-        let status: Int
-        let bytes: [UInt8]
-        do throws(TransferFailure) {
-            let response = try await environment.transport.fetch(request)
-            status = response.head.status
-            if status == 200 {
-                bytes = try await collect(response.body, most: 4 << 20)
-            } else {
-                bytes = []
-            }
-        } catch { throw DownloadError(error) }
-        guard status == 200 else {
-            throw DownloadError(.refused, ErrorPhrase(.unusableList, "\(list)", "\(status)"))
+        let listing = ChecksumListing(request, environment, settings)
+        let digest = state.withLock { $0.digest }
+        guard let found = try await listing.find(names(), unless: digest) else { return }
+        state.withLock { state in
+            state.digest.listed(found)
+            state.machine.receivedElsewhere(found.receivedBytes)
         }
-        let digests = ChecksumList(String(decoding: bytes, as: UTF8.self))
-        guard let checksum = names.lazy.compactMap({ digests.checksum(for: $0) }).first else {
-            throw DownloadError(.checksum, ErrorPhrase(.notInChecksumList, "\(list)", names.first ?? ""))
-        }
-        state.withLock { ($0.digest.requested, $0.digest.origin) = (checksum, Reason(.checksumOfList, list.redacted)) }
     }
 }

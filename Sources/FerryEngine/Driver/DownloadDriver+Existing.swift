@@ -1,169 +1,41 @@
-import FerryCore
+package import FerryCore
 import Synchronization
 import SystemPackage
 
-#if canImport(FoundationEssentials)
-    import struct FoundationEssentials.Date
-#else
-    import struct Foundation.Date
-#endif
-
-/// Files of other programs, and finished files without proof: their samples are compared before they are used.
+/// Files that existed before the run, once the server has answered: its samples decide about them.
 ///
 /// Such a file is the content that the machine holds, while the storage is empty: nothing is written before samples have
 /// matched. A whole file is used as it is then; a half one becomes the part file. If they differ, the file is left alone.
 extension DownloadDriver {
-    /// A file that is compared with the server's.
-    struct Candidate: Sendable {
-        let path: FilePath
-        let file: any File
-        let status: FileStatus
-        /// Whether the user named it as the beginning of the file.
-        let isHalf: Bool
-        /// The control file of aria2 beside it.
-        var control: FilePath?
-
-        /// Returns whether the path leads to this file, with the length and time that it had.
-        func isUnchanged(_ disk: Disk) -> Bool {
-            guard let now = try? disk.fileSystem.statusIfPresent(path) else { return false }
-            return now.device == status.device && now.inode == status.inode && now.length == status.length
-                && now.modified == status.modified
+    /// Returns the search for files that may have the content of the response, with what is known of them.
+    func existingFiles() -> (ExistingFiles, Finished) {
+        let (finished, digest, backup, source) = state.withLock {
+            ($0.finished, $0.digest, $0.placement.backup, $0.links.urls[0])
         }
+        let existing = ExistingFiles(
+            own, source: source, needsDigest: digest.requested != nil || finished.isDistrusted,
+            isRestart: backup.ownPaths != nil)
+        return (existing, finished)
     }
 
-    /// Returns the numbered names of `path` under which finished files of the download's URL are, according to their
-    /// attributes. An attribute proves nothing, so these files are compared like the one at `path`.
-    func copies(of path: FilePath, _ disk: Disk) -> [FilePath] {
-        guard request.onConflict == .rename, !context.ignoresFinished, let source = sources.first,
-            let name = path.lastComponent?.string
-        else { return [] }
-        var found: [FilePath] = []
-        for number in 1...NameTaker.maxNumber {
-            guard let paths = DownloadPaths(name, number: number, in: path.removingLastComponent()),
-                let hasPart = try? disk.fileSystem.exists(paths.part),
-                let hasFile = try? disk.fileSystem.exists(paths.final), hasPart || hasFile
-            else { break }
-            guard hasFile, let file = try? disk.fileSystem.openOurs(paths.final, .readOnly, for: .content) else {
-                continue
-            }
-            if SourceAttribute.read(file)?.isFrom(url: source.text) == true { found.append(paths.final) }
-            file.close()
-        }
-        return found
-    }
-
-    /// Opens the first of the files that may be the whole representation, without being proven by size and date: one of
-    /// another program, one that was touched, or one of a server without validators.
-    func candidate(among paths: [FilePath], _ representation: Representation, _ disk: Disk) -> Candidate? {
-        guard request.onConflict == .rename, !context.ignoresFinished, !request.trust.strict,
-            request.checksumList == nil, state.withLock({ $0.placement.ownPaths == nil }),
-            let total = representation.identity.totalBytes, total > 0,
-            state.withLock({ $0.digest.requested == nil && !$0.finished.isDistrusted && !$0.finished.wasCompared })
-        else { return nil }
-        for path in paths {
-            // While aria2 has not finished a file, its control file is beside it.
-            guard (try? disk.fileSystem.exists(FilePath(path.string + Aria2ControlFile.suffix))) != true,
-                let file = try? disk.fileSystem.openOurs(path, .readOnly, for: .content)
-            else { continue }
-            if let status = try? file.status(), status.length == total, mayBe(representation.identity, file, status) {
-                return Candidate(path: path, file: file, status: status, isHalf: false)
-            }
-            file.close()
-        }
-        return nil
-    }
-
-    private func mayBe(_ identity: FileIdentity, _ file: any File, _ status: FileStatus) -> Bool {
-        // The server's file has changed since this one was written or dated.
-        let isOlder =
-            identity.lastModified.flatMap { HTTPDate.parse($0) }
-            .map { status.modified.seconds < Int64($0.timeIntervalSince1970) } ?? false
-        guard let attribute = SourceAttribute.read(file) else { return !isOlder }
-        guard attribute.isFrom(url: sources[0].text) else { return false }
-        guard attribute.isOf(status), let own = attribute.etag, let tag = identity.strongTag else { return !isOlder }
-        return own == tag
-    }
-
-    /// Begins with the half file of another program, which the user named together with its URL.
-    func begin(withHalf path: FilePath, _ disk: Disk) throws(DownloadError) {
-        guard !request.sources.isEmpty else {
-            throw DownloadError(
-                .notResumable, ErrorPhrase(.foreignHalf, "\(path)", ShellWord.quote(path.string)), recovery: .needsUser)
-        }
-        do throws(FileError) {
-            let file = try disk.fileSystem.openOurs(path, .readOnly, for: .content)
-            let status: FileStatus
-            do throws(FileError) { status = try file.status() } catch {
-                file.close()
-                throw error
-            }
-            var candidate = Candidate(path: path, file: file, status: status, isHalf: true)
-            var (ranges, name) = (RangeSet(0..<status.length), HalfFile.name(path))
-            let control = FilePath(path.string + Aria2ControlFile.suffix)
-            if try disk.fileSystem.exists(control) {
-                (candidate.control, name) = (control, path.lastComponent?.string ?? name)
-                guard let written = try Self.aria2Control(control, disk) else {
-                    file.close()
-                    throw FileError(.read, control, kind: .endedEarly)
-                }
-                guard try isPlausible(written, control, candidate, disk) else {
-                    file.close()
-                    report(.event(.note(Reason(.doubtfulControl, "\(control)", "\(path)"))))
-                    return begin(with: nil)
-                }
-                if written.ranges.isEmpty { return try beginAnew(inPlaceOf: candidate, name, disk) }
-                ranges.formIntersection(written.ranges)
-            }
-            state.withLock { [candidate, name] state in
-                state.finished.candidate = candidate
-                state.placement.name = name
-            }
-            guard !ranges.isEmpty else {
-                throw FileError(.read, path, kind: .endedEarly)
-            }
-            begin(with: PartialContent(identity: FileIdentity(), ranges: ranges), isNewSource: true, isDoubtful: true)
-        } catch { throw DownloadError(error) }
-    }
-
-    /// Whether the control file may be about this file: not if Ferry has downloaded either of them, if the file is longer
-    /// than the one that aria2 began, or if the file has bytes of which none is noted. Such a file is whole, or no longer
-    /// the one that aria2 wrote, and is left as it is.
-    private func isPlausible(
-        _ written: Aria2ControlFile, _ control: FilePath, _ half: Candidate, _ disk: Disk
-    ) throws(FileError) -> Bool {
-        guard half.status.length <= written.totalBytes, SourceAttribute.read(half.file)?.isOf(half.status) != true
-        else {
-            return false
-        }
-        let record = try disk.fileSystem.openOurs(control, .readOnly, for: .content)
-        defer { record.close() }
-        guard SourceAttribute.read(record) == nil else { return false }
-        if !written.ranges.isEmpty { return true }
-        return try Self.isEmpty(half.file, length: half.status.length)
-    }
-
-    /// Whether all bytes are zero: space that was reserved.
-    private static func isEmpty(_ file: any File, length: ByteCount) throws(FileError) -> Bool {
-        var start: ByteCount = 0
-        while start < length {
-            let piece = try file.read(start..<min(length, start + 1 << 20))
-            guard !piece.isEmpty, piece.allSatisfy({ $0 == 0 }) else { return false }
-            start += ByteCount(piece.count)
-        }
-        return true
-    }
-
-    /// Begins beside a half file of which aria2 has noted no piece, as after a kill in its first minute: by its own account
-    /// nothing of the file is there, only space for it. The new file replaces it, and the control file goes after that.
-    private func beginAnew(inPlaceOf half: Candidate, _ name: String, _ disk: Disk) throws(FileError) {
-        defer { half.file.close() }
-        guard half.isUnchanged(disk) else { throw FileError(.read, half.path, kind: .endedEarly) }
+    /// Handles a 304 response: the finished file is unchanged.
+    func finishUnchanged() {
         state.withLock { state in
-            state.placement.emptyHalf = PublishedFile(half.path, half.status)
-            state.placement.name = name
+            let path: FilePath
+            switch request.destination {
+            case _ where state.finished.earlier != nil: path = state.finished.earlier?.path ?? ""
+            case .file(let name): path = FilePath(ofRequest: name)
+            case .directory(let directory, _):
+                path = FilePath(ofRequest: directory).appending(state.placement.name)
+            case .part, .stream: return
+            }
+            let known = state.machine.file.finished
+            state.finished.existing = FinishedDownload(
+                path: path.string, totalBytes: known?.totalBytes ?? 0, proof: state.machine.file.finishedProof,
+                wasAlreadyComplete: true, finalURL: state.links.finalURL?.redacted ?? "", etag: known?.etag,
+                lastModified: known?.lastModified, checksum: state.finished.earlier?.checksum)
         }
-        report(.event(.note(Reason(.nothingNoted, "\(half.path)"))))
-        begin(with: nil)
+        updates.notify()
     }
 
     /// Removes the control file of an empty half file that the published file has replaced.
@@ -175,18 +47,8 @@ extension DownloadDriver {
         try? disk.fileSystem.removeIfPresent(control)
     }
 
-    /// Reads which bytes of its file aria2 has written: it reserves the whole length at the start, and fills it at several
-    /// places. `nil` if the control file cannot be understood.
-    private static func aria2Control(_ control: FilePath, _ disk: Disk) throws(FileError) -> Aria2ControlFile? {
-        let file = try disk.fileSystem.openOurs(control, .readOnly, for: .content)
-        defer { file.close() }
-        let length = try file.status().length
-        guard length <= Aria2ControlFile.mostBytes else { return nil }
-        return Aria2ControlFile(try file.read(0..<length))
-    }
-
     /// Makes the half file the part file, after its samples have matched. Requires the lock.
-    func takeHalf(_ half: Candidate, _ disk: Disk) throws(DownloadError) {
+    func takeHalf(_ half: ExistingFile, _ disk: Disk) throws(DownloadError) {
         let directory = half.path.removingLastComponent()
         let name = state.withLock { $0.placement.name }
         do throws(FileError) {
@@ -245,7 +107,7 @@ extension DownloadDriver {
 
     /// Returns the first paths of the name, numbered if needed, at which only the half file itself may be.
     private func freePaths(
-        for half: Candidate, name: String, in directory: FilePath, _ disk: Disk
+        for half: ExistingFile, name: String, in directory: FilePath, _ disk: Disk
     ) -> DownloadPaths? {
         for number in 0...NameTaker.maxNumber {
             guard let paths = DownloadPaths(name, number: number, in: directory) else { return nil }
@@ -288,7 +150,7 @@ extension DownloadDriver {
     }
 
     /// Leaves the existing file alone: the download begins without it, under another name.
-    func leaveExisting(_ candidate: Candidate) {
+    func leaveExisting(_ candidate: ExistingFile) {
         state.withLock { state in
             state.finished.candidate = nil
             state.finished.wasCompared = true
@@ -306,37 +168,69 @@ extension DownloadDriver {
         guard let candidate = state.withLock({ $0.finished.candidate }) else { return storage.read(range, disk) }
         return try? candidate.file.read(range)
     }
+
+    // MARK: Twins
+
+    // A server without validators, or with a Last-Modified that is always now, cannot be asked whether its file is still
+    // the one that an earlier run fetched. Once all bytes are there they are compared, so that a repeated run leaves no
+    // copy.
+
+    /// Returns the file of an earlier run, or of another program, that has the wanted name and the received bytes; `nil`
+    /// if there is none, or the download was stopped. Files of other URLs are left to these.
+    ///
+    /// - Parameter digest: Returns the SHA-256 of the received bytes; called only if a file has their length.
+    func twin(
+        of total: ByteCount, proof: Proof, digest: () async throws(DownloadError) -> [UInt8]?
+    ) async throws(DownloadError) -> FinishedDownload? {
+        guard let wanted = state.withLock({ $0.placement.wanted }) else { return nil }
+        let existing = existingFiles().0
+        let candidates = await files.run { existing.twins(of: wanted, totalBytes: total, $0) }
+        defer { for candidate in candidates { candidate.file.close() } }
+        guard !candidates.isEmpty, let own = try await digest() else { return nil }
+        for candidate in candidates {
+            let other = try await read(to: total) { _ in PrefixDigest(.sha256, of: candidate.file) }?.finish()
+            guard other == own, await files.run({ candidate.isUnchanged($0) }) else { continue }
+            var finished = finished(path: candidate.path.string, total: total, proof: proof)
+            finished.wasAlreadyComplete = true
+            return finished
+        }
+        return nil
+    }
 }
 
-/// Hints about files beside a download that begins, from which it could go on.
+/// Ownership of backups, and the file that may be replaced.
 extension DownloadDriver {
-    /// Reports the files under the names of an unfinished download of `name`, with the command that goes on with them.
-    func hintAtHalves(of name: String, in directory: FilePath, _ identity: FileIdentity, _ disk: Disk) {
-        guard request.onConflict == .rename, !context.ignoresFinished,
-            state.withLock({ $0.placement.ownPaths == nil }),
-            let paths = DownloadPaths(directory: directory, name: name)
-        else { return }
-        let record = try? Journal.read(at: paths.journal, fileSystem: disk.fileSystem)
-        if let record, !isAnothers(record.id), record.identity.totalBytes ?? record.totalBytes == identity.totalBytes,
-            record.identity.etag == identity.etag, !record.claimed.isEmpty
-        {
-            report(.event(.note(Reason(.partFits, "\(paths.part)", ShellWord.quote(paths.part.string)))))
-        }
-        for path in HalfFile.paths(of: paths) where path != paths.part || record == nil {
-            guard let status = try? disk.fileSystem.ours(at: path, for: .content), status.length > 0,
-                identity.totalBytes.map({ status.length < $0 }) ?? true, status.mode != PartFile.mode,
-                path != paths.final || !isFerrys(path, disk)
-            else { continue }
-            report(
-                .event(
-                    .note(
-                        Reason(.mayBeHalf, "\(path)", ByteText.size(status.length), ShellWord.quote(path.string)))))
-        }
+    /// The file that the finished one replaces: that of an earlier run, or one that has no byte of the download.
+    var replaced: PublishedFile? { context.replaces ?? state.withLock { $0.placement.emptyHalf } }
+
+    /// The file that is replaced, if it is unchanged.
+    func earlierFile(_ disk: Disk) -> FilePath? {
+        own.earlierFile(orEmpty: state.withLock { $0.placement.emptyHalf }, disk)
     }
 
-    private func isFerrys(_ path: FilePath, _ disk: Disk) -> Bool {
-        guard let file = try? disk.fileSystem.openOurs(path, .readOnly, for: .content) else { return false }
-        defer { file.close() }
-        return SourceAttribute.read(file) != nil
+    /// Returns the downloads that may own the backup which this download replaces.
+    func asideOwner(_ record: JournalRecord? = nil) -> BackupPair.Owner {
+        state.withLock { own.owner(of: $0.placement.backup, $0.links.given, [record, $0.placement.record]) }
+    }
+
+    /// Returns the error for a name that is taken and has no alternative, with the ownership flaw of a foreign file.
+    func blocked(by path: FilePath, _ disk: Disk) -> DownloadError {
+        if let flaw = try? disk.fileSystem.flaw(at: path), flaw != .notRegular {
+            return DownloadError(FileError(.create, path, kind: .notOurs(flaw)))
+        }
+        return DownloadError(.conflict, ErrorPhrase(.inTheWay, "\(path)"), recovery: .needsUser)
+    }
+
+    /// Returns whether an announced small file got its name, which is then durable. Blocks.
+    ///
+    /// `syncs`: as in the request. A file that was written without syncing is not trusted.
+    package static func recoverAnnounced(
+        _ file: PublishedFile, syncs: Bool, fileSystem: any FileSystem
+    ) throws(DownloadError) -> Bool {
+        guard syncs, file.isUnchanged(for: .content, fileSystem: fileSystem) else { return false }
+        do throws(FileError) {
+            try fileSystem.syncDirectoryIfSupported(FilePath(file.path).parent)
+        } catch { throw DownloadError(error) }
+        return true
     }
 }

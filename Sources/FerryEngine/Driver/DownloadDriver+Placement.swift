@@ -62,14 +62,18 @@ extension DownloadDriver {
             if try await isDecided(by: object) { return false }
         }
         takeBackAside(name, in: directory, disk)
-        let known = [state.withLock { $0.finished.path } ?? path] + copies(of: path, disk)
+        let (existing, facts) = existingFiles()
+        let known = [facts.earlier?.path ?? path] + own.copies(of: path, from: sources[0], disk)
+        let finalURL = state.withLock { $0.links.finalURL?.redacted ?? "" }
         for path in known {
-            guard let existing = self.existing(at: path, representation: representation, disk) else { continue }
-            state.withLock { $0.finished.existing = existing }
+            guard let found = existing.finished(at: path, as: representation, finalURL: finalURL, disk) else {
+                continue
+            }
+            state.withLock { $0.finished.existing = found }
             updates.notify()
             return false
         }
-        if let candidate = self.candidate(among: known, representation, disk) {
+        if !facts.wasCompared, let candidate = existing.candidate(among: known, representation.identity, disk) {
             report(.event(.note(Reason(.comparingExisting, "\(candidate.path)"))))
             state.withLock { state in
                 state.finished.candidate = candidate
@@ -90,7 +94,9 @@ extension DownloadDriver {
             storage.set(.small(Storage.Small(name: name, directory: directory, reserve: reserve)))
             return true
         }
-        hintAtHalves(of: name, in: directory, representation.identity, disk)
+        for hint in existing.hints(of: name, in: directory, representation.identity, disk) {
+            report(.event(.note(hint)))
+        }
         warnOfRestarts(representation)
         guard let pair = try makePair(name: name, in: directory, total: total, disk) else { return false }
         storage.set(.pair(pair))
@@ -117,7 +123,7 @@ extension DownloadDriver {
 
     /// Returns the names under which a checksum list may contain the file.
     private func names(of representation: Representation, url: DownloadURL) -> [String] {
-        [SafeName.make(representation.suggestedName, url: sources[0], finalURL: url)] + namesBeforehand
+        [SafeName.make(representation.suggestedName, url: sources[0], finalURL: url)] + own.names(from: sources)
     }
 
     /// Applies the rules `fail` and `skip` to an existing file, before any byte of the body is read.
@@ -162,7 +168,7 @@ extension DownloadDriver {
         for representation: Representation, url: DownloadURL, _ disk: Disk
     ) throws(DownloadError) -> (FilePath, String) {
         // A restart keeps the name of the interrupted download.
-        if let own = state.withLock({ $0.placement.ownPaths }) { return (own.directory, own.name) }
+        if let own = state.withLock({ $0.placement.backup.ownPaths }) { return (own.directory, own.name) }
         // A repeated download replaces the file that its earlier run published.
         if let earlier = earlierFile(disk), let name = earlier.lastComponent {
             return (earlier.removingLastComponent(), name.string)
@@ -170,15 +176,17 @@ extension DownloadDriver {
         switch request.destination {
         case .stream: throw DownloadError(.internal, "a stream has no name")
         case .file(let path):
-            let target = absolute(path)
+            let target = FilePath(ofRequest: path)
             return (target.removingLastComponent(), target.lastComponent?.string ?? "download")
         case .directory(let path, _):
-            return (absolute(path), SafeName.make(representation.suggestedName, url: sources[0], finalURL: url))
+            return (
+                FilePath(ofRequest: path), SafeName.make(representation.suggestedName, url: sources[0], finalURL: url)
+            )
         case .part(let path):
-            guard let paths = DownloadPaths(of: absolute(path)) else {
+            guard let paths = DownloadPaths(of: FilePath(ofRequest: path)) else {
                 throw DownloadError(.invalidRequest, ErrorPhrase(.notAPartFile, "\(path)"))
             }
-            return (paths.directory, withWholeName(paths, disk).name)
+            return (paths.directory, paths.withWholeName(disk.fileSystem).name)
         }
     }
 
@@ -188,10 +196,10 @@ extension DownloadDriver {
 
     /// Adopts a backup under this name that belongs to a run interrupted before it had created its new part file.
     private func takeBackAside(_ name: String, in directory: FilePath, _ disk: Disk) {
-        guard state.withLock({ $0.placement.ownPaths }) == nil,
+        guard state.withLock({ $0.placement.backup.ownPaths }) == nil,
             let paths = DownloadPaths(directory: directory, name: name),
             let record = try? Journal.read(at: paths.oldJournal, fileSystem: disk.fileSystem),
-            record.names(sources[0]), !isAnothers(record.id)
+            record.names(sources[0]), !own.isAnothers(record.id)
         else { return }
         state.withLock { $0.placement.backup = .found(paths, id: record.id) }
     }
@@ -211,15 +219,15 @@ extension DownloadDriver {
     private func makePair(
         name: String, in directory: FilePath, total: ByteCount?, _ disk: Disk
     ) throws(DownloadError) -> Storage.Pair? {
-        if state.withLock({ $0.placement.ownPaths }) == nil { try checkUnread(name, in: directory, disk) }
+        if state.withLock({ $0.placement.backup.ownPaths }) == nil { try checkUnread(name, in: directory, disk) }
         let taken: NameTaker.Result
         do throws(PartFileError) {
-            if let paths = state.withLock({ $0.placement.ownPaths }) {
+            if let paths = state.withLock({ $0.placement.backup.ownPaths }) {
                 // The name already belongs to this download, and its earlier files are in the backup.
                 taken = .taken(try PartFile.create(at: paths.part, fileSystem: disk.fileSystem), paths, nil)
             } else {
                 taken = try NameTaker(
-                    fileSystem: disk.fileSystem, ownAside: state.withLock { $0.placement.foundBackup }
+                    fileSystem: disk.fileSystem, ownAside: state.withLock { $0.placement.backup.foundPaths }
                 )
                 .take(
                     // The rule of an upload is for its object.
@@ -342,29 +350,17 @@ extension DownloadDriver {
             // The machine ends such a download instead.
             throw DownloadError(.notResumable, ErrorPhrase(.streamBroke, reason))
         case .pair(let pair):
-            let aside = BackupPair(pair.paths, fileSystem: disk.fileSystem, syncs: request.syncsToDisk)
-            do throws(FileError) {
-                guard try aside.isFree(for: asideOwner()) else {
-                    // The backup belongs to another download: the pair stays, and this download takes another name.
-                    storage.close(disk)
-                    return state.withLock { $0.placement.backup = .none }
-                }
-                try aside.move()
-            } catch { throw DownloadError(error) }
-            environment.knownJournals(in: pair.paths.directory)?.remove(pair.paths.journal)
+            let index = environment.knownJournals(in: pair.paths.directory)
+            let backup = try pair.setAside(for: asideOwner(), syncs: request.syncsToDisk, from: index, disk)
             storage.close(disk)
-            let old = try? Journal.read(at: pair.paths.oldJournal, fileSystem: disk.fileSystem)
-            state.withLock { $0.placement.backup = .own(pair.paths, id: old?.id) }
+            state.withLock { $0.placement.backup = backup }
         }
     }
 
     /// Removes a pair that claims nothing, which frees its name.
     func forgetPair(_ disk: Disk) throws(DownloadError) {
         guard let pair = storage.pair else { return }
-        // A part file without a journal would block its name permanently, so the journal is removed last.
-        do throws(FileError) { try pair.part(disk).remove() } catch { throw DownloadError(error) }
-        do throws(JournalError) { try pair.journal(disk).remove() } catch { throw DownloadError(error) }
-        environment.knownJournals(in: pair.paths.directory)?.remove(pair.paths.journal)
+        try pair.remove(from: environment.knownJournals(in: pair.paths.directory), disk)
         storage.close(disk)
     }
 
@@ -376,7 +372,7 @@ extension DownloadDriver {
             try await files.run { [self] disk throws(DownloadError) in try setAside(reason, disk) }
             state.withLock { state in
                 state.machine.restarted()
-                state.digest.offered = nil
+                state.digest.gaveUpHeldContent()
             }
             return true
         } catch {
@@ -394,7 +390,7 @@ extension DownloadDriver {
 
     /// Removes the backup that this download's file replaces.
     func removeAside(_ disk: Disk) {
-        guard let own = state.withLock({ $0.placement.backupPaths }) else { return }
+        guard let own = state.withLock({ $0.placement.backup.paths }) else { return }
         try? BackupPair(own, fileSystem: disk.fileSystem, syncs: false).remove(of: asideOwner())
     }
 }

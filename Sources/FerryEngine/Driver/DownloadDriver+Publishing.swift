@@ -65,7 +65,7 @@ extension DownloadDriver {
             if let path = try await publishSmall(small) {
                 let finished = finished(path: path, total: total, proof: finalProof)
                 await keepPieces(of: finished)
-                try await tellPublished(finished)
+                try await context.tellPublished(finished, files)
                 return finished
             }
             if let existing = state.withLock({ $0.finished.existing }) { return existing }
@@ -90,7 +90,7 @@ extension DownloadDriver {
                     finalProof = .digest
                 }
                 let recorded = found.recorded ?? expected.map { RecordedDigests(checksum: $0) }
-                state.withLock { $0.digest.recorded = recorded }
+                state.withLock { $0.digest.computed(recorded) }
             }
             if request.trust.strict, !finalProof.isStrict {
                 await checkpoint()
@@ -247,7 +247,7 @@ extension DownloadDriver {
         case .published(let published):
             for note in published.notes { report(.event(.note(note.reason))) }
             state.withLock { $0.placement.name = published.name }
-            if state.withLock({ $0.placement.backupPaths }) != nil { await files.run { [self] in removeAside($0) } }
+            if state.withLock({ $0.placement.backup.paths }) != nil { await files.run { [self] in removeAside($0) } }
             return published.path.string
         case .needsPartFile: return nil
         case .exists(let path):
@@ -298,10 +298,13 @@ extension DownloadDriver {
         state.withLock { $0.placement.name = published.name }
         let finished = finished(path: published.path.string, total: total, proof: proof)
         await keepPieces(of: finished)
-        try await tellPublished(finished)
+        try await context.tellPublished(finished, files)
         await files.run { [self] in
             note(published.path, $0.fileSystem)
-            removeRest(of: pair.paths, pair.journal($0), record, syncs: false, $0)
+            let backup = BackupPair(pair.paths, fileSystem: $0.fileSystem, syncs: false)
+            if backup.removeRest(pair.journal($0), of: asideOwner(record), syncs: false) {
+                environment.knownJournals(in: pair.paths.directory)?.remove(pair.paths.journal)
+            }
             removeControl(of: published.path, $0)
         }
         return finished
@@ -374,16 +377,6 @@ extension DownloadDriver {
                     SmallFilePublisher(fileSystem: disk.fileSystem, syncs: syncs))
             }
         } catch { throw DownloadError(error) }
-    }
-
-    /// Reports to the observer that the file has its final name.
-    func tellPublished(_ finished: FinishedDownload) async throws(DownloadError) {
-        guard let observer = context.observer else { return }
-        let file = try await files.run { disk throws(DownloadError) in
-            try PublishedFile.read(finished.path, fileSystem: disk.fileSystem)
-        }
-        guard let file else { throw DownloadError(.disk, ErrorPhrase(.removedAtOnce, finished.path)) }
-        try await observer.didPublish(finished, file)
     }
 }
 

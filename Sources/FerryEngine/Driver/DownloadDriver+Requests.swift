@@ -40,7 +40,7 @@ extension DownloadDriver {
     }
 
     /// Uses a half file after its samples have matched, and leaves a whole one with other samples.
-    private func decide(on candidate: Candidate) async {
+    private func decide(on candidate: ExistingFile) async {
         let file = state.withLock { $0.machine.file }
         let (isExamining, isProven) = (file.isExamined, file.weakestJoin != nil)
         if !candidate.isHalf {

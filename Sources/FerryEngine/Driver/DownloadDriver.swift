@@ -11,8 +11,8 @@ import SystemPackage
 /// Runs one download: executes the commands of ``TransferMachine`` by means of Transfer, Disk and Journal.
 ///
 /// ```
-/// look for existing files ─► tick: open, cut, checkpoint ─► verify ─► publish
-///                                   │ each connection: next? ─► fetch ─► head? ─► place, write, place, write…
+/// Preparation ─► tick: open, cut, checkpoint ─► verify ─► publish
+///                 │ each connection: next? ─► fetch ─► head? ─► place, write, place, write…
 /// ```
 ///
 /// Invariants: ``TransferMachine`` makes every decision, under one lock; every connection task is in `tasks` and is
@@ -50,6 +50,8 @@ package final class DownloadDriver: Sendable {
     let files: FileIO
     let settings: DriverSettings
     let context: RunContext
+    /// Which files on the disk are those of this download.
+    let own: OwnFiles
     let report: @Sendable (Report) -> Void
     let storage = Storage()
     let updates = AsyncEvent()
@@ -78,6 +80,7 @@ package final class DownloadDriver: Sendable {
         files = environment.files.confined(to: request.root)
         self.settings = settings.with(request)
         self.context = context
+        own = OwnFiles(id: id, request: request, context: context)
         self.report = report
         self.loop = loop ?? environment.loop()
         throttle = Throttle(rate: request.rateLimit, clock: environment.clock)
@@ -131,7 +134,7 @@ package final class DownloadDriver: Sendable {
         let start = environment.clock.now()
         let outcome: Outcome
         do throws(DownloadError) {
-            let existing = try await files.stay { disk async throws(DownloadError) in try await prepare(disk) }
+            let existing = try await begin()
             let end: Outcome = if let existing { .completed(existing) } else { try await transfer() }
             if case .completed(let file) = end {
                 if !file.wasAlreadyComplete { environment.metrics.completed(in: environment.clock.now() - start) }

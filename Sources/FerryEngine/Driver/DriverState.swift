@@ -103,22 +103,13 @@ extension DownloadDriver {
     /// The record describes the file that the storage has a place for, unless `isReplacing`: then the machine has
     /// switched to a new representation, and the storage has not.
     struct Placement {
-        /// The pair that the new file replaces once it is published.
-        enum Backup {
-            case none
-            /// Another pair of this run, which had these paths, and gives them to the new one.
-            case own(DownloadPaths, id: String?)
-            /// A backup that an interrupted run of this download left.
-            case found(DownloadPaths, id: String)
-        }
-
         /// The file's name, final or expected.
         var name: String
         /// The object that the file becomes; `nil` if it stays a file, or that is not known yet.
         var object: DownloadURL?
         var record: JournalRecord?
         var tags: JournalTags?
-        var backup = Backup.none
+        var backup = Prepared.Backup.none
         var isReplacing = false
         /// The file with no byte of the download, only space for it, that the finished one replaces.
         var emptyHalf: PublishedFile?
@@ -133,56 +124,10 @@ extension DownloadDriver {
             wanted = wanted ?? path
         }
 
-        /// The paths that belong to this download although they do not exist.
-        var ownPaths: DownloadPaths? { if case .own(let paths, _) = backup { paths } else { nil } }
-        var foundBackup: DownloadPaths? { if case .found(let paths, _) = backup { paths } else { nil } }
-        var backupPaths: DownloadPaths? { ownPaths ?? foundBackup }
-
-        /// The id in the backup's journal.
-        var backupID: String? {
-            switch backup {
-            case .none: nil
-            case .own(_, let id): id
-            case .found(_, let id): id
-            }
-        }
-    }
-
-    /// The required digest of the whole file.
-    struct ExpectedDigest {
-        /// The digest of the request or of its list of checksums, else of an earlier run.
-        var requested: Checksum?
-        /// Where ``requested`` is from.
-        var origin: Reason
-        /// The digest that the server sent to an earlier run.
-        var offered: Checksum?
-        /// The digests of the pieces from the document that the server named.
-        var describedPieces: PieceDigests?
-        /// A digest of an earlier run that its file did not have, and that was not given again.
-        var dropped: Checksum?
-        /// The digests of the complete file that are kept with it.
-        var recorded: RecordedDigests?
-
-        init(_ request: DownloadRequest) {
-            requested = request.checksum
-            origin = Reason(.checksumOfRequest)
-        }
-
-        /// Returns the digests for the partial content of a journal: those that are given now, else the journal's. A
-        /// refuted one is not expected again by another request of the same URL.
-        init(_ request: DownloadRequest, _ record: JournalRecord, isSameDownload: Bool) {
-            self.init(request)
-            guard !request.ignoresEarlierChecksum else { return }
-            offered = record.offered.flatMap { try? Checksum(parsing: $0) }
-            guard requested == nil, request.checksumList == nil,
-                let earlier = record.checksum.flatMap({ try? Checksum(parsing: $0) })
-            else { return }
-            let isRefuted = record.mismatch?.expected == record.checksum
-            if isRefuted, !isSameDownload, !request.sources.isEmpty {
-                dropped = earlier
-            } else {
-                (requested, origin) = (earlier, Reason(.checksumOfEarlierRun))
-            }
+        /// Takes what was there before the run.
+        mutating func take(_ prepared: Prepared) {
+            (name, record) = (prepared.name, prepared.record)
+            (backup, emptyHalf) = (prepared.backup, prepared.emptyHalf)
         }
     }
 
@@ -190,16 +135,12 @@ extension DownloadDriver {
     struct Finished {
         /// The file that existed already and satisfies the request.
         var existing: FinishedDownload?
-        /// The published file according to a journal or its attribute, while it is being verified.
-        var path: FilePath?
-        /// Its validators according to its attribute.
-        var known: FileIdentity?
-        /// Its digest according to its attribute.
-        var checksum: Checksum?
+        /// The file about which the server is asked.
+        var earlier: Prepared.EarlierFile?
         /// The file with the final name was never synced, and the system has rebooted since.
         var isDistrusted = false
         /// The existing file that is compared by samples.
-        var candidate: DownloadDriver.Candidate?
+        var candidate: ExistingFile?
         /// An existing file was compared, and was not the server's.
         var wasCompared = false
         var contentType: String?

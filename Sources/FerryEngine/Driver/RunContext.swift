@@ -34,6 +34,18 @@ package struct RunContext: Sendable {
     }
 }
 
+extension RunContext {
+    /// Reports to the observer that the file has its final name.
+    func tellPublished(_ finished: FinishedDownload, _ files: FileIO) async throws(DownloadError) {
+        guard let observer else { return }
+        let file = try await files.run { disk throws(DownloadError) in
+            try PublishedFile.read(finished.path, fileSystem: disk.fileSystem)
+        }
+        guard let file else { throw DownloadError(.disk, ErrorPhrase(.removedAtOnce, finished.path)) }
+        try await observer.didPublish(finished, file)
+    }
+}
+
 /// Observes publishing, so that a catalogue knows every published file whenever a crash occurs.
 ///
 /// Small files: `willPublish`, name, `didPublish`. Others: name, `didPublish`, then removal of the journal.

@@ -23,6 +23,34 @@ final class Storage: Sendable {
         func part(_ disk: Disk) -> PartFile { files.part }
         func journal(_ disk: Disk) -> Journal { files.journal }
         func hasSamePart(as other: Pair) -> Bool { files.part === other.files.part }
+
+        /// Closes the files, which releases their locks; deletes nothing.
+        func close(_ disk: Disk) {
+            files.journal.close()
+            files.part.close()
+        }
+
+        /// Removes both files. The journal is removed last: a part file without one would block its name permanently.
+        func remove(from index: JournalIndex?, _ disk: Disk) throws(DownloadError) {
+            do throws(FileError) { try files.part.remove() } catch { throw DownloadError(error) }
+            do throws(JournalError) { try files.journal.remove() } catch { throw DownloadError(error) }
+            index?.remove(paths.journal)
+        }
+
+        /// Moves both files to the backup, and returns it; they stay open. If the present backup does not belong to
+        /// `owner`, nothing is moved, and there is no backup of this download.
+        func setAside(
+            for owner: BackupPair.Owner, syncs: Bool, from index: JournalIndex?, _ disk: Disk
+        ) throws(DownloadError) -> Prepared.Backup {
+            let aside = BackupPair(paths, fileSystem: disk.fileSystem, syncs: syncs)
+            do throws(FileError) {
+                guard try aside.isFree(for: owner) else { return .none }
+                try aside.move()
+            } catch { throw DownloadError(error) }
+            index?.remove(paths.journal)
+            let old = try? Journal.read(at: paths.oldJournal, fileSystem: disk.fileSystem)
+            return .own(paths, id: old?.id)
+        }
     }
 
     /// A small file that is not on disk yet.
@@ -134,10 +162,7 @@ final class Storage: Sendable {
             defer { place = .none }
             return place
         }
-        if case .pair(let pair) = last {
-            pair.journal(disk).close()
-            pair.part(disk).close()
-        }
+        if case .pair(let pair) = last { pair.close(disk) }
     }
 }
 

@@ -1,0 +1,75 @@
+import FerryCore
+import Synchronization
+import SystemPackage
+
+/// The beginning of a run: what was on the disk becomes the state of the transfer.
+extension DownloadDriver {
+    /// Looks for existing files and initializes the machine. Returns a result if nothing has to be fetched at all.
+    func begin() async throws(DownloadError) -> FinishedDownload? {
+        let name = state.withLock { $0.placement.name }
+        let prepared = await files.stay { disk async -> Prepared in
+            var preparation = Preparation(own, name: name, environment, files, settings, report: report) { [self] in
+                stopWanted != nil
+            }
+            return await preparation.run(disk)
+        }
+        return try take(prepared)
+    }
+
+    /// Takes over the open files; from here on the storage owns them.
+    private func take(_ prepared: Prepared) throws(DownloadError) -> FinishedDownload? {
+        state.withLock { state in
+            state.links.urls = prepared.sources
+            state.placement.take(prepared)
+            state.digest = prepared.digest
+            (state.finished.earlier, state.finished.isDistrusted) = (prepared.earlier, prepared.isDistrusted)
+        }
+        switch prepared.start {
+        case .finished(let file): return file
+        case .failed(let error, let pair):
+            if let pair { storage.set(.pair(pair)) }
+            throw error
+        case .resume(let pair, let held):
+            storage.set(.pair(pair))
+            start(with: held)
+        case .compare(let half, let ranges):
+            state.withLock { $0.finished.candidate = half }
+            start(
+                with: Prepared.Held(
+                    content: PartialContent(identity: FileIdentity(), ranges: ranges), totalBytes: nil,
+                    weakestJoin: nil, isNewSource: true, isDoubtful: true))
+        case .fresh:
+            if case .stream(let descriptor) = request.destination { storage.set(.stream(OutputStream(descriptor))) }
+            start(with: nil, finished: prepared.earlier?.identity)
+        }
+        return nil
+    }
+
+    /// Initializes the machine.
+    private func start(with held: Prepared.Held?, finished: FileIdentity? = nil) {
+        var rules = TransferMachine.Settings()
+        var isStream = false
+        if case .stream = request.destination { isStream = true }
+        rules.memory = context.retries ?? RetryMemory()
+        rules.stallTimeout = settings.stallTimeout
+        (rules.maxAttempts, rules.maxFirstAttempts) = (settings.maxAttempts, settings.maxFirstAttempts)
+        rules.maxBytes = request.maxBytes
+        rules.expectedBytes = request.expectedBytes
+        rules.syncs = request.syncsToDisk && !isStream
+        rules.isStream = isStream
+        rules.isNewSource = held?.isNewSource ?? false
+        rules.doubtsHeld = held?.isDoubtful ?? false
+        state.withLock { state in
+            rules.sources = state.links.urls.count
+            rules.sourceNames = state.links.urls.map(\.redacted)
+            rules.maxConnections = isStream ? 1 : state.maxConnections
+            rules.rules = ResumeRules(
+                trust: request.trust, hasDigest: state.digest.requested != nil || request.hasDigest)
+            state.machine = TransferMachine(
+                settings: rules, held: held?.content, total: held?.totalBytes, weakestJoin: held?.weakestJoin,
+                finished: finished)
+            state.startedAt = environment.clock.now()
+        }
+        report(.state(.downloading))
+    }
+}

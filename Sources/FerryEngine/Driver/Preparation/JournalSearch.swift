@@ -1,0 +1,163 @@
+import FerryCore
+import SystemPackage
+
+/// Finds what a download goes on with: the part file of an earlier run, or the half file of another program.
+///
+/// ```
+/// part file of the last run of this download ─► named
+/// destination: a stream                      ─► stream
+///              a part file                   ─► named, without a journal: half
+///              a file or a directory         ─► begun (a journal has the URL), else nothing
+/// ```
+/// It opens no file for writing. The only change is that it creates the directory.
+struct JournalSearch {
+    enum Found: Hashable {
+        /// The list or the user named the part file, so the run goes on with it or fails.
+        case named(DownloadPaths)
+        /// A journal of an earlier download of the URL; if it cannot be used, another name is taken.
+        case begun(DownloadPaths)
+        case half(FilePath)
+        /// No journal; a finished file may have this path.
+        case nothing(final: FilePath)
+        case stream
+    }
+
+    private let own: OwnFiles
+    private let environment: EngineEnvironment
+    /// The expected name of the file.
+    private let name: String
+    private let note: (Reason) -> Void
+    private var request: DownloadRequest { own.request }
+
+    init(_ own: OwnFiles, _ environment: EngineEnvironment, name: String, note: @escaping (Reason) -> Void) {
+        self.own = own
+        self.environment = environment
+        self.name = name
+        self.note = note
+    }
+
+    func run(_ disk: Disk) throws(DownloadError) -> Found {
+        _ = try request.destination.resolved()
+        if let paths = pathsOfLastRun(disk) { return .named(paths) }
+        switch request.destination {
+        case .stream: return .stream
+        case .part(let path):
+            let path = FilePath(ofRequest: path)
+            guard let paths = DownloadPaths(of: path) else {
+                throw DownloadError(.invalidRequest, ErrorPhrase(.notAPartFile, "\(path)"))
+            }
+            return try isForeign(path, paths, disk) ? .half(path) : .named(paths)
+        case .file(let path):
+            let target = FilePath(ofRequest: path)
+            guard let name = target.lastComponent?.string,
+                let paths = DownloadPaths(directory: target.removingLastComponent(), name: name)
+            else { throw DownloadError(.invalidRequest, ErrorPhrase(.notAFileName, "\(path)")) }
+            try ready(paths.directory, disk)
+            return try begun(paths, disk).map { .begun($0) } ?? .nothing(final: paths.final)
+        case .directory(let path, _):
+            let directory = FilePath(ofRequest: path)
+            try ready(directory, disk)
+            if let journal = try journal(for: request.sources[0].text, in: directory, disk),
+                let paths = DownloadPaths(of: journal)
+            {
+                return .begun(paths)
+            }
+            if let own = DownloadPaths(directory: directory, name: name)?.journal,
+                let problem = try problem(with: own, in: directory, disk), problem.flaw == nil
+            {
+                note(Reason(.otherNameBegun, problem.phrase))
+            }
+            return .nothing(final: directory.appending(name))
+        }
+    }
+
+    /// Returns the paths of the part file that this download's earlier run left, if it still exists.
+    private func pathsOfLastRun(_ disk: Disk) -> DownloadPaths? {
+        guard let path = own.context.partPath, let paths = DownloadPaths(of: FilePath(ofRequest: path)) else {
+            return nil
+        }
+        do throws(JournalError) {
+            let record = try Journal.read(at: paths.journal, fileSystem: disk.fileSystem)
+            if record.id == own.id.rawValue { return paths }
+            note(Reason(.belongsToAnother, "\(paths.part)"))
+        } catch .missing {
+            // A file that was kept in memory has no journal.
+        } catch {
+            note(.phrase(error.phrase))
+        }
+        return nil
+    }
+
+    /// Returns the paths of an earlier download of the URL that was to have this name: under the name itself or, if it
+    /// was in use, a numbered one.
+    private func begun(_ paths: DownloadPaths, _ disk: Disk) throws(DownloadError) -> DownloadPaths? {
+        let most = request.onConflict == .rename ? NameTaker.maxNumber : 0
+        for number in 0...most {
+            guard let source = request.sources.first,
+                let next = DownloadPaths(paths.name, number: number, in: paths.directory)
+            else { break }
+            let record = try? Journal.read(at: next.journal, fileSystem: disk.fileSystem)
+            if let record, !own.isAnothers(record.id), record.names(source) { return next }
+            if !next.isInUse(disk.fileSystem) { break }
+        }
+        return try paths.hasJournal(disk.fileSystem) ? paths : nil
+    }
+
+    /// Returns whether the file at a requested path is there, without a journal.
+    private func isForeign(_ path: FilePath, _ paths: DownloadPaths, _ disk: Disk) throws(DownloadError) -> Bool {
+        if try paths.hasJournal(disk.fileSystem) { return false }
+        do throws(FileError) { return try disk.fileSystem.exists(path) } catch { throw DownloadError(error) }
+    }
+
+    /// Creates the directory if needed and throws if it is not writable, before any byte is fetched.
+    private func ready(_ directory: FilePath, _ disk: Disk) throws(DownloadError) {
+        do throws(FileError) {
+            if let status = try disk.fileSystem.statusIfPresent(directory) {
+                if status.kind == .symbolicLink, let root = request.root, FilePath(ofRequest: root) != directory {
+                    throw FileError(.open, directory, kind: .confined)
+                }
+            } else {
+                try disk.fileSystem.makeDirectories(directory, syncs: request.syncsToDisk)
+            }
+        } catch { throw DownloadError(error) }
+        guard disk.fileSystem.isWritable(directory) else {
+            throw DownloadError(.disk, ErrorPhrase(.directoryReadOnly, "\(directory)"))
+        }
+    }
+
+    /// Returns the journal of an earlier download of the URL. One whose name was chosen is left, unless it is the
+    /// expected one: a program looks for the file there. So is one whose name avoids a conflict about which the request
+    /// has another rule. That is reported.
+    private func journal(
+        for url: String, in directory: FilePath, _ disk: Disk
+    ) throws(DownloadError) -> FilePath? {
+        do {
+            let index = try environment.journals(in: directory, disk)
+            index.lookAgain(with: disk.fileSystem)
+            let paths = index.paths(forURL: url)
+            if paths.isEmpty { return nil }
+            let records = index.records
+            let ours = paths.filter { path in records[path].map { !own.isAnothers($0.id) } ?? true }
+            let found = ours.first { path in
+                let original = DownloadPaths(of: path)?.unnumbered
+                if request.onConflict != .rename, let original, original.isInUse(disk.fileSystem) { return false }
+                let requested = records[path]?.requestedName
+                return [requested, original?.name].contains { $0?.hasSameBytes(as: name) == true } || requested == nil
+            }
+            if let found { return found }
+            if let part = ours.first.flatMap(DownloadPaths.init(of:))?.part {
+                note(Reason(.partOfOtherName, "\(part)", ShellWord.quote(part.string)))
+            }
+            return nil
+        } catch { throw DownloadError(error) }
+    }
+
+    /// Returns why the journal at this download's default path cannot be used.
+    private func problem(
+        with path: FilePath, in directory: FilePath, _ disk: Disk
+    ) throws(DownloadError) -> JournalError? {
+        do { return try environment.journals(in: directory, disk).problems.first { $0.path == path }?.error } catch {
+            throw DownloadError(error)
+        }
+    }
+}

@@ -1,0 +1,400 @@
+import FerryCore
+import SystemPackage
+
+/// Finds out what is on the disk for a download before its first request, and settles what earlier runs have left.
+///
+/// ```
+/// JournalSearch ─► named, begun ─► open the journal ─► finish an interrupted move or publication ─► PartClaims: resume
+///               ─► half ─► ForeignHalf: compare          │ the part file is missing, or its bytes do not count
+///               ─► nothing ─► a finished file?           ▼
+///                               └──────────────────────► fresh
+/// ```
+/// It ends where the server must be asked: what only a response can decide is not its matter. It knows no machine, no
+/// storage and no lock; all that it has found is in ``Prepared``. Its notes are reported when they are found, because a
+/// digest of an earlier file may take minutes.
+struct Preparation {
+    private let own: OwnFiles
+    private let environment: EngineEnvironment
+    private let files: FileIO
+    private let listing: ChecksumListing
+    private let report: (DownloadDriver.Report) -> Void
+    private let isStopped: () -> Bool
+    private var found: Prepared
+    /// The open part file, until it is given up.
+    private var pair: Storage.Pair?
+
+    private var request: DownloadRequest { own.request }
+    private var context: RunContext { own.context }
+
+    /// - Parameters:
+    ///   - name: The expected name of the file.
+    ///   - isStopped: Whether reading a file is to end early; the answer does not count then.
+    init(
+        _ own: OwnFiles, name: String, _ environment: EngineEnvironment, _ files: FileIO, _ settings: DriverSettings,
+        report: @escaping (DownloadDriver.Report) -> Void, isStopped: @escaping () -> Bool
+    ) {
+        self.own = own
+        self.environment = environment
+        self.files = files
+        listing = ChecksumListing(own.request, environment, settings)
+        self.report = report
+        self.isStopped = isStopped
+        found = Prepared(sources: own.request.sources, name: name, digest: ExpectedDigest(own.request))
+    }
+
+    /// Must be called once only.
+    mutating func run(_ disk: Disk) async -> Prepared {
+        do throws(DownloadError) {
+            let start = try await begin(disk)
+            found.start = start
+        } catch {
+            found.start = .failed(error, pair)
+        }
+        return found
+    }
+
+    private mutating func begin(_ disk: Disk) async throws(DownloadError) -> Prepared.Start {
+        let search = JournalSearch(own, environment, name: found.name) { [report] in report(.event(.note($0))) }
+        switch try search.run(disk) {
+        case .named(let paths): return try await goOn(with: paths, isNamed: true, disk)
+        case .begun(let paths): return try await goOn(with: paths, isNamed: false, disk)
+        case .half(let path): return try begin(withHalf: path, disk)
+        case .nothing(let final): return try await begin(unlessFinished: final, disk)
+        case .stream: return .fresh
+        }
+    }
+
+    private func note(_ reason: Reason) { report(.event(.note(reason))) }
+
+    private mutating func begin(withHalf path: FilePath, _ disk: Disk) throws(DownloadError) -> Prepared.Start {
+        guard !request.sources.isEmpty else {
+            throw DownloadError(
+                .notResumable, ErrorPhrase(.foreignHalf, "\(path)", ShellWord.quote(path.string)), recovery: .needsUser)
+        }
+        let half: ForeignHalf
+        do throws(FileError) { half = try ForeignHalf(at: path, disk) } catch { throw DownloadError(error) }
+        switch half {
+        case .compare(let file, let ranges, let name):
+            found.name = name
+            return .compare(file, ranges)
+        case .empty(let file, let name):
+            (found.emptyHalf, found.name) = (file, name)
+            note(Reason(.nothingNoted, "\(path)"))
+        case .doubtful(let control): note(Reason(.doubtfulControl, "\(control)", "\(path)"))
+        }
+        return .fresh
+    }
+
+    // MARK: Finished files
+
+    private mutating func begin(
+        unlessFinished path: FilePath, _ disk: Disk
+    ) async throws(DownloadError) -> Prepared.Start {
+        if let file = try await finished(path, disk) { return .finished(file) }
+        return .fresh
+    }
+
+    /// Returns the finished file at `path` or under a numbered name of it, if no server has to be asked about it.
+    private mutating func finished(
+        _ path: FilePath, isOwn: Bool = false, _ disk: Disk
+    ) async throws(DownloadError) -> FinishedDownload? {
+        var search = FinishedSearch(
+            own, files, listing, sources: found.sources, digest: found.digest, report: report, isStopped: isStopped)
+        let file = try await search.run(path, isOwn: isOwn, disk)
+        (found.digest, found.earlier) = (search.digest, search.earlier ?? found.earlier)
+        return file
+    }
+
+    /// Returns the file that has the name of a partial download, if the rule `skip` leaves it there; throws if the rule is
+    /// `fail`. The partial download stays, and not one more byte is fetched.
+    private mutating func existing(
+        insteadOf paths: DownloadPaths, _ journal: Journal, _ disk: Disk
+    ) async throws(DownloadError) -> FinishedDownload? {
+        guard request.onConflict == .skip || request.onConflict == .fail,
+            own.earlierFile(orEmpty: found.emptyHalf, disk) != paths.final,
+            (try? disk.fileSystem.exists(paths.final)) == true
+        else { return nil }
+        journal.close()
+        if request.onConflict == .skip, let skipped = try await finished(paths.final, disk) { return skipped }
+        throw DownloadError(.conflict, ErrorPhrase(.thereAlready, "\(paths.final)"), recovery: .needsUser)
+    }
+
+    // MARK: Existing journals
+
+    private mutating func goOn(
+        with given: DownloadPaths, isNamed: Bool, _ disk: Disk
+    ) async throws(DownloadError) -> Prepared.Start {
+        let paths = given.withWholeName(disk.fileSystem)
+        try putBack(paths, disk)
+        let journal: Journal
+        var record: JournalRecord
+        do throws(JournalError) {
+            (journal, record) = try Journal.open(
+                at: paths.journal, fileSystem: disk.fileSystem, syncs: request.syncsToDisk)
+        } catch { return try await begin(without: paths, error, isNamed: isNamed, disk) }
+        if own.isAnothers(record.id) {
+            journal.close()
+            guard !isNamed else {
+                throw DownloadError(.conflict, ErrorPhrase(.belongsToAnother, "\(paths.part)"), recovery: .needsUser)
+            }
+            return .fresh
+        }
+        if own.isAskedFor(record) {
+            if record.moving != nil, let there = try settleMove(paths, &record, journal, disk) {
+                journal.close()
+                return try await goOn(with: there, isNamed: isNamed, disk)
+            }
+            if let earlier = record.movedFrom {
+                PartialDownloadMover(fileSystem: disk.fileSystem).forget(earlier, of: record.id)
+            }
+        }
+        let moving = record.moving
+        (record.moving, record.movedFrom) = (nil, nil)
+        if let publishing = record.publishing,
+            let finished = try recover(publishing, paths: paths, record: &record, disk)
+        {
+            guard let file = try await settle(finished, record, journal, paths, disk) else { return .fresh }
+            return .finished(file)
+        }
+        if let there = try await existing(insteadOf: paths, journal, disk) { return .finished(there) }
+        let part: PartFile
+        do throws(PartFileError) {
+            part = try PartFile.open(paths.part, fileSystem: disk.fileSystem)
+        } catch {
+            if case .missing = error {
+                if let moving {
+                    journal.close()
+                    throw DownloadError(FileError(.rename, paths.part, kind: .lostOnTheWay(to: FilePath(moving.part))))
+                }
+                note(Reason(.journalAlone, "\(paths.part)"))
+                try? journal.remove()
+                journal.close()
+                try keepName(paths, record, disk)
+                environment.knownJournals(in: paths.directory)?.remove(paths.journal)
+                if request.sources.isEmpty { throw DownloadError(error) }
+                return .fresh
+            }
+            journal.close()
+            // For a file that is not ours another name is taken, and the reason is reported then.
+            if error.flaw != nil, !isPartRequest { return .fresh }
+            throw DownloadError(error)
+        }
+        let pair = Storage.Pair(paths: paths, part: part, journal: journal)
+        self.pair = pair
+        if record.isPaused == true || record.isTaken == true {
+            // Without this write, a list rebuilt from journals before the next checkpoint would pause the download
+            // again or leave it out.
+            (record.isPaused, record.isTaken) = (nil, nil)
+            do throws(JournalError) { try journal.write(record) } catch { throw DownloadError(error) }
+        }
+        return try await adopt(record, of: pair, disk)
+    }
+
+    /// Begins although the journal cannot be opened, unless that is the one that was asked for.
+    private mutating func begin(
+        without paths: DownloadPaths, _ error: JournalError, isNamed: Bool, _ disk: Disk
+    ) async throws(DownloadError) -> Prepared.Start {
+        switch error {
+        case .missing where !isNamed:
+            // The journal existed when the directory was read; another process has finished it since.
+            environment.knownJournals(in: paths.directory)?.remove(paths.journal)
+            return try await begin(unlessFinished: paths.final, disk)
+        case .locked where !isNamed && own.isOfAnotherRequest(paths, disk): return .fresh
+        case .locked: throw DownloadError(error)
+        default:
+            if isNamed || error.mayPass { throw DownloadError(error) }
+            // An ownership flaw is reported later, together with the name that is taken instead.
+            if error.flaw == nil { note(Reason(.otherNameBegun, error.phrase)) }
+            return .fresh
+        }
+    }
+
+    private var isPartRequest: Bool { if case .part = request.destination { true } else { false } }
+
+    /// Decides how the transfer goes on with the part file, which is locked, like its journal.
+    private mutating func adopt(
+        _ given: JournalRecord, of pair: Storage.Pair, _ disk: Disk
+    ) async throws(DownloadError) -> Prepared.Start {
+        let (paths, part) = (pair.paths, pair.part(disk))
+        found.digest = ExpectedDigest(request, given, isSameDownload: given.id == own.id.rawValue)
+        if let checksum = found.digest.dropped { note(Reason(.checksumDropped, "\(checksum)")) }
+        if let checksum = found.digest.requested, request.checksum == nil {
+            note(Reason(.checksumKept, "\(checksum)"))
+        }
+        var record = given
+        record.id = own.id.rawValue
+        record.take(context.tags)
+        environment.knownJournals(in: paths.directory)?.add(paths.journal, record)
+        let facts: PartClaims.Facts
+        do throws(FileError) { facts = try PartClaims.Facts(part) } catch { throw DownloadError(error) }
+        let claims = PartClaims(
+            record, of: facts, bootID: disk.fileSystem.bootID, hasDigest: found.digest.requested != nil)
+        for reason in claims.notes { note(reason) }
+        record = claims.record
+        guard let (sources, isNew) = record.sources(with: request.sources) else {
+            throw DownloadError(.invalidRequest, ErrorPhrase(.journalWithoutURL, "\(paths.journal)"))
+        }
+        found.sources = sources
+        (found.name, found.record) = (record.name, record)
+        report(.named(name: record.name, path: paths.final.string))
+        let listed = try await listing.find([record.name] + own.names(from: sources), unless: found.digest)
+        if let listed { found.digest.listed(listed) }
+        switch claims.verdict(found.digest, request) {
+        case .usable: break
+        case .empty:
+            found.digest.gaveUpHeldContent()
+            try pair.remove(from: environment.knownJournals(in: paths.directory), disk)
+            self.pair = nil
+            try keepName(paths, record, disk)
+            return .fresh
+        case .setAside(let reason):
+            try setAside(pair, reason, disk)
+            found.digest.gaveUpHeldContent()
+            return .fresh
+        }
+        if let retracted = claims.retracted {
+            // Retract the claims before any byte changes: the next write would hide that the file had been truncated.
+            found.record = retracted
+            do throws(JournalError) { try pair.journal(disk).retract(retracted) } catch { throw DownloadError(error) }
+        }
+        let identity =
+            isNew
+            ? FileIdentity(totalBytes: record.totalBytes, contentType: record.identity.contentType) : record.identity
+        return .resume(
+            pair,
+            Prepared.Held(
+                content: PartialContent(identity: identity, ranges: claims.ranges), totalBytes: record.totalBytes,
+                weakestJoin: record.weakestJoin, isNewSource: isNew, isDoubtful: claims.isDoubtful))
+    }
+
+    /// Moves unusable partial content to the backup, where it stays until the new file is published.
+    private mutating func setAside(_ pair: Storage.Pair, _ reason: Reason, _ disk: Disk) throws(DownloadError) {
+        report(.event(.restarted(reason: reason)))
+        let (index, date) = (environment.knownJournals(in: pair.paths.directory), environment.clock.date())
+        found.record?.append(.restarted(reason: "\(reason)"), at: date)
+        found.backup = try pair.setAside(for: owner(found.record), syncs: request.syncsToDisk, from: index, disk)
+        pair.close(disk)
+        self.pair = nil
+    }
+
+    // MARK: Interrupted moves and publications
+
+    /// Resolves an interrupted move. Returns the new paths if the files are in the other directory.
+    private func settleMove(
+        _ paths: DownloadPaths, _ record: inout JournalRecord, _ journal: Journal, _ disk: Disk
+    ) throws(DownloadError) -> DownloadPaths? {
+        let there: DownloadPaths?
+        do throws(JournalError) {
+            there = try PartialDownloadMover(fileSystem: disk.fileSystem).resolve(paths, &record, journal)
+        } catch { throw DownloadError(error) }
+        guard let there else { return nil }
+        environment.knownJournals(in: paths.directory)?.remove(paths.journal)
+        note(Reason(.wasMovedTo, "\(there.directory)"))
+        return there
+    }
+
+    /// Completes an interrupted publication, or returns `nil` if the file must be published or fetched again.
+    private mutating func recover(
+        _ publishing: JournalRecord.Publishing, paths: DownloadPaths, record: inout JournalRecord, _ disk: Disk
+    ) throws(DownloadError) -> FinishedDownload? {
+        let publisher = Publisher(fileSystem: disk.fileSystem, syncs: request.syncsToDisk)
+        let recovery: Publisher.Recovery
+        do throws(FileError) {
+            recovery = try publisher.recover(publishing, part: paths.part, unsyncedBoot: record.unsyncedBoot)
+        } catch { throw DownloadError(error) }
+        switch recovery {
+        case .finished(let path):
+            note(Reason(.publishingCut))
+            // A digest in the journal was compared before the name was announced.
+            let wasCompared = record.checksum ?? record.offered != nil
+            return FinishedDownload(
+                path: path.string, totalBytes: publishing.length,
+                proof: wasCompared ? .digest : record.weakestJoin ?? .single, wasAlreadyComplete: true,
+                contentType: record.identity.contentType, etag: record.identity.etag,
+                lastModified: record.identity.lastModified)
+        case .unproven(_, let reason):
+            note(reason)
+            // Ferry itself set the file's length and validators, so they prove nothing about its bytes.
+            found.isDistrusted = true
+        case .again: break
+        case .lost(let reason): note(Reason(.publishingLost, reason))
+        }
+        record.publishing = nil
+        return nil
+    }
+
+    /// Compares a file that an earlier run published with the digest requested now, reports it and removes its
+    /// journal. Returns `nil` if the file must be fetched again, or the server be asked about it.
+    private mutating func settle(
+        _ finished: FinishedDownload, _ record: JournalRecord, _ journal: Journal, _ paths: DownloadPaths,
+        _ disk: Disk
+    ) async throws(DownloadError) -> FinishedDownload? {
+        let path = FilePath(finished.path)
+        guard own.isAskedFor(record) else {
+            // Such a journal proves no more than the file itself, so the digest is compared or a request is sent, as
+            // without a journal.
+            try take(path, record, journal)
+            removeRest(of: paths, record, journal, disk)
+            return try await self.finished(path, isOwn: true, disk)
+        }
+        var answer: FinishedDownload? = finished
+        do throws(DownloadError) {
+            if request.checksum != nil || request.checksumList != nil {
+                answer = try await self.finished(path, isOwn: true, disk)
+            }
+            if let answer { try await context.tellPublished(answer, files) }
+        } catch {
+            journal.close()
+            throw error
+        }
+        removeRest(of: paths, record, journal, disk)
+        return answer
+    }
+
+    /// Goes on with the published file of a journal that the request did not name by its URL.
+    private mutating func take(
+        _ path: FilePath, _ record: JournalRecord, _ journal: Journal
+    ) throws(DownloadError) {
+        if request.sources.isEmpty {
+            guard let (sources, _) = record.sources(with: []) else {
+                journal.close()
+                throw DownloadError(.invalidRequest, ErrorPhrase(.journalWithoutURL, "\(journal.path)"))
+            }
+            found.sources = sources
+            found.digest = ExpectedDigest(request, record, isSameDownload: true)
+        }
+        found.earlier = Prepared.EarlierFile(path: path)
+        found.name = path.lastComponent?.string ?? found.name
+    }
+
+    private func removeRest(of paths: DownloadPaths, _ record: JournalRecord, _ journal: Journal, _ disk: Disk) {
+        let backup = BackupPair(paths, fileSystem: disk.fileSystem, syncs: false)
+        if backup.removeRest(journal, of: owner(record), syncs: request.syncsToDisk) {
+            environment.knownJournals(in: paths.directory)?.remove(paths.journal)
+        }
+    }
+
+    // MARK: Backups
+
+    private func owner(_ record: JournalRecord?) -> BackupPair.Owner {
+        own.owner(of: found.backup, found.sources, [record, found.record])
+    }
+
+    /// Restores the backup after a crash that left it without a new part file.
+    private func putBack(_ paths: DownloadPaths, _ disk: Disk) throws(DownloadError) {
+        let aside = BackupPair(paths, fileSystem: disk.fileSystem, syncs: request.syncsToDisk)
+        let isRestored: Bool
+        do throws(FileError) { isRestored = try aside.restore() } catch { throw DownloadError(error) }
+        if isRestored { note(Reason(.putBack)) }
+    }
+
+    /// Keeps the name if its backup belongs to this download: the backup would block the name for a new part file.
+    private mutating func keepName(
+        _ paths: DownloadPaths, _ record: JournalRecord, _ disk: Disk
+    ) throws(DownloadError) {
+        let aside = BackupPair(paths, fileSystem: disk.fileSystem, syncs: request.syncsToDisk)
+        let old: JournalRecord?
+        do throws(FileError) { old = try aside.record(of: owner(record)) } catch { throw DownloadError(error) }
+        if let old { found.backup = .own(paths, id: old.id) }
+    }
+}
