@@ -8,9 +8,9 @@ extension DownloadDriver {
     func begin() async throws(DownloadError) -> FinishedDownload? {
         let name = state.withLock { $0.placement.name }
         let prepared = await files.stay { disk async -> Prepared in
-            var preparation = Preparation(own, name: name, environment, files, settings, report: report) { [self] in
-                stopWanted != nil
-            }
+            var preparation = Preparation(
+                own, name: name, environment, files, settings, report: report,
+                tags: { [self] in state.withLock { $0.placement.tags } }, isStopped: { [self] in stopWanted != nil })
             return await preparation.run(disk)
         }
         return try take(prepared)

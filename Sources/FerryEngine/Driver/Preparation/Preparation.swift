@@ -9,36 +9,36 @@ import SystemPackage
 ///               ─► nothing ─► a finished file?           ▼
 ///                               └──────────────────────► fresh
 /// ```
-/// It ends where the server must be asked: what only a response can decide is not its matter. It knows no machine, no
-/// storage and no lock; all that it has found is in ``Prepared``. Its notes are reported when they are found, because a
-/// digest of an earlier file may take minutes.
+/// It ends where the server must be asked. It knows no machine, no storage and no lock; all that it has found is in
+/// ``Prepared``. Its notes are reported when they are found, because a digest of an earlier file may take minutes.
 struct Preparation {
     private let own: OwnFiles
     private let environment: EngineEnvironment
     private let files: FileIO
     private let listing: ChecksumListing
     private let report: (DownloadDriver.Report) -> Void
+    private let tags: () -> JournalTags?
     private let isStopped: () -> Bool
     private var found: Prepared
     /// The open part file, until it is given up.
     private var pair: Storage.Pair?
 
     private var request: DownloadRequest { own.request }
-    private var context: RunContext { own.context }
 
     /// - Parameters:
     ///   - name: The expected name of the file.
+    ///   - tags: What the list says of the download now.
     ///   - isStopped: Whether reading a file is to end early; the answer does not count then.
     init(
         _ own: OwnFiles, name: String, _ environment: EngineEnvironment, _ files: FileIO, _ settings: DriverSettings,
-        report: @escaping (DownloadDriver.Report) -> Void, isStopped: @escaping () -> Bool
+        report: @escaping (DownloadDriver.Report) -> Void, tags: @escaping () -> JournalTags?,
+        isStopped: @escaping () -> Bool
     ) {
         self.own = own
         self.environment = environment
         self.files = files
         listing = ChecksumListing(own.request, environment, settings)
-        self.report = report
-        self.isStopped = isStopped
+        (self.report, self.tags, self.isStopped) = (report, tags, isStopped)
         found = Prepared(sources: own.request.sources, name: name, digest: ExpectedDigest(own.request))
     }
 
@@ -223,7 +223,7 @@ struct Preparation {
         }
         var record = given
         record.id = own.id.rawValue
-        record.take(context.tags)
+        record.take(tags())
         environment.knownJournals(in: paths.directory)?.add(paths.journal, record)
         let facts: PartClaims.Facts
         do throws(FileError) { facts = try PartClaims.Facts(part) } catch { throw DownloadError(error) }
@@ -342,7 +342,7 @@ struct Preparation {
             if request.checksum != nil || request.checksumList != nil {
                 answer = try await self.finished(path, isOwn: true, disk)
             }
-            if let answer { try await context.tellPublished(answer, files) }
+            if let answer { try await own.context.tellPublished(answer, files) }
         } catch {
             journal.close()
             throw error

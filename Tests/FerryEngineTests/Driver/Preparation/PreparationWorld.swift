@@ -127,7 +127,9 @@ struct PreparationWorld {
     }
 
     /// Prepares a run of the download `new`.
-    func prepare(isStopped: @escaping @Sendable () -> Bool = { false }) async throws -> Found {
+    func prepare(
+        tags: JournalTags? = nil, isStopped: @escaping @Sendable () -> Bool = { false }
+    ) async throws -> Found {
         let own = OwnFiles(id: DownloadID(rawValue: "new"), request: request, context: context)
         let notes = Notes()
         let prepared = await environment.files.stay { [environment] disk async -> Prepared in
@@ -140,7 +142,7 @@ struct PreparationWorld {
                     case .restarted(let reason): notes.append("restarted: \(reason)")
                     default: notes.append("\(event.kind)")
                     }
-                }, isStopped: isStopped)
+                }, tags: { tags }, isStopped: isStopped)
             let prepared = await preparation.run(disk)
             switch prepared.start {
             case .resume(let pair, _), .failed(_, let pair?): pair.close(disk)
