@@ -181,12 +181,12 @@ struct PreparationFileTests {
             try $0.put("f", [])
             $0.request.destination = .part($0.directory.file("f").string)
         },
-        .init("a link in place of a half file", "failed disk", leaves: ["elsewhere", "f"]) {
+        .init("a link in place of a half file", "failed conflict", leaves: ["elsewhere", "f"]) {
             try $0.put("elsewhere")
             try $0.link("f", to: $0.directory.file("elsewhere").string)
             $0.request.destination = .part($0.directory.file("f").string)
         },
-        .init("a directory in place of a half file", "failed disk", leaves: ["f"]) {
+        .init("a directory in place of a half file", "failed conflict", leaves: ["f"]) {
             try $0.makeDirectory("f")
             $0.request.destination = .part($0.directory.file("f").string)
         },

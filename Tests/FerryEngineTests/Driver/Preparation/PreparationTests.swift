@@ -40,7 +40,7 @@ struct PreparationTests {
             "a part file that was made at another time", "resume f.part 0-100 doubtful", leaves: pair,
             notes: ["moved here"]
         ) {
-            try $0.pair { $0.partCreated = $0.partCreated.map { [$0[0] - 9, $0[1]] } }
+            try $0.pair { $0.partCreated = [1, 0] }
         },
         .init("a journal that claims nothing", "fresh", leaves: []) { try $0.pair(claims: []) },
         .init(
@@ -175,7 +175,7 @@ struct PreparationTests {
             $0.context.belongsToAnother = { $0 == "earlier" }
             $0.request.destination = .part($0.directory.file("f.part").string)
         },
-        .init("a named part file that is not there", "failed notResumable", leaves: []) {
+        .init("a named part file that is not there", "failed disk", leaves: []) {
             $0.request.destination = .part($0.directory.file("f.part").string)
         },
         .init("the part file of the download's last run", "resume f.part 0-100", leaves: pair) {
@@ -235,7 +235,7 @@ struct PreparationTests {
             if isNamed { world.request.destination = .part(world.directory.file("f.part").string) }
             let before = try world.directory.names
             let found = try await world.prepare()
-            #expect(found.prepared.summary == (isNamed ? "failed disk" : "fresh"))
+            #expect(found.prepared.summary == (isNamed ? "failed conflict" : "fresh"))
             #expect(found.notes == [] && found.names == before)
         }
     }

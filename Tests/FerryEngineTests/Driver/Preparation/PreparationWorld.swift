@@ -51,7 +51,6 @@ struct PreparationWorld {
             id: id, urls: [url], name: name, totalBytes: Self.total,
             identity: FileIdentity(etag: Self.etag, totalBytes: Self.total), claimed: claims,
             partDevice: part?.device ?? 1, partInode: part?.inode ?? 1, createdAt: 1)
-        record.partCreated = part?.created?.pair
         change(&record)
         try Journal.create(
             at: directory.file(name + ".part.ferry"), record: record, fileSystem: fileSystem, syncs: false
