@@ -10,20 +10,23 @@ import Foundation
             geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0 && access("/bin/bash", X_OK) == 0
 
         /// Runs a program; returns its output.
+        ///
+        /// Not with Foundation's `Process`, which traps at times while this process has thousands of open files.
         static func run(_ arguments: [String]) async throws -> String {
-            try await RawConnection.blocking {
+            let words =
+                ["/usr/bin/setpriv", "--reuid", "\(number)", "--regid", "\(number)", "--clear-groups"] + arguments
+            let command = words.map { "'" + $0.replacing("'", with: "'\\''") + "'" }.joined(separator: " ")
+            return try await RawConnection.blocking {
                 Result {
-                    let process = Process()
-                    process.executableURL = URL(fileURLWithPath: "/usr/bin/setpriv")
-                    process.arguments =
-                        ["--reuid", "\(number)", "--regid", "\(number)", "--clear-groups"] + arguments
-                    let pipe = Pipe()
-                    process.standardOutput = pipe
-                    process.standardError = FileHandle.nullDevice
-                    try process.run()
-                    let data = try pipe.fileHandleForReading.readToEnd() ?? Data()
-                    process.waitUntilExit()
-                    return String(decoding: data, as: UTF8.self)
+                    guard let pipe = popen(command + " 2>/dev/null", "re") else { throw CocoaError(.fileReadUnknown) }
+                    defer { pclose(pipe) }
+                    var bytes: [UInt8] = []
+                    while true {
+                        let byte = getc(pipe)
+                        if byte == EOF { break }
+                        bytes.append(UInt8(truncatingIfNeeded: byte))
+                    }
+                    return String(decoding: bytes, as: UTF8.self)
                 }
             }.get()
         }
