@@ -25,6 +25,8 @@ final class GatewayCache: Sendable {
     let directory: String
     let size: ByteCount
     let age: Duration
+    /// How long a file with a wrong digest is not fetched again.
+    let wrongTime: Duration
     /// Returns the free bytes of a directory, and how many of them must remain.
     let space: GatewaySpace
     /// The pages and the digests that are kept beside the files.
@@ -41,8 +43,8 @@ final class GatewayCache: Sendable {
 
     /// Throws `disk` if a directory cannot be created, or is not this user's own.
     init(
-        _ manager: DownloadManager, in directory: String, size: ByteCount, age: Duration, space: @escaping GatewaySpace,
-        counts: GatewayCounts, logger: Logger
+        _ manager: DownloadManager, in directory: String, size: ByteCount, age: Duration, wrongTime: Duration,
+        space: @escaping GatewaySpace, counts: GatewayCounts, logger: Logger
     ) throws(DownloadError) {
         self.space = space
         self.counts = counts
@@ -50,6 +52,7 @@ final class GatewayCache: Sendable {
         self.directory = directory
         self.size = size
         self.age = age
+        self.wrongTime = wrongTime
         self.logger = logger
         try PrivateFile.makeDirectory(directory)
         for kind in GatewayKind.allCases { try PrivateFile.makeDirectory("\(directory)/\(kind)") }
@@ -172,7 +175,7 @@ final class GatewayCache: Sendable {
             wrong.withLock { $0[download.id] = .sinceStart }
             // The client that asks again at once learns why its bytes ended early. apt does not ask for the reason.
             let ended = try await manager.rows([download.id]).first?.endedAt ?? Date(timeIntervalSince1970: 0)
-            guard file.kind == .apt || Date().timeIntervalSince(ended) > Self.wrongTime else { throw error }
+            guard file.kind == .apt || Date().timeIntervalSince(ended) > wrongTime / .seconds(1) else { throw error }
             try await download.resume()
         case .failed, .paused, .waiting:
             try await download.change { listed in
@@ -190,8 +193,6 @@ final class GatewayCache: Sendable {
         wrong.withLock { $0[id] }.map { .sinceStart - $0 < Self.doubtfulTime } ?? false
     }
 
-    /// The seconds for which a file with a wrong digest is not fetched again.
-    private static let wrongTime: Double = 30
     private static let doubtfulTime: Duration = .seconds(3600)
 
     /// Whether the file of a complete download can be read. One whose date or inode has changed, as after a copy, is

@@ -84,6 +84,8 @@ package final class Daemon: Sendable {
         package var notifier: ServiceNotifier?
         /// Measures the space for the cache of the gateway; `nil` for that of its file system.
         var space: GatewaySpace?
+        /// How long the gateway does not fetch a file with a wrong digest again.
+        var wrongDigestTime: Duration = .seconds(30)
         /// Adjusts the manager's configuration last; for tests.
         package var configure: @Sendable (inout DownloadManager.Configuration) -> Void = { _ in }
 
@@ -197,7 +199,7 @@ package final class Daemon: Sendable {
         }
         let cache = try GatewayCache(
             api.manager, in: settings.gatewayDirectory ?? place.gateway, size: settings.gatewaySize,
-            age: APISeconds.duration(settings.gatewayAge) ?? .zero,
+            age: APISeconds.duration(settings.gatewayAge) ?? .zero, wrongTime: options.wrongDigestTime,
             space: options.space ?? FileSystemSpace.measure(reserve: settings.minFreeBytes),
             counts: api.gatewayCounts, logger: api.logger)
         let key: GatewayLink.Key = try .kept(in: place.gatewayKey)
