@@ -232,7 +232,14 @@ extension Date.ISO8601FormatStyle: FormatStyle {
     public typealias FormatInput = Date; public typealias FormatOutput = String
 }
 extension FormatStyle where Self == Date.ISO8601FormatStyle { public static var iso8601: Self { fatalError() } }
-extension Data { public init(contentsOf url: URL, options: Int = 0) throws { self.init() } }
+extension Data {
+    public struct ReadingOptions: OptionSet, Sendable {
+        public let rawValue: UInt
+        public init(rawValue: UInt) { self.rawValue = rawValue }
+        public static let alwaysMapped = ReadingOptions(rawValue: 8)
+    }
+    public init(contentsOf url: URL, options: ReadingOptions = []) throws { self.init() }
+}
 extension Data {
     public mutating func append(_ other: Data) {}; public mutating func append(contentsOf bytes: [UInt8]) {}
 }

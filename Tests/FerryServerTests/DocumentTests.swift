@@ -53,7 +53,8 @@ struct DocumentTests {
 
     @Test("OpenAPI: every response, refusal and event conforms to the document")
     func answers() async throws {
-        try await DaemonRig.run(settings: #"{"maxConcurrentDownloads": 9}"#) { rig in
+        let settings = #"{"maxConcurrentDownloads": 9, "gateway": true, "gatewayPort": 0}"#
+        try await DaemonRig.run(settings: settings) { rig in
             let observer = PublishObserver(rig: rig, document: try AnswerDocument())
             try await daemon(observer)
             try await sessions(observer)
@@ -62,6 +63,7 @@ struct DocumentTests {
             try await kept(observer)
             try await many(observer)
             try await sets(observer)
+            try await gateway(observer)
             try await events(observer)
             // This route refuses no request of the current version.
             let always: Set<Route> = [.makeCode]
@@ -248,6 +250,13 @@ struct DocumentTests {
         for route in [Route.showSet, .pauseSet, .resumeSet, .cancelSet, .removeSet] {
             try await observer.ask(route, set.id, expecting: 404)
         }
+    }
+
+    private func gateway(_ observer: PublishObserver) async throws {
+        for route in [Route.gateway, .gatewayFiles, .verifyGateway] { try await observer.ask(route, expecting: 200) }
+        try await observer.ask(.verifyGateway, body: ["more": 1], expecting: 400)
+        try await observer.ask(.purgeGateway, body: PurgeBody(all: true), expecting: 200)
+        try await observer.ask(.purgeGateway, body: PurgeBody(), expecting: 400)
     }
 
     private func events(_ observer: PublishObserver) async throws {

@@ -1,4 +1,4 @@
-package import FerryCore
+import FerryCore
 package import NIOCore
 import Synchronization
 
