@@ -11,22 +11,6 @@ extension FuzzTarget {
             try promise(single == whole, "single bytes give another head")
         }
         try promise(mend([whole[...]]) == whole, "a mended head is mended again")
-        guard input.starts(with: "HTTP/".utf8), let end = headEnd(input) else {
-            return
-        }
-        try promise(whole.count >= input.count - end, "bytes of the body are lost")
-        try promise(whole.suffix(input.count - end) == input[end...], "the body is changed")
-    }
-
-    /// The end of the first head whose lines all end with CR LF; `nil` for an interim one and others.
-    private static func headEnd(_ input: [UInt8]) -> Int? {
-        let (end, mark) = (input.indices, Array("\r\n\r\n".utf8))
-        guard !input.starts(with: "HTTP/1.1 1".utf8),
-            let found = end.first(where: { input[$0...].starts(with: mark) }),
-            // A line feed before that may end the head.
-            input[..<found].split(separator: 0x0A).dropLast().allSatisfy({ $0.last == 0x0D && $0.count > 1 })
-        else { return nil }
-        return found + mark.count
     }
 
     private static func mend(_ pieces: [ArraySlice<UInt8>]) -> [UInt8] {
