@@ -28,7 +28,7 @@ extension FuzzTarget {
 
     /// A line of a manifest, or of the file of digests beside a download.
     static func manifestLine(_ input: [UInt8]) throws(BrokenPromise) {
-        guard APICoding.isShallow(input[...], depth: 8),
+        guard JSONStructure.isShallow(input[...], depth: 8),
             let record = try? APICoding.decode(FileRecord.self, from: Data(input))
         else { return }
         try promise(record.totalBytes?.isSize ?? true, "the size \(record.totalBytes ?? 0)")

@@ -22,6 +22,7 @@ public struct FuzzTarget: Sendable, Hashable, CustomStringConvertible {
 
     /// All targets, by name.
     public static let all: [FuzzTarget] = [
+        FuzzTarget("archive-index", archiveIndex),
         FuzzTarget("arguments", arguments),
         FuzzTarget("aria2-call", aria2Call),
         FuzzTarget("aria2-control", aria2Control),
@@ -32,6 +33,7 @@ public struct FuzzTarget: Sendable, Hashable, CustomStringConvertible {
         FuzzTarget("cookie-file", cookieFile),
         FuzzTarget("destination", destination),
         FuzzTarget("digest-field", digestField),
+        FuzzTarget("expanded-file", expandedFile),
         FuzzTarget("gateway-link", gatewayLink),
         FuzzTarget("gb18030", gb18030),
         FuzzTarget("html-tag", htmlTag),

@@ -274,8 +274,16 @@ struct ShapeTests {
 
     @Test("APICoding: JSON nested deeper than the limit is found before it is decoded")
     func depth() {
-        #expect(APICoding.isShallow(Array(#"{"a":[{"b":"[[[[[[\"[["}]}"#.utf8), depth: 3))
-        #expect(!APICoding.isShallow(Array("[[[[1]]]]".utf8), depth: 3))
+        #expect(JSONStructure.isShallow(Array(#"{"a":[{"b":"[[[[[[\"[["}]}"#.utf8), depth: 3))
+        #expect(!JSONStructure.isShallow(Array("[[[[1]]]]".utf8), depth: 3))
+    }
+
+    @Test("JSONStructure: values and names are counted outside of texts, up to a limit")
+    func count() {
+        func count(_ text: String, upTo most: Int = 100) -> Int? { JSONStructure.count(Array(text.utf8), upTo: most) }
+        #expect(count("1") == 1 && count("[1,2,3]") == 4 && count(#"{"a":[],"b":2}"#) == 6)
+        #expect(count(#"["[,,,\"::",2]"#) == 3 && count("\"[[[") == 1)
+        #expect(count("[1,2,3]", upTo: 4) == 4 && count("[1,2,3]", upTo: 3) == nil)
     }
 
     @Test("ListedDownload: the pause reason is read back, and an unknown one is ignored")

@@ -10,23 +10,12 @@ import Foundation
             geteuid() == 0 && access("/usr/bin/setpriv", X_OK) == 0 && access("/bin/bash", X_OK) == 0
 
         /// Runs a program; returns its output.
-        ///
-        /// Not with Foundation's `Process`, which traps at times while this process has thousands of open files.
         static func run(_ arguments: [String]) async throws -> String {
-            let words =
-                ["/usr/bin/setpriv", "--reuid", "\(number)", "--regid", "\(number)", "--clear-groups"] + arguments
-            let command = words.map { "'" + $0.replacing("'", with: "'\\''") + "'" }.joined(separator: " ")
+            let words = ["--reuid", "\(number)", "--regid", "\(number)", "--clear-groups"] + arguments
             return try await RawConnection.blocking {
                 Result {
-                    guard let pipe = popen(command + " 2>/dev/null", "re") else { throw CocoaError(.fileReadUnknown) }
-                    defer { pclose(pipe) }
-                    var bytes: [UInt8] = []
-                    while true {
-                        let byte = getc(pipe)
-                        if byte == EOF { break }
-                        bytes.append(UInt8(truncatingIfNeeded: byte))
-                    }
-                    return String(decoding: bytes, as: UTF8.self)
+                    let output = try ShellCommand.output(["/usr/bin/setpriv"] + words, mayFail: true)
+                    return String(decoding: output, as: UTF8.self)
                 }
             }.get()
         }

@@ -103,8 +103,8 @@ class Slow:
         self.server.server_close()
 
 
-def before(url):
-    """A slow way to the server at `url`."""
+def before(url, change=None):
+    """A slow way to the server at `url`. With `change` a body is read whole and passed through it, with the handler."""
     host = url.split("/")[2]
 
     def answer(handler):
@@ -115,7 +115,9 @@ def before(url):
             connection.request(handler.command, handler.path, headers=fields)
             got = connection.getresponse()
             kept = [(n, v) for n, v in got.getheaders() if n.lower() not in ("connection", "transfer-encoding", "keep-alive")]
-            if got.getheader("Content-Length") is None and handler.command != "HEAD":
+            if change:
+                handler.give(got.status, kept, [change(handler, got.read())])
+            elif got.getheader("Content-Length") is None and handler.command != "HEAD":
                 body = got.read()
                 handler.give(got.status, [*kept, ("Content-Length", str(len(body)))], [body])
             else:

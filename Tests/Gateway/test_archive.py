@@ -1,7 +1,6 @@
 """apt-get, as it is, with the gateway before an archive of its own: as its proxy, and named in its sources."""
 
 import gzip
-import http.client
 import http.server
 import lzma
 import os
@@ -10,7 +9,7 @@ import subprocess
 import threading
 import unittest
 
-from rig import PATIENCE, Case, Gateway, Slow, before, made_bytes
+from rig import PATIENCE, Case, Gateway, before, made_bytes
 
 
 class Files:
@@ -69,25 +68,14 @@ class Flipping:
 
     def __init__(self, url, path, at):
         self.flipped = 0
-        host = url.split("/")[2]
 
-        def answer(handler):
-            connection = http.client.HTTPConnection(host, timeout=PATIENCE)
-            try:
-                names = {name.lower() for name in handler.headers} - {"connection"}
-                fields = {name: ", ".join(handler.headers.get_all(name)) for name in names}
-                connection.request(handler.command, handler.path, headers=fields)
-                got = connection.getresponse()
-                body = bytearray(got.read())
-                if handler.path == path and handler.command == "GET" and len(body) > at and not self.flipped:
-                    body[at] ^= 1
-                    self.flipped += 1
-                kept = [(n, v) for n, v in got.getheaders() if n.lower() not in ("connection", "transfer-encoding", "keep-alive")]
-                handler.give(got.status, kept, [bytes(body)])
-            finally:
-                connection.close()
+        def flip(handler, body):
+            if handler.path != path or handler.command != "GET" or len(body) <= at or self.flipped:
+                return body
+            self.flipped += 1
+            return body[:at] + bytes([body[at] ^ 1]) + body[at + 1:]
 
-        self.slow = Slow(answer)
+        self.slow = before(url, flip)
 
 
 @unittest.skipUnless(shutil.which("apt-get") and shutil.which("dpkg-deb"), "there is no apt-get")

@@ -124,7 +124,7 @@ struct Manifest: Sendable {
         mutating func add(_ line: ArraySlice<UInt8>) {
             end += ByteCount(line.count + 1)
             let data = Data(line)
-            if line.count <= mostLineBytes, APICoding.isShallow(line, depth: 8) {
+            if line.count <= mostLineBytes, JSONStructure.isShallow(line, depth: 8) {
                 if let record = try? APICoding.decode(FileRecord.self, from: data),
                     SetPath.make(record.path) == record.path
                 {

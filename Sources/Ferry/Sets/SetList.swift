@@ -116,7 +116,7 @@ package struct SetList: Sendable {
 
     private mutating func addJSON(_ lines: TextLines) {
         for line in lines where Self.isContent(line.bytes) {
-            guard !line.isTooLong, APICoding.isShallow(line.bytes, depth: 8),
+            guard !line.isTooLong, JSONStructure.isShallow(line.bytes, depth: 8),
                 let members = try? JSONValue(Data(line.bytes)).members
             else {
                 problems.append("line \(line.number): not a JSON object")

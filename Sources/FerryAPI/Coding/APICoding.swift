@@ -34,35 +34,6 @@ package enum APICoding {
         }
         return try decoder.decode(type, from: data)
     }
-
-    /// Whether a JSON text nests at most `most` levels, not counting brackets in strings. A single pass before
-    /// decoding.
-    package static func isShallow(_ data: some Sequence<UInt8>, depth most: Int) -> Bool {
-        var depth = 0
-        var isInText = false
-        var isEscaped = false
-        for byte in data {
-            if isInText {
-                if isEscaped {
-                    isEscaped = false
-                } else if byte == UInt8(ascii: "\\") {
-                    isEscaped = true
-                } else if byte == UInt8(ascii: "\"") {
-                    isInText = false
-                }
-                continue
-            }
-            switch byte {
-            case UInt8(ascii: "\""): isInText = true
-            case UInt8(ascii: "{"), UInt8(ascii: "["):
-                depth += 1
-                if depth > most { return false }
-            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
-            default: break
-            }
-        }
-        return true
-    }
 }
 
 /// Durations in the API, in seconds.

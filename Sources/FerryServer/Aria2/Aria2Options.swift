@@ -22,9 +22,15 @@ package struct Aria2Options: Sendable, Hashable {
 
     package subscript(_ name: String) -> String? { values[name].flatMap { $0.isEmpty ? nil : $0 } }
 
-    /// These options, and the others where these have no value.
+    /// These options, and the others where these have no value. User and password of a proxy are for that proxy alone: with
+    /// another one those of the others do not count.
     package func over(_ others: Aria2Options) -> Aria2Options {
-        Aria2Options(values: others.values.merging(values) { $1 })
+        var others = others.values
+        for proxy in ["all-proxy", "http-proxy", "https-proxy"] where values[proxy] != nil {
+            others[proxy + "-user"] = nil
+            others[proxy + "-passwd"] = nil
+        }
+        return Aria2Options(values: others.merging(values) { $1 })
     }
 
     private func number(_ name: String) -> Int? { self[name].flatMap { Int($0) } }

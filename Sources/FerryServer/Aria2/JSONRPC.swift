@@ -27,7 +27,7 @@ package enum JSONRPC {
 
     package static func parse(_ data: Data) -> Message {
         func refused(_ error: Aria2Error) -> Message { .single(Request(id: .null, call: .failure(error))) }
-        guard APICoding.isShallow(data, depth: mostDepth), let value = try? JSONValue(data) else {
+        guard JSONStructure.isShallow(data, depth: mostDepth), let value = try? JSONValue(data) else {
             return refused(parseError)
         }
         switch value {

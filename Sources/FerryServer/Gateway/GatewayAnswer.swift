@@ -12,6 +12,7 @@ struct GatewayAnswer: Sendable {
 
         func next() async throws(DownloadError) -> ByteBuffer? {
             switch self {
+            // allow(body): read by the gateway's pages, which have deadlines.
             case .upstream(let body): try await body.next()
             case .kept(let bytes): bytes.take()
             }

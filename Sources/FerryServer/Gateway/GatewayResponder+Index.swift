@@ -55,13 +55,13 @@ extension GatewayResponder {
     /// The value of a page in JSON, with the share of the budget for its values.
     func json(_ bytes: ByteBuffer) throws(Problem) -> (JSONValue, Holder) {
         let data = Data(bytes.readableBytesView)
-        guard let count = JSONCount.values(in: data, upTo: Self.mostValues) else {
+        guard let count = JSONStructure.count(data, upTo: Self.mostValues) else {
             throw Problem(
                 status: 502, code: "tooLarge", title: "Page too large",
                 detail: "A page of the upstream has more than \(Self.mostValues) values.")
         }
-        let share = try share(count * JSONCount.bytesPerValue)
-        guard APICoding.isShallow(data, depth: APIRequest.mostDepth), let value = try? JSONValue(data) else {
+        let share = try share(count * Self.bytesPerValue)
+        guard JSONStructure.isShallow(data, depth: APIRequest.mostDepth), let value = try? JSONValue(data) else {
             throw Problem(
                 status: 502, code: "unusablePage", title: "Unusable page", detail: "The upstream sent no usable JSON.")
         }
@@ -70,6 +70,8 @@ extension GatewayResponder {
 
     /// The maximum number of values of a page: of a hundred thousand files about.
     private static let mostValues = 1 << 20
+    /// What a value takes in memory, about: measured with short members of objects.
+    private static let bytesPerValue = 128
 
     /// A file that a page has named; its metadata (PEP 658) passes through.
     func link(_ path: Substring, _ visit: Visit) async throws -> Response {

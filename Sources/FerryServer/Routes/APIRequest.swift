@@ -59,7 +59,7 @@ struct APIRequest: Sendable {
     }
 
     private static func decode<Body: Decodable>(_ type: Body.Type, from data: Data) throws(Problem) -> Body {
-        guard APICoding.isShallow(data, depth: mostDepth) else {
+        guard JSONStructure.isShallow(data, depth: mostDepth) else {
             throw Problem(.badRequest, "The body nests deeper than \(mostDepth).")
         }
         do { return try APICoding.decode(type, from: data) } catch { throw Problem(decoding: error) }

@@ -226,7 +226,7 @@ struct ResultsReader {
 
     /// Decodes an object; `nil` for a line that is none of this form.
     static func decode<Value: Decodable>(_ type: Value.Type, _ line: ArraySlice<UInt8>) -> Value? {
-        guard APICoding.isShallow(line, depth: 8) else { return nil }
+        guard JSONStructure.isShallow(line, depth: 8) else { return nil }
         return try? APICoding.decode(type, from: Data(line))
     }
 }

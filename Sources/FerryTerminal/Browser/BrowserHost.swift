@@ -91,7 +91,7 @@ package struct BrowserHost: Sendable {
     package func answer(to body: Data) async -> BrowserAnswer {
         var answer = BrowserAnswer()
         do {
-            guard APICoding.isShallow(body, depth: NativeMessage.mostLevels) else {
+            guard JSONStructure.isShallow(body, depth: NativeMessage.mostLevels) else {
                 throw Problem(.badRequest, "The message is nested too deeply.")
             }
             // An unknown version may have other members.

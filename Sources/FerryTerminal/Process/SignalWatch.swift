@@ -26,7 +26,6 @@ package final class SignalWatch: Sendable {
     ///
     /// - Parameter hangupStops: Whether SIGHUP is one of the signals that stop the program; else each is delivered.
     package init?(hangupStops: Bool = true) {
-        hangupIsStop = hangupStops
         // Never closed: a handler may still run when the last signal has been delivered.
         guard let ends = try? Spawning.pipe(blocks: false) else { return nil }
         let reading = ends.reading
@@ -40,8 +39,10 @@ package final class SignalWatch: Sendable {
         }
         self.source = source
         source.activate()
-        for number in [SIGINT, SIGTERM, SIGCONT] { Self.install(number) }
-        for number in [SIGHUP, SIGTSTP] where !Self.isIgnored(number) { Self.install(number) }
+        for number in [SIGINT, SIGTERM] { Self.install(stopAtSignal, for: number) }
+        Self.install(deliverSignal, for: SIGCONT)
+        if !Self.isIgnored(SIGHUP) { Self.install(hangupStops ? stopAtSignal : deliverSignal, for: SIGHUP) }
+        if !Self.isIgnored(SIGTSTP) { Self.install(deliverSignal, for: SIGTSTP) }
     }
 
     /// The exit code after a signal: 130 for SIGINT, 143 for SIGTERM and SIGHUP.
@@ -64,12 +65,12 @@ package final class SignalWatch: Sendable {
         _ = pthread_sigmask(SIG_UNBLOCK, &own, &before)
         _ = pthread_kill(pthread_self(), SIGTSTP)
         _ = pthread_sigmask(SIG_SETMASK, &before, nil)
-        install(SIGTSTP)
+        install(deliverSignal, for: SIGTSTP)
     }
 
-    private static func install(_ number: Int32) {
+    private static func install(_ handler: @escaping Platform.Handler, for number: Int32) {
         var action = sigaction()
-        Platform.setHandler(handleSignal, in: &action)
+        Platform.setHandler(handler, in: &action)
         action.sa_flags = Int32(SA_RESTART)
         _ = sigaction(number, &action, nil)
     }
@@ -84,18 +85,20 @@ package final class SignalWatch: Sendable {
 
 // SAFETY: written once before the handler is installed, then only read.
 nonisolated(unsafe) private var signalPipe: Int32 = -1
-// SAFETY: written once before the handler is installed, then only read.
-nonisolated(unsafe) private var hangupIsStop = true
 // SAFETY: touched only by the handler; two signals at once on two threads would at worst both count as the first.
 nonisolated(unsafe) private var stopsSeen: Int32 = 0
 
-/// Runs in signal context: calls only `write` and `_exit`, which are async-signal-safe.
-private func handleSignal(_ number: Int32) {
+/// Delivers a signal that stops the program; the second one ends it at once. Runs in signal context: calls only `write` and
+/// `_exit`, which are async-signal-safe.
+private func stopAtSignal(_ number: Int32) {
+    stopsSeen += 1
+    if stopsSeen > 1 { _exit(number == SIGINT ? 130 : 143) }
+    deliverSignal(number)
+}
+
+/// Delivers a signal. Runs in signal context.
+private func deliverSignal(_ number: Int32) {
     let error = errno
-    if number != SIGCONT, number != SIGTSTP, hangupIsStop || number != SIGHUP {
-        stopsSeen += 1
-        if stopsSeen > 1 { _exit(number == SIGINT ? 130 : 143) }
-    }
     var byte = UInt8(truncatingIfNeeded: number)
     _ = write(signalPipe, &byte, 1)
     errno = error

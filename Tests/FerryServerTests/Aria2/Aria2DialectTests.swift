@@ -160,6 +160,18 @@ struct Aria2DialectTests {
 
     // MARK: Options
 
+    @Test("Options: another proxy gets no user and password of the defaults", arguments: ["all-proxy", "http-proxy"])
+    func proxies(name: String) throws {
+        let defaults = Aria2Options(values: [
+            name: "http://own:1", name + "-user": "me", name + "-passwd": "secret", "dir": "/d",
+        ])
+        let source = try DownloadURL("http://h/f")
+        let own = try Aria2Options(values: ["dir": "/e"]).over(defaults).request([source])
+        #expect(own.connection.proxy?.server?.credentials?.user == "me")
+        let other = try Aria2Options(values: [name: "http://other:1"]).over(defaults).request([source])
+        #expect(other.connection.proxy?.server != nil && other.connection.proxy?.server?.credentials == nil)
+    }
+
     @Test("Aria2Options: values become the request, numbers in their canonical form")
     func options() throws {
         let options = try Aria2Options([

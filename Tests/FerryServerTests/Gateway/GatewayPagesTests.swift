@@ -22,14 +22,6 @@ struct GatewayPagesTests {
         }
     }
 
-    @Test("JSONCount: values and names are counted outside of texts, up to a limit")
-    func count() {
-        func count(_ text: String, upTo most: Int = 100) -> Int? { JSONCount.values(in: Array(text.utf8), upTo: most) }
-        #expect(count("1") == 1 && count("[1,2,3]") == 4 && count(#"{"a":[],"b":2}"#) == 6)
-        #expect(count(#"["[,,,\"::",2]"#) == 3 && count("\"[[[") == 1)
-        #expect(count("[1,2,3]", upTo: 4) == 4 && count("[1,2,3]", upTo: 3) == nil)
-    }
-
     @Test("A page that grows beyond its bound, or has too many values, is refused with the reason, and holds no memory")
     func refused() async throws {
         try await DaemonRig.runWithGateway { rig in

@@ -1,3 +1,5 @@
+import FerryCore
+
 /// The digests that an index of a Debian archive names: `Packages`, `Sources`, and `Release` for indexes. Pure.
 package enum ArchiveIndex {
     /// Which kind of index a file is; `nil` for another one.

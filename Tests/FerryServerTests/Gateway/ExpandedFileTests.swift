@@ -1,6 +1,7 @@
-import FerryCore
 import Foundation
 import Testing
+
+@testable import FerryServer
 
 @Suite("ExpandedFile", .timeLimit(.minutes(10)))
 struct ExpandedFileTests {
@@ -10,21 +11,10 @@ struct ExpandedFileTests {
         else {
             return nil
         }
-        let folder = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
-        try FileManager.default.createDirectory(at: folder, withIntermediateDirectories: true)
-        defer { try? FileManager.default.removeItem(at: folder) }
-        let (input, output) = (folder.appending(path: "in"), folder.appending(path: "out"))
+        let input = FileManager.default.temporaryDirectory.appending(path: UUID().uuidString)
         try Data(bytes).write(to: input)
-        try Data().write(to: output)
-        let process = Process()
-        process.executableURL = URL(filePath: path)
-        process.arguments = words + ["-c"]
-        process.standardInput = try FileHandle(forReadingFrom: input)
-        process.standardOutput = try FileHandle(forWritingTo: output)
-        try process.run()
-        process.waitUntilExit()
-        try #require(process.terminationStatus == 0)
-        return [UInt8](try Data(contentsOf: output))
+        defer { try? FileManager.default.removeItem(at: input) }
+        return try ShellCommand.output([path] + words + ["-c"], reading: input.path)
     }
 
     private static func expanded(_ file: [UInt8], most: Int = 64 << 20) throws -> [UInt8] {

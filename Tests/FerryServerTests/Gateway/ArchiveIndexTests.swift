@@ -1,5 +1,6 @@
-import FerryCore
 import Testing
+
+@testable import FerryServer
 
 @Suite("ArchiveIndex")
 struct ArchiveIndexTests {

@@ -1,0 +1,50 @@
+/// Bounds of a JSON text, looked at in a single pass before it is decoded. Pure.
+package enum JSONStructure {
+    /// Whether a text nests at most `most` levels.
+    package static func isShallow(_ text: some Sequence<UInt8>, depth most: Int) -> Bool {
+        var depth = 0
+        return visitMarks(of: text) { mark in
+            switch mark {
+            case UInt8(ascii: "{"), UInt8(ascii: "["): depth += 1
+            case UInt8(ascii: "}"), UInt8(ascii: "]"): depth -= 1
+            default: break
+            }
+            return depth <= most
+        }
+    }
+
+    /// Counts values and names of members; `nil` for more than `most`.
+    package static func count(_ text: some Sequence<UInt8>, upTo most: Int) -> Int? {
+        var count = 1
+        let isWhole = visitMarks(of: text) { mark in
+            switch mark {
+            case UInt8(ascii: "{"), UInt8(ascii: "["), UInt8(ascii: ","), UInt8(ascii: ":"): count += 1
+            default: break
+            }
+            return count <= most
+        }
+        return isWhole ? count : nil
+    }
+
+    /// Calls `visit` with each byte outside of strings, until it returns false. Returns whether it never did.
+    private static func visitMarks(of text: some Sequence<UInt8>, _ visit: (UInt8) -> Bool) -> Bool {
+        var isInString = false
+        var isEscaped = false
+        for byte in text {
+            if isInString {
+                if isEscaped {
+                    isEscaped = false
+                } else if byte == UInt8(ascii: "\\") {
+                    isEscaped = true
+                } else if byte == UInt8(ascii: "\"") {
+                    isInString = false
+                }
+            } else if byte == UInt8(ascii: "\"") {
+                isInString = true
+            } else if !visit(byte) {
+                return false
+            }
+        }
+        return true
+    }
+}
