@@ -281,11 +281,13 @@ class ExtensionTest(unittest.TestCase):
 
     def kept_file(self, name):
         """The file that the browser itself has downloaded, once it is whole."""
-        def whole():
-            path = self.stage.kept / name
-            names = [path.name for path in self.stage.kept.iterdir()]
-            return path if names == [name] and path.stat().st_size > 0 else None
-        return self.until(whole, f"the browser has {name}")
+        return self.until(lambda: self.kept_now(name), f"the browser has {name}")
+
+    def kept_now(self, name):
+        """The same, None while it is not whole."""
+        path = self.stage.kept / name
+        names = [path.name for path in self.stage.kept.iterdir()]
+        return path if names == [name] and path.stat().st_size > 0 else None
 
     def without_host(self):
         """Uninstalls the host; returns when none runs, as one that runs would be used further."""

@@ -93,9 +93,13 @@ package struct BrowserLink: ClientBody, Hashable {
         request.headers = headers
         request.connection.userAgent = userAgent
         request.connection.cookies = cookies
-        if let page, page.utf8.count <= Self.mostPageBytes { request.userInfo[Self.pageKey] = page }
+        if let page = Self.shown(page), page.utf8.count <= Self.mostPageBytes { request.userInfo[Self.pageKey] = page }
         return request
     }
+
+    /// The address of a page, as it may be stored, listed and sent: without the user and the password, which browsers leave in
+    /// the address of a tab. `nil` if it is no address of the web.
+    private static func shown(_ page: String?) -> String? { page.flatMap { try? DownloadURL($0) }?.text }
 
     /// Whether a response is for the file that the browser gets: by its size and content type, where both are known.
     func fits(_ plan: DownloadPlan) -> Bool {
@@ -119,7 +123,9 @@ package struct BrowserLink: ClientBody, Hashable {
 
     private var headers: HTTPFields {
         var fields = HTTPFields()
-        for case (let name, let value?) in [(HTTPField.Name.referer, referer), (.authorization, authorization)]
+        for case (let name, let value?) in [
+            (HTTPField.Name.referer, Self.shown(referer)), (.authorization, authorization),
+        ]
         where HTTPField.isValidValue(value) {
             fields[name] = value
         }

@@ -34,6 +34,17 @@ import Testing
         try request.checkValues()
     }
 
+    @Test("BrowserLink: the user and the password in a tab's address are not stored with the download, nor sent as the referrer")
+    func userInfo() async throws {
+        var link = BrowserLink(url: try DownloadURL("https://example.com/f"))
+        (link.page, link.referer) = ("https://me:sesame@example.com/p?q=1", "https://me:sesame@example.com/p")
+        let request = await link.request(isPaused: true) { _ in nil }
+        #expect(request.userInfo == ["page": "https://example.com/p?q=1"])
+        #expect(request.headers[.referer] == "https://example.com/p")
+        link.page = "about:blank"
+        #expect(await link.request(isPaused: true) { _ in nil }.userInfo.isEmpty)
+    }
+
     @Test(
         "BrowserLink: what a public page offers at a public address does not lead into the user's network",
         arguments: [
