@@ -37,7 +37,7 @@ package enum ArgumentSecrets {
     /// Finds them by the names of all commands' options.
     private static func ranges(in arguments: [[UInt8]], _ words: [String]) -> [[Range<Int>]] {
         let command = words.first ?? ""
-        let takers = lettersWithValue[command] ?? lettersWithValue["get"] ?? []
+        let takers = lettersWithValue(of: command).utf8
         var next: Secrecy?
         return zip(arguments, words).map { argument, word in
             if let secrecy = next {
@@ -90,9 +90,13 @@ package enum ArgumentSecrets {
     ]
 
     /// Letters whose value is the rest of their word, by the first word of the command line.
-    private static let lettersWithValue: [String: Set<UInt8>] = [
-        "get": Set("xjodPieACX".utf8), "curl": Set("xoeACXdFTmrw".utf8), "wget": Set("OPTUoieAtQRDIlw".utf8),
-    ]
+    private static func lettersWithValue(of command: String) -> String {
+        switch command {
+        case "curl": "xoeACXdFTmrw"
+        case "wget": "OPTUoieAtQRDIlw"
+        default: "xjodPieACX"
+        }
+    }
 
     private static func ranges(of value: ArraySlice<UInt8>, _ secrecy: Secrecy) -> [Range<Int>] {
         switch secrecy {
