@@ -6,16 +6,17 @@ import SystemPackage
 final class DigestFollower: Sendable {
     private struct State {
         var digest: PrefixDigest?
-        /// The part file that the digest reads.
-        var pair: Storage.Pair?
+        /// The part file that the digest reads, and the number of its opening.
+        var session: PartSession?
+        var reopenings = 0
         /// The value of ``DownloadDriver/State/timesForgotten`` when the digest was started.
         var timesForgotten = 0
         var task: Task<Void, Never>?
 
         /// Whether the digest is one of the bytes that the part file has now.
-        func isOf(_ pair: Storage.Pair, _ algorithm: DigestAlgorithm, _ timesForgotten: Int) -> Bool {
-            self.pair?.hasSamePart(as: pair) == true && digest.map { $0.algorithm == algorithm } ?? true
-                && self.timesForgotten == timesForgotten
+        func isOf(_ session: PartSession, _ algorithm: DigestAlgorithm, _ timesForgotten: Int) -> Bool {
+            self.session === session && reopenings == session.reopenings
+                && digest.map { $0.algorithm == algorithm } ?? true && self.timesForgotten == timesForgotten
         }
     }
     private let driver: DownloadDriver
@@ -26,29 +27,30 @@ final class DigestFollower: Sendable {
     /// Starts reading the newly claimed prefix on another thread; does nothing while an earlier read is in progress.
     func follow() {
         // Only claimed bytes: bytes that a failed sync discards must not enter the digest.
-        let (checksum, end, timesForgotten) = driver.state.withLock {
-            ($0.digestToCheck, $0.machine.planner.claimed.prefixEnd, $0.faults.timesForgotten)
+        let (checksum, end, timesForgotten, part) = driver.state.withLock {
+            ($0.digestToCheck, $0.machine.planner.claimed.prefixEnd, $0.faults.timesForgotten, $0.storage.part)
         }
-        guard let algorithm = driver.algorithm(for: checksum), let pair = driver.storage.pair else { return }
+        guard let algorithm = driver.algorithm(for: checksum), let session = part else { return }
         state.withLock { state in
             guard state.task == nil else { return }
-            if !state.isOf(pair, algorithm, timesForgotten) {
-                (state.digest, state.pair, state.timesForgotten) = (nil, pair, timesForgotten)
+            if !state.isOf(session, algorithm, timesForgotten) {
+                (state.digest, state.session, state.timesForgotten) = (nil, session, timesForgotten)
+                state.reopenings = session.reopenings
             }
             let digest = state.digest
             guard end - (digest?.position ?? 0) >= 8 << 20 else { return }
             // owner: this object; awaited in stop().
             state.task = Task(executorPreference: driver.loop) {
-                await self.advance(digest, algorithm, of: pair, to: end)
+                await self.advance(digest, algorithm, of: session, to: end)
             }
         }
     }
 
     private func advance(
-        _ digest: PrefixDigest?, _ algorithm: DigestAlgorithm, of pair: Storage.Pair, to end: ByteCount
+        _ digest: PrefixDigest?, _ algorithm: DigestAlgorithm, of session: PartSession, to end: ByteCount
     ) async {
         let advanced = await driver.files.run { [driver] disk -> PrefixDigest? in
-            var copy = digest ?? driver.digest(algorithm, of: pair.part(disk).file)
+            var copy = digest ?? driver.digest(algorithm, of: session.part(disk).file)
             return (try? copy.advance(to: end)) == nil ? nil : copy
         }
         state.withLock { state in
@@ -61,13 +63,14 @@ final class DigestFollower: Sendable {
     func stop() async { await state.withLock { $0.task }?.value }
 
     /// Returns the digest of the first `total` bytes, or `nil` when the download was stopped meanwhile.
-    func finish(_ algorithm: DigestAlgorithm, of pair: Storage.Pair, total: ByteCount) async throws(DownloadError)
-        -> PrefixDigest?
-    {
+    func finish(
+        _ algorithm: DigestAlgorithm, of session: PartSession, total: ByteCount
+    ) async throws(DownloadError) -> PrefixDigest? {
         await stop()
         let timesForgotten = driver.state.withLock { $0.faults.timesForgotten }
-        let begun = state.withLock { $0.isOf(pair, algorithm, timesForgotten) ? $0.digest : nil }
-        return try await driver.read(to: total) { [driver] in begun ?? driver.digest(algorithm, of: pair.part($0).file)
+        let begun = state.withLock { $0.isOf(session, algorithm, timesForgotten) ? $0.digest : nil }
+        return try await driver.read(to: total) { [driver] in
+            begun ?? driver.digest(algorithm, of: session.part($0).file)
         }
     }
 }

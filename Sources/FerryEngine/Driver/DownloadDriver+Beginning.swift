@@ -23,24 +23,18 @@ extension DownloadDriver {
             state.placement.take(prepared)
             state.digest = prepared.digest
             (state.finished.earlier, state.finished.isDistrusted) = (prepared.earlier, prepared.isDistrusted)
+            state.storage.prepared(prepared.place, prepared.record)
         }
         switch prepared.start {
         case .finished(let file): return file
-        case .failed(let error, let pair):
-            if let pair { storage.set(.pair(pair)) }
-            throw error
-        case .resume(let pair, let held):
-            storage.set(.pair(pair))
-            start(with: held)
-        case .compare(let half, let ranges):
-            state.withLock { $0.finished.candidate = half }
+        case .failed(let error, _): throw error
+        case .resume(_, let held): start(with: held)
+        case .compare(_, let ranges):
             start(
                 with: Prepared.Held(
                     content: PartialContent(identity: FileIdentity(), ranges: ranges), totalBytes: nil,
                     weakestJoin: nil, isNewSource: true, isDoubtful: true))
-        case .fresh:
-            if case .stream(let descriptor) = request.destination { storage.set(.stream(OutputStream(descriptor))) }
-            start(with: nil, finished: prepared.earlier?.identity)
+        case .fresh: start(with: nil, finished: prepared.earlier?.identity)
         }
         return nil
     }
@@ -71,5 +65,16 @@ extension DownloadDriver {
             state.startedAt = environment.clock.now()
         }
         report(.state(.downloading))
+    }
+}
+
+extension Prepared {
+    /// Where the bytes go at first; `nil` while there is no file for them.
+    fileprivate var place: Place? {
+        switch start {
+        case .resume(let session, _), .failed(_, let session?): .part(session)
+        case .compare(let half, _): .examined(ExaminedFile(half))
+        case .fresh, .finished, .failed: nil
+        }
     }
 }

@@ -2,6 +2,7 @@ import FerryCore
 import HTTPTypes
 import NIOCore
 import Synchronization
+import SystemPackage
 
 extension DownloadDriver {
     func open(_ id: ConnectionID) {
@@ -84,7 +85,8 @@ extension DownloadDriver {
                 verdict, on: id, at: environment.clock.now(), random: environment.random())
             switch action {
             case .begin, .restartWith:
-                (state.links.primary, state.placement.isReplacing) = (fetch.source, true)
+                state.links.primary = fetch.source
+                state.storage.leave()
                 state.digest.restarted()
                 addMirrors(response.links.mirrors, &state)
                 followDescription(in: response, &state)
@@ -200,6 +202,8 @@ extension DownloadDriver {
     private struct Step {
         /// The offset of the next bytes of the piece; `nil` if none are left.
         var placement: SegmentPlanner.Placement?
+        /// The place of the file to which the placement belongs.
+        var place: Place?
         var wantsTick = false
         var mustWait = false
         var mustLook = false
@@ -232,7 +236,8 @@ extension DownloadDriver {
                 step = self.step(left: count - offset, on: id, isLimited) { _ in }
             case .write(let range):
                 let part = offset..<offset + Int(range.upperBound - range.lowerBound)
-                do throws(FileError) { try await write(piece, part, at: range.lowerBound, disk) } catch {
+                do throws(FileError) { try await write(piece, part, at: range.lowerBound, to: step.place, disk) } catch
+                {
                     state.withLock { $0.machine.writeFailed(on: id) }
                     faulted(error)
                     return .failed
@@ -274,6 +279,7 @@ extension DownloadDriver {
             var step = Step(wantsTick: state.machine.wantsTick)
             if left > 0 {
                 step.placement = state.machine.place(ByteCount(left), on: id)
+                step.place = state.storage.place
                 return step
             }
             let planner = state.machine.planner
@@ -287,13 +293,12 @@ extension DownloadDriver {
     }
 
     private func write(
-        _ piece: ByteBuffer, _ part: Range<Int>, at offset: ByteCount, _ disk: Disk?
+        _ piece: ByteBuffer, _ part: Range<Int>, at offset: ByteCount, to place: Place?, _ disk: Disk?
     ) async throws(FileError) {
-        if try storage.write(piece, part, at: offset, disk) { return }
+        guard let sink = place?.sink else { throw FileError(.write, "a file that has no place yet", kind: .closed) }
+        if try sink.write(piece, part, at: offset, disk) { return }
         // The small file has moved to the disk meanwhile.
-        try await files.run { [storage] disk throws(FileError) in
-            _ = try storage.write(piece, part, at: offset, disk)
-        }
+        try await files.run { disk throws(FileError) in _ = try sink.write(piece, part, at: offset, disk) }
     }
 
     /// Applies back-pressure while too many bytes are unsynced.

@@ -4,8 +4,8 @@ import SystemPackage
 
 /// Files that existed before the run, once the server has answered: its samples decide about them.
 ///
-/// Such a file is the content that the machine holds, while the storage is empty: nothing is written before samples have
-/// matched. A whole file is used as it is then; a half one becomes the part file. If they differ, the file is left alone.
+/// Such a file is the content that the machine holds: an ``ExaminedFile``, which is not written. After its samples have
+/// matched a whole file is used as it is, and a half one becomes the part file. If they differ, the file is left alone.
 extension DownloadDriver {
     /// Returns the search for files that may have the content of the response, with what is known of them.
     func existingFiles() -> (ExistingFiles, Finished) {
@@ -49,80 +49,23 @@ extension DownloadDriver {
 
     /// Makes the half file the part file, after its samples have matched. Requires the lock.
     func takeHalf(_ half: ExistingFile, _ disk: Disk) throws(DownloadError) {
-        let directory = half.path.removingLastComponent()
-        let name = state.withLock { $0.placement.name }
-        do throws(FileError) {
-            if let flaw = disk.fileSystem.flaw(of: half.status, at: half.path) {
-                throw FileError(.open, half.path, kind: .notOurs(flaw))
-            }
-        } catch { throw DownloadError(error) }
-        guard half.isUnchanged(disk) else { throw DownloadError(.disk, ErrorPhrase(.partReplaced, "\(half.path)")) }
-        guard let paths = freePaths(for: half, name: name, in: directory, disk) else {
-            throw DownloadError(.conflict, ErrorPhrase(.noFreeName, "\(half.path)"), recovery: .needsUser)
-        }
-        let part: PartFile
-        do throws(FileError) {
-            if half.path != paths.part {
-                try disk.fileSystem.rename(half.path, to: paths.part, replacing: false)
-            }
-        } catch { throw DownloadError(error) }
-        do throws(PartFileError) { part = try PartFile.open(paths.part, fileSystem: disk.fileSystem) } catch {
-            throw DownloadError(error)
-        }
-        do throws(FileError) {
-            try part.file.setMode(PartFile.mode)
-            // The journal claims the bytes.
-            try part.dataSync()
-        } catch {
-            part.close()
-            throw DownloadError(error)
-        }
-        var record = makeRecord(name: paths.name, part: part)
+        let session = try PartSession.adopt(
+            half, order(name: state.withLock { $0.placement.name }, in: half.path.removingLastComponent()), own: own,
+            environment, disk)
+        let paths = session.paths
         state.withLock { state in
-            record.claimed = state.machine.planner.claimed.pairs
-            record.weakestJoin = state.machine.file.weakestJoin
-        }
-        let journal: Journal
-        do throws(JournalError) {
-            journal = try Journal.create(
-                at: paths.journal, record: record, fileSystem: disk.fileSystem, syncs: request.syncsToDisk)
-        } catch {
-            part.close()
-            throw DownloadError(error)
-        }
-        environment.knownJournals(in: directory)?.add(paths.journal, record)
-        storage.set(.pair(Storage.Pair(paths: paths, part: part, journal: journal)))
-        half.file.close()
-        // allow(ours): it was read with the file whose bytes it is about, and these are in the journal now.
-        if let control = half.control { try? disk.fileSystem.removeIfPresent(control) }
-        let final = record
-        state.withLock { state in
-            state.finished.candidate = nil
-            state.placement.record = final
+            state.storage.set(.part(session))
             state.placement.name = paths.name
         }
         report(.named(name: paths.name, path: paths.final.string))
         if half.path != paths.part { report(.event(.note(Reason(.halfTaken, "\(half.path)", "\(paths.part)")))) }
     }
 
-    /// Returns the first paths of the name, numbered if needed, at which only the half file itself may be.
-    private func freePaths(
-        for half: ExistingFile, name: String, in directory: FilePath, _ disk: Disk
-    ) -> DownloadPaths? {
-        for number in 0...NameTaker.maxNumber {
-            guard let paths = DownloadPaths(name, number: number, in: directory) else { return nil }
-            let all = [paths.final, paths.part, paths.journal, paths.newJournal, paths.oldPart, paths.oldJournal]
-            if all.allSatisfy({ $0 == half.path || (try? disk.fileSystem.exists($0)) == false }) { return paths }
-        }
-        return nil
-    }
-
     /// Returns the existing file as the result, after its samples or its digest have matched; `nil` if the file is left
     /// alone and the download begins. Called at the end of a transfer that has stored nothing.
-    func finishExisting(_ expected: Checksum?) async throws(DownloadError) -> FinishedDownload? {
-        guard let candidate = state.withLock({ $0.finished.candidate }) else {
-            throw DownloadError(.internal, "nothing was stored")
-        }
+    func finish(
+        _ candidate: ExistingFile, _ expected: Checksum?
+    ) async throws(DownloadError) -> FinishedDownload? {
         var proof = Proof.sampled
         if let expected {
             let actual = try await read(to: candidate.status.length) { _ in
@@ -152,21 +95,12 @@ extension DownloadDriver {
     /// Leaves the existing file alone: the download begins without it, under another name.
     func leaveExisting(_ candidate: ExistingFile) {
         state.withLock { state in
-            state.finished.candidate = nil
+            state.storage.set(nil)
             state.finished.wasCompared = true
             state.machine.leaveExamined()
         }
         candidate.file.close()
         report(.event(.note(Reason(.otherContent, "\(candidate.path)"))))
-    }
-
-    /// Closes the file that was being compared when the run ended.
-    func closeCandidate() { state.withLock { $0.finished.candidate }?.file.close() }
-
-    /// Reads bytes of the content that is compared.
-    func readHeld(_ range: Range<ByteCount>, _ disk: Disk) -> [UInt8]? {
-        guard let candidate = state.withLock({ $0.finished.candidate }) else { return storage.read(range, disk) }
-        return try? candidate.file.read(range)
     }
 
     // MARK: Twins
@@ -209,8 +143,8 @@ extension DownloadDriver {
     }
 
     /// Returns the downloads that may own the backup which this download replaces.
-    func asideOwner(_ record: JournalRecord? = nil) -> BackupPair.Owner {
-        state.withLock { own.owner(of: $0.placement.backup, $0.links.given, [record, $0.placement.record]) }
+    func asideOwner() -> BackupPair.Owner {
+        state.withLock { own.owner(of: $0.placement.backup, $0.links.given, [$0.storage.lastRecord]) }
     }
 
     /// Returns the error for a name that is taken and has no alternative, with the ownership flaw of a foreign file.

@@ -33,55 +33,67 @@ extension DownloadDriver {
     ) async throws(DownloadError) -> Bool {
         await lock.acquire()
         defer { lock.release() }
-        if let reason {
-            try setAside(reason, disk)
-        } else {
-            // An earlier response created storage and broke before its first byte.
-            try forgetPair(disk)
+        // Without a reason an earlier response broke before its first byte.
+        if let reason { try setAside(reason, disk) } else { try forgetOutgoing(disk) }
+        switch try await choosePlace(for: representation, url: url, disk) {
+        case .write(let place):
+            state.withLock { $0.storage.set(place) }
+            return true
+        case .compare(let existing):
+            report(.event(.note(Reason(.comparingExisting, "\(existing.path)"))))
+            state.withLock { state in
+                state.storage.set(.examined(ExaminedFile(existing)))
+                state.machine.examine()
+            }
+        case .finished(let file):
+            state.withLock { state in
+                state.storage.set(nil)
+                state.finished.existing = file
+            }
+            updates.notify()
         }
-        let isMade = try await makePlace(for: representation, url: url, disk)
-        state.withLock { $0.placement.isReplacing = false }
-        return isMade
+        return false
     }
 
-    private func makePlace(
+    private enum Choice {
+        case write(Place)
+        /// An existing file may be the representation.
+        case compare(ExistingFile)
+        /// An existing file or object is the result.
+        case finished(FinishedDownload)
+    }
+
+    private func choosePlace(
         for representation: Representation, url: DownloadURL, _ disk: Disk
-    ) async throws(DownloadError) -> Bool {
+    ) async throws(DownloadError) -> Choice {
         let total = representation.identity.totalBytes
         state.withLock { $0.finished.contentType = representation.identity.contentType }
-        if case .stream(let stream) = storage.current {
+        if case .stream(let descriptor) = request.destination {
+            let stream = StreamSink(descriptor)
             try await lookUpChecksum(for: names(of: representation, url: url))
             stream.follow(state.withLock { $0.digestToCheck }?.algorithm)
             begun(state.withLock { $0.placement.name }, total)
-            return true
+            return .write(.stream(stream))
         }
         let (directory, name) = try destination(for: representation, url: url, disk)
         let path = directory.appending(name)
         if let object = wantedObject(named: name) {
             state.withLock { $0.placement.object = object }
-            if try await isDecided(by: object) { return false }
+            if let there = try await existing(object) { return .finished(there) }
         }
         takeBackAside(name, in: directory, disk)
         let (existing, facts) = existingFiles()
         let known = [facts.earlier?.path ?? path] + own.copies(of: path, from: sources[0], disk)
         let finalURL = state.withLock { $0.links.finalURL?.redacted ?? "" }
         for path in known {
-            guard let found = existing.finished(at: path, as: representation, finalURL: finalURL, disk) else {
-                continue
+            if let found = existing.finished(at: path, as: representation, finalURL: finalURL, disk) {
+                return .finished(found)
             }
-            state.withLock { $0.finished.existing = found }
-            updates.notify()
-            return false
         }
         if !facts.wasCompared, let candidate = existing.candidate(among: known, representation.identity, disk) {
-            report(.event(.note(Reason(.comparingExisting, "\(candidate.path)"))))
-            state.withLock { state in
-                state.finished.candidate = candidate
-                state.machine.examine()
-            }
-            return false
+            return .compare(candidate)
         }
-        if try isDecided(by: path, disk) { return false }
+        if let there = try decided(by: path, disk) { return .finished(there) }
         state.withLock { $0.placement.choose(name, at: path) }
         try await lookUpChecksum(for: names(of: representation, url: url))
         try checkSpace(in: directory, for: total, disk)
@@ -91,16 +103,16 @@ extension DownloadDriver {
         if let total, isSmall(representation), try !isReplaced(path, disk) {
             // Most small files fit the reserve at once; a slow file moves to a part file before it has grown much.
             let reserve = min(Int(total), Self.smallFileReserve)
-            storage.set(.small(Storage.Small(name: name, directory: directory, reserve: reserve)))
-            return true
+            return .write(.memory(MemorySink(name: name, directory: directory, reserve: reserve)))
         }
         for hint in existing.hints(of: name, in: directory, representation.identity, disk) {
             report(.event(.note(hint)))
         }
         warnOfRestarts(representation)
-        guard let pair = try makePair(name: name, in: directory, total: total, disk) else { return false }
-        storage.set(.pair(pair))
-        return true
+        switch try makeSession(name: name, in: directory, total: total, disk) {
+        case .made(let session): return .write(.part(session))
+        case .finished(let file): return .finished(file)
+        }
     }
 
     /// Reports that a break will cost all bytes, before there are any.
@@ -127,17 +139,15 @@ extension DownloadDriver {
     }
 
     /// Applies the rules `fail` and `skip` to an existing file, before any byte of the body is read.
-    private func isDecided(by path: FilePath, _ disk: Disk) throws(DownloadError) -> Bool {
+    private func decided(by path: FilePath, _ disk: Disk) throws(DownloadError) -> FinishedDownload? {
         guard request.uploadTo == nil, request.onConflict == .fail || request.onConflict == .skip,
             earlierFile(disk) != path
-        else { return false }
+        else { return nil }
         let status: FileStatus?
         do throws(FileError) { status = try disk.fileSystem.statusIfPresent(path) } catch {
             throw DownloadError(error)
         }
-        guard let status else { return false }
-        try skip(path, length: status.length)
-        return true
+        return try status.map { status throws(DownloadError) in try skipped(path, length: status.length) }
     }
 
     /// Whether there is a file that the new one replaces, which takes a part file; or a part file, which may be in the way.
@@ -149,19 +159,16 @@ extension DownloadDriver {
         } catch { throw DownloadError(error) }
     }
 
-    /// Finishes with the existing file if the rule is `skip`, and no checksum is requested that it was not found to
-    /// have.
-    func skip(_ path: FilePath, length: ByteCount) throws(DownloadError) {
+    /// Returns the existing file as the result if the rule is `skip`, and no checksum is requested that it was not found to
+    /// have; else throws.
+    func skipped(_ path: FilePath, length: ByteCount) throws(DownloadError) -> FinishedDownload {
         guard request.onConflict == .skip, state.withLock({ $0.digest.requested == nil }) else {
             throw DownloadError(.conflict, ErrorPhrase(.thereAlready, "\(path)"), recovery: .needsUser)
         }
         report(.event(.note(Reason(.skipped, "\(path)"))))
-        state.withLock {
-            $0.finished.existing = FinishedDownload(
-                path: path.string, totalBytes: length, proof: .none, wasAlreadyComplete: true,
-                finalURL: $0.links.finalURL?.redacted ?? "")
-        }
-        updates.notify()
+        return FinishedDownload(
+            path: path.string, totalBytes: length, proof: .none, wasAlreadyComplete: true,
+            finalURL: state.withLock { $0.links.finalURL?.redacted ?? "" })
     }
 
     private func destination(
@@ -215,89 +222,46 @@ extension DownloadDriver {
         }
     }
 
-    /// Creates the part file, writes the first journal and preallocates the space.
-    private func makePair(
+    /// Returns what a new part file of this run is to be.
+    func order(name: String, in directory: FilePath) -> PartSession.Order {
+        state.withLock { state in
+            PartSession.Order(
+                name: name, directory: directory, reserve: nil, backup: state.placement.backup, mayReplace: false,
+                statement: state.statement(claiming: RangeSet()),
+                upload: state.placement.object.map { JournalRecord.Upload(object: $0.text, id: nil) },
+                events: state.storage.lastRecord?.events ?? [])
+        }
+    }
+
+    private enum Made {
+        case made(PartSession)
+        case finished(FinishedDownload)
+    }
+
+    /// Makes a part file with its journal, and reports its name; or returns the existing file that the rule `skip` keeps.
+    private func makeSession(
         name: String, in directory: FilePath, total: ByteCount?, _ disk: Disk
-    ) throws(DownloadError) -> Storage.Pair? {
-        if state.withLock({ $0.placement.backup.ownPaths }) == nil { try checkUnread(name, in: directory, disk) }
-        let taken: NameTaker.Result
-        do throws(PartFileError) {
-            if let paths = state.withLock({ $0.placement.backup.ownPaths }) {
-                // The name already belongs to this download, and its earlier files are in the backup.
-                taken = .taken(try PartFile.create(at: paths.part, fileSystem: disk.fileSystem), paths, nil)
-            } else {
-                taken = try NameTaker(
-                    fileSystem: disk.fileSystem, ownAside: state.withLock { $0.placement.backup.foundPaths }
-                )
-                .take(
-                    // The rule of an upload is for its object.
-                    name, in: directory, rule: request.uploadTo == nil ? request.onConflict : .rename,
-                    mayReplace: earlierFile(disk) == directory.appending(name))
-            }
-        } catch { throw DownloadError(error) }
-        switch taken {
-        case .taken(let part, let paths, let inTheWay):
-            let journal: Journal
-            do throws(JournalError) {
-                let record = makeRecord(name: paths.name, part: part)
-                journal = try Journal.create(
-                    at: paths.journal, record: record, fileSystem: disk.fileSystem,
-                    syncs: request.syncsToDisk)
-                state.withLock { state in
-                    state.placement.record = record
-                    state.placement.name = paths.name
-                }
-                environment.knownJournals(in: directory)?.add(paths.journal, record)
-            } catch {
-                // The journal may exist but not be durable. Without its part file it would block this file name, so
-                // delete it.
-                if (try? Journal.read(at: paths.journal, fileSystem: disk.fileSystem))?.id == id.rawValue {
-                    // allow(ours): its id shows that this run created it.
-                    try? disk.fileSystem.removeIfPresent(paths.journal)
-                }
-                try? part.remove()
-                throw DownloadError(error)
-            }
-            if let total {
-                do {
-                    _ = try part.preallocate(total: total)
-                } catch {
-                    try? part.remove()
-                    try? journal.remove()
-                    throw DownloadError(error)
-                }
-            }
+    ) throws(DownloadError) -> Made {
+        var order = order(name: name, in: directory)
+        if order.backup.ownPaths == nil { try checkUnread(name, in: directory, disk) }
+        order.reserve = total
+        order.mayReplace = earlierFile(disk) == directory.appending(name)
+        switch try PartSession.create(order, own: own, environment, disk) {
+        case .made(let session, let inTheWay):
+            let paths = session.paths
+            state.withLock { $0.placement.name = paths.name }
             if paths.name != name { report(.named(name: paths.name, path: paths.final.string)) }
             if let inTheWay {
                 report(.event(.note(inTheWay.reason(forName: paths.name))))
             } else if paths.name != name {
                 report(.event(.note(Reason(.nameTaken, paths.name))))
             }
-            return Storage.Pair(paths: paths, part: part, journal: journal)
+            return .made(session)
         case .exists(let path):
-            try skip(path, length: (try? disk.fileSystem.statusIfPresent(path))?.length ?? 0)
-            return nil
+            return .finished(try skipped(path, length: (try? disk.fileSystem.statusIfPresent(path))?.length ?? 0))
         case .blocked(let path): throw blocked(by: path, disk)
         case .noFreeName(let path):
             throw DownloadError(.conflict, ErrorPhrase(.noFreeName, "\(path)"), recovery: .needsUser)
-        }
-    }
-
-    func makeRecord(name: String, part: PartFile) -> JournalRecord {
-        state.withLock { state in
-            var record = JournalRecord(
-                id: id.rawValue, urls: state.links.given.map(\.text), name: name,
-                totalBytes: state.machine.planner.total, identity: state.machine.file.identity,
-                checksum: state.digest.requested?.description, partDevice: part.device, partInode: part.inode,
-                createdAt: environment.clock.date().timeIntervalSince1970)
-            record.partCreated = part.created?.pair
-            if case .file = request.destination { record.isNameRequested = true }
-            record.trust = request.trust
-            record.root = request.root
-            record.upload = state.placement.object.map { JournalRecord.Upload(object: $0.text, id: nil) }
-            record.take(state.placement.tags)
-            record.events = state.placement.record?.events ?? []
-            return record
         }
     }
 
@@ -312,7 +276,7 @@ extension DownloadDriver {
     /// Moves a small file to disk, unless the storage is being replaced at this moment.
     func spillNow() async {
         // The lock's holder may be waiting for a server, and callers of this function must not wait.
-        guard case .small = storage.current, lock.tryAcquire() else { return }
+        guard case .memory? = state.withLock({ $0.storage.place }), lock.tryAcquire() else { return }
         defer { lock.release() }
         do throws(DownloadError) {
             try await files.run { [self] disk throws(DownloadError) in try spillInTurn(disk) }
@@ -327,12 +291,17 @@ extension DownloadDriver {
     }
 
     private func spillInTurn(_ disk: Disk) throws(DownloadError) {
-        guard case .small(let small) = storage.current, !state.withLock({ $0.placement.isReplacing }) else { return }
-        guard let pair = try makePair(name: small.name, in: small.directory, total: nil, disk) else { return }
-        do throws(FileError) { try storage.spill(to: pair, disk) } catch {
-            try? pair.part(disk).remove()
-            try? pair.journal(disk).remove()
-            throw DownloadError(error)
+        guard case .memory(let memory)? = state.withLock({ $0.storage.place }) else { return }
+        switch try makeSession(name: memory.name, in: memory.directory, total: nil, disk) {
+        case .finished(let file):
+            state.withLock { $0.finished.existing = file }
+            updates.notify()
+        case .made(let session):
+            do throws(FileError) { try memory.move(to: session, disk) } catch {
+                try? session.discard(disk)
+                throw DownloadError(error)
+            }
+            state.withLock { $0.storage.moved(memory, to: session) }
         }
     }
 
@@ -340,28 +309,26 @@ extension DownloadDriver {
 
     /// Moves unusable partial content to the backup, where it stays until the new file is published. Requires the
     /// lock.
-    func setAside(_ reason: Reason, _ disk: Disk) throws(DownloadError) {
+    private func setAside(_ reason: Reason, _ disk: Disk) throws(DownloadError) {
         report(.event(.restarted(reason: reason)))
-        state.withLock { $0.placement.record?.append(.restarted(reason: "\(reason)"), at: environment.clock.date()) }
-        switch storage.current {
-        case .none: return
-        case .small: storage.set(.none)
-        case .stream:
-            // The machine ends such a download instead.
-            throw DownloadError(.notResumable, ErrorPhrase(.streamBroke, reason))
-        case .pair(let pair):
-            let index = environment.knownJournals(in: pair.paths.directory)
-            let backup = try pair.setAside(for: asideOwner(), syncs: request.syncsToDisk, from: index, disk)
-            storage.close(disk)
-            state.withLock { $0.placement.backup = backup }
+        let (outgoing, owner) = (state.withLock { $0.storage.outgoing }, asideOwner())
+        let backup = try outgoing?.sink.setAside(reason, for: owner, disk)
+        state.withLock { state in
+            if let backup { state.placement.backup = backup }
+            state.storage.set(nil)
         }
     }
 
-    /// Removes a pair that claims nothing, which frees its name.
-    func forgetPair(_ disk: Disk) throws(DownloadError) {
-        guard let pair = storage.pair else { return }
-        try pair.remove(from: environment.knownJournals(in: pair.paths.directory), disk)
-        storage.close(disk)
+    /// Removes the place of a response that broke before its first byte, which frees its name.
+    private func forgetOutgoing(_ disk: Disk) throws(DownloadError) {
+        try state.withLock { $0.storage.outgoing }?.sink.discard(disk)
+        state.withLock { $0.storage.set(nil) }
+    }
+
+    /// Removes the part file, which is of no use any more.
+    func forget(_ disk: Disk) throws(DownloadError) {
+        state.withLock { $0.storage.leave() }
+        try forgetOutgoing(disk)
     }
 
     /// Performs a restart that the machine ordered before any response. Returns whether it succeeded.
@@ -369,6 +336,7 @@ extension DownloadDriver {
         await lock.acquire()
         defer { lock.release() }
         do throws(DownloadError) {
+            state.withLock { $0.storage.leave() }
             try await files.run { [self] disk throws(DownloadError) in try setAside(reason, disk) }
             state.withLock { state in
                 state.machine.restarted()
@@ -384,8 +352,15 @@ extension DownloadDriver {
     /// Removes all files of a cancelled download.
     func discard(_ disk: Disk) {
         removeAside(disk)
-        try? forgetPair(disk)
-        storage.close(disk)
+        try? forget(disk)
+    }
+
+    /// Closes the files of the run.
+    func close() async {
+        let open = state.withLock { [$0.storage.place, $0.storage.outgoing].compactMap(\.self) }
+        // A small file that was published from memory needs no file thread.
+        let sinks = open.compactMap { place -> (any Sink)? in if case .memory = place { nil } else { place.sink } }
+        if !sinks.isEmpty { await files.run { disk in for sink in sinks { sink.close(disk) } } }
     }
 
     /// Removes the backup that this download's file replaces.

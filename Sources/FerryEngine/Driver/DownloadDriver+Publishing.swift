@@ -27,9 +27,10 @@ extension DownloadDriver {
         }
         var finalProof = proof
         // Pieces are compared on the disk.
-        if pieces != nil, expected == nil, case .small = storage.current { try await spill() }
-        switch storage.current {
-        case .none: return try await finishExisting(expected)
+        if pieces != nil, expected == nil { try await spill() }
+        switch state.withLock({ $0.storage.place }) {
+        case nil: throw DownloadError(.internal, "nothing was stored")
+        case .examined(let file): return try await finish(file.existing, expected)
         case .stream(let stream):
             if let expected, let actual = stream.finish() {
                 guard actual == expected.bytes else {
@@ -41,9 +42,10 @@ extension DownloadDriver {
             }
             if request.trust.strict, !proof.isStrict { throw unproven(proof) }
             return finished(path: "", total: total, proof: proof)
-        case .small(let small):
+        case .memory(let memory):
+            let bytes = memory.bytes
             if let expected {
-                let actual = ByteDigest.of(small.bytes, expected.algorithm)
+                let actual = ByteDigest.of(bytes, expected.algorithm)
                 guard actual == expected.bytes else {
                     try await spill()
                     try await refute(expected, actual: actual)
@@ -51,18 +53,18 @@ extension DownloadDriver {
                 }
                 finalProof = .digest
             }
-            keep(small.bytes, expected)
+            keep(bytes, expected)
             if request.trust.strict, !finalProof.isStrict {
                 try await spill()
                 await checkpoint()
                 throw unproven(finalProof)
             }
             if request.uploadTo != nil {
-                return try await upload(UploadSource(small.bytes), total: total, proof: finalProof)
+                return try await upload(UploadSource(bytes), total: total, proof: finalProof)
             }
-            let twin = try await twin(of: total, proof: finalProof) { ByteDigest.of(small.bytes, .sha256) }
+            let twin = try await twin(of: total, proof: finalProof) { ByteDigest.of(bytes, .sha256) }
             if let twin { return twin }
-            if let path = try await publishSmall(small) {
+            if let path = try await publishSmall(bytes, memory) {
                 let finished = finished(path: path, total: total, proof: finalProof)
                 await keepPieces(of: finished)
                 try await context.tellPublished(finished, files)
@@ -72,15 +74,15 @@ extension DownloadDriver {
             try await spill()
             if let existing = state.withLock({ $0.finished.existing }) { return existing }
             return try await publishPair(total: total, proof: finalProof)
-        case .pair(let pair):
+        case .part(let session):
             if expected == nil, let pieces {
                 report(.state(.verifying))
-                guard try await areIntact(pieces, in: pair, total: total) else { return nil }
+                guard try await areIntact(pieces, in: session, total: total) else { return nil }
                 finalProof = .digest
             }
             if let algorithm = algorithm(for: expected) {
                 report(.state(.verifying))
-                guard let found = try await digest.finish(algorithm, of: pair, total: total) else { return nil }
+                guard let found = try await digest.finish(algorithm, of: session, total: total) else { return nil }
                 if let expected {
                     let actual = found.finish()
                     guard actual == expected.bytes else {
@@ -97,14 +99,15 @@ extension DownloadDriver {
                 throw unproven(finalProof)
             }
             if request.uploadTo != nil {
-                return try await upload(UploadSource(pair, totalBytes: total, files), total: total, proof: finalProof)
+                return try await upload(
+                    UploadSource(session, totalBytes: total, files), total: total, proof: finalProof)
             }
             let twin = try await twin(of: total, proof: finalProof) { [self] () async throws(DownloadError) in
-                try await read(to: total) { PrefixDigest(.sha256, of: pair.part($0).file) }?.finish()
+                try await read(to: total) { PrefixDigest(.sha256, of: session.part($0).file) }?.finish()
             }
             if let twin {
                 try await files.run { [self] disk throws(DownloadError) in
-                    try forgetPair(disk)
+                    try forget(disk)
                     removeAside(disk)
                 }
                 return twin
@@ -136,12 +139,12 @@ extension DownloadDriver {
     /// Compares the pieces of a file without another digest. Returns false when the download was stopped meanwhile, or
     /// damaged ones are fetched again; throws if no source has the right ones.
     private func areIntact(
-        _ pieces: PieceDigests, in pair: Storage.Pair, total: ByteCount
+        _ pieces: PieceDigests, in session: PartSession, total: ByteCount
     ) async throws(DownloadError) -> Bool {
         guard pieces.cover(total) else {
             throw DownloadError(.checksum, ErrorPhrase(.uncoveredPieces, "\(total)"), recovery: .needsUser)
         }
-        guard let damaged = try await damage(of: pieces, in: pair, total: total) else { return false }
+        guard let damaged = try await damage(of: pieces, in: session, total: total) else { return false }
         if damaged.isEmpty { return true }
         await checkpoint()
         let count = damaged.ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound - 1) / pieces.pieceBytes + 1 }
@@ -152,13 +155,13 @@ extension DownloadDriver {
 
     /// Returns the bytes of the pieces that do not have their digests; `nil` when the download was stopped meanwhile.
     private func damage(
-        of pieces: PieceDigests, in pair: Storage.Pair, total: ByteCount
+        of pieces: PieceDigests, in session: PartSession, total: ByteCount
     ) async throws(DownloadError) -> RangeSet<ByteCount>? {
         var damaged = RangeSet<ByteCount>()
         for piece in 0..<pieces.count {
             let range = pieces.range(of: piece, total: total)
             let digest = try await read(to: range.upperBound) { disk in
-                PrefixDigest(pieces.algorithm, of: pair.part(disk).file, from: range.lowerBound)
+                PrefixDigest(pieces.algorithm, of: session.part(disk).file, from: range.lowerBound)
             }
             guard let digest else { return nil }
             if !digest.finish().elementsEqual(pieces.digest(of: piece)) { damaged.insert(contentsOf: range) }
@@ -171,23 +174,23 @@ extension DownloadDriver {
     private func refute(_ expected: Checksum, actual: [UInt8]) async throws(DownloadError) {
         let found = self.found(expected, actual)
         await checkpoint()
-        if let pair = storage.pair {
-            let record = state.withLock { state -> JournalRecord? in
-                state.placement.record?.mismatch = JournalRecord.Mismatch(expected: expected.description, actual: found)
-                return state.placement.record
+        let (part, owner) = (state.withLock { $0.storage.part }, asideOwner())
+        if let part {
+            let mismatch = JournalRecord.Mismatch(expected: expected.description, actual: found)
+            if await files.run({ part.refute(mismatch, owner: owner, $0) }) {
+                state.withLock { $0.placement.backup = .none }
             }
-            if let record { await files.run { [self] in keepRefuted(record, in: pair, $0) } }
         }
         let origin = state.withLock { $0.digest.requested == nil ? Reason(.checksumOfServer) : $0.digest.origin }
         let error = DownloadError(
             .checksum, ErrorPhrase(.wrongDigest, "\(expected)", "\(found)"),
-            suggestion: ErrorPhrase(.keptMarked, storage.pair?.paths.part.lastComponent?.string ?? "", origin))
+            suggestion: ErrorPhrase(.keptMarked, part?.paths.part.lastComponent?.string ?? "", origin))
         var damaged = RangeSet<ByteCount>()
         let (total, pieces) = state.withLock {
             ($0.machine.planner.total ?? 0, request.pieces ?? $0.digest.describedPieces)
         }
-        if let pieces, let pair = storage.pair, pieces.cover(total) {
-            guard let found = try await damage(of: pieces, in: pair, total: total) else { return }
+        if let pieces, let part, pieces.cover(total) {
+            guard let found = try await damage(of: pieces, in: part, total: total) else { return }
             damaged = found
         }
         try await fetchAgain(damaged, after: error)
@@ -204,15 +207,6 @@ extension DownloadDriver {
         guard let forgotten else { throw error }
         report(.state(.downloading))
         if !forgotten.isEmpty { try await retract(forgotten) }
-    }
-
-    /// Marks a file in its journal that does not have its digest. Removes an earlier one, which was refuted too.
-    private func keepRefuted(_ record: JournalRecord, in pair: Storage.Pair, _ disk: Disk) {
-        do throws(JournalError) { try pair.journal(disk).write(record) } catch { return }
-        let backup = BackupPair(pair.paths, fileSystem: disk.fileSystem, syncs: false)
-        guard let earlier = try? backup.record(of: asideOwner(record)), earlier.mismatch != nil else { return }
-        try? backup.remove()
-        state.withLock { $0.placement.backup = .none }
     }
 
     // MARK: Publishing
@@ -241,9 +235,9 @@ extension DownloadDriver {
 
     /// Publishes a small file in one step. Returns its path, or `nil` when a part file is needed or an existing file
     /// is kept.
-    private func publishSmall(_ small: Storage.Small) async throws(DownloadError) -> String? {
-        let order = publishOrder(directory: small.directory, name: small.name, total: ByteCount(small.bytes.count))
-        switch try await publish(small.bytes, order) {
+    private func publishSmall(_ bytes: [UInt8], _ memory: MemorySink) async throws(DownloadError) -> String? {
+        let order = publishOrder(directory: memory.directory, name: memory.name, total: ByteCount(bytes.count))
+        switch try await publish(bytes, order) {
         case .published(let published):
             for note in published.notes { report(.event(.note(note.reason))) }
             state.withLock { $0.placement.name = published.name }
@@ -251,7 +245,9 @@ extension DownloadDriver {
             return published.path.string
         case .needsPartFile: return nil
         case .exists(let path):
-            try skip(path, length: await files.run { (try? $0.fileSystem.statusIfPresent(path))?.length ?? 0 })
+            let length = await files.run { (try? $0.fileSystem.statusIfPresent(path))?.length ?? 0 }
+            let skipped = try skipped(path, length: length)
+            state.withLock { $0.finished.existing = skipped }
             return nil
         case .blocked(let path): throw await files.run { [self] in blocked(by: path, $0) }
         case .noFreeName(let path):
@@ -260,35 +256,13 @@ extension DownloadDriver {
     }
 
     private func publishPair(total: ByteCount, proof: Proof) async throws(DownloadError) -> FinishedDownload {
-        guard let pair = storage.pair else { throw DownloadError(.internal, "no part file to publish") }
-        let all = RangeSet(0..<total)
-        let record = state.withLock { state -> JournalRecord? in
-            var record = state.nextRecord(claiming: all)
-            record?.claimed = total > 0 ? [[0, total]] : []
-            record?.mismatch = nil
-            return record
-        }
-        guard let record else { throw DownloadError(.internal, "a part file without a record") }
-        let order = publishOrder(directory: pair.paths.directory, name: pair.paths.name, total: total)
-        let syncs = request.syncsToDisk
+        let (part, statement) = state.withLock { ($0.storage.part, $0.statement(claiming: RangeSet())) }
+        guard let session = part else { throw DownloadError(.internal, "no part file to publish") }
+        let order = publishOrder(directory: session.paths.directory, name: session.paths.name, total: total)
         let published: Published
         do throws(PublishError) {
             published = try await files.run { disk throws(PublishError) in
-                let part = pair.part(disk)
-                let isIntact: Bool
-                do throws(FileError) {
-                    isIntact = try part.isIntact(length: total)
-                    // Only if it is longer: some file systems cannot truncate at all.
-                    if isIntact, try part.length() > total { try part.truncate(to: total) }
-                } catch { throw .file(error) }
-                guard isIntact else { throw .notIntact(pair.paths.part) }
-                let publisher = Publisher(fileSystem: disk.fileSystem, syncs: syncs)
-                return try publisher.publish(part, order) { publishing in
-                    var announced = record
-                    announced.publishing = publishing
-                    announced.unsyncedBoot = syncs ? nil : disk.fileSystem.bootID
-                    try pair.journal(disk).write(announced)
-                }
+                try session.publish(order, statement, disk)
             }
         } catch {
             await keepUnpublished(error)
@@ -301,10 +275,7 @@ extension DownloadDriver {
         try await context.tellPublished(finished, files)
         await files.run { [self] in
             note(published.path, $0.fileSystem)
-            let backup = BackupPair(pair.paths, fileSystem: $0.fileSystem, syncs: false)
-            if backup.removeRest(pair.journal($0), of: asideOwner(record), syncs: false) {
-                environment.knownJournals(in: pair.paths.directory)?.remove(pair.paths.journal)
-            }
+            session.removeRest(of: asideOwner(), $0)
             removeControl(of: published.path, $0)
         }
         return finished

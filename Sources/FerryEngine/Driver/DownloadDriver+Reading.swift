@@ -35,11 +35,11 @@ extension DownloadDriver {
     package func openContent() async throws(DownloadError) -> OpenContent? {
         while !Task.isCancelled {
             let seen = contentChanges.count
-            let found = state.withLock { state -> (Storage.Pair, ByteCount?, FileIdentity)? in
-                readablePair(state).map { ($0, state.machine.planner.total, state.machine.file.identity) }
+            let found = state.withLock { state -> (PartSession, ByteCount?, FileIdentity)? in
+                state.readable.map { ($0, state.machine.planner.total, state.machine.file.identity) }
             }
-            if let (pair, total, identity) = found {
-                if let file = try? await ContentFile.open(pair.paths.part, files), isOpen(file, pair) {
+            if let (session, total, identity) = found {
+                if let file = try? await ContentFile.open(session.paths.part, files), file.isPart(of: session) {
                     return OpenContent(file: file, totalBytes: total, identity: identity)
                 }
                 // The file was renamed or replaced meanwhile: the run ends, or has another pair.
@@ -48,15 +48,6 @@ extension DownloadDriver {
             await contentChanges.wait(after: seen)
         }
         throw DownloadError(.cancelled, ErrorPhrase(.waitWasCancelled, state.withLock { $0.placement.name }))
-    }
-
-    private func isOpen(_ file: ContentFile, _ pair: Storage.Pair) -> Bool {
-        (file.status.device, file.status.inode) == pair.inode
-    }
-
-    private func readablePair(_ state: State) -> Storage.Pair? {
-        guard !state.isOver, !state.placement.isReplacing, state.machine.file.representation != nil else { return nil }
-        return storage.pair
     }
 
     /// Adds a reader, whose next bytes are fetched before all others. Waits until the run has looked for existing files;
@@ -113,8 +104,8 @@ extension DownloadDriver {
         let now = environment.clock.now()
         return state.withLock { state in
             guard let reader = state.machine.readers[id], !state.isOver else { return .ended(.over) }
-            guard let pair = readablePair(state) else { return .missing(isNew: false) }
-            guard isOpen(file, pair) else { return .ended(.otherFile) }
+            guard let session = state.readable else { return .missing(isNew: false) }
+            guard file.isPart(of: session) else { return .ended(.otherFile) }
             let end = min(reader.end, end, state.machine.planner.end)
             if reader.position >= end { return .ended(.end) }
             let most = min(Self.mostPiece, end - reader.position)
@@ -126,7 +117,7 @@ extension DownloadDriver {
     /// Records the bytes as received if they still are those of the file.
     private func confirm(_ range: Range<ByteCount>, _ id: ReaderID, _ file: ContentFile) -> Bool {
         state.withLock { state in
-            guard let pair = readablePair(state), isOpen(file, pair), state.machine.planner.written.holds(range),
+            guard let session = state.readable, file.isPart(of: session), state.machine.planner.written.holds(range),
                 state.machine.readers[id]?.isRefuted == false
             else { return false }
             state.machine.readers.received(to: range.upperBound, by: id)
@@ -136,4 +127,16 @@ extension DownloadDriver {
 
     /// Wakes the readers, after anything that they wait for may have changed.
     func wakeReaders() { contentChanges.notify() }
+}
+
+extension DownloadDriver.State {
+    /// The part file whose bytes are those of the representation that the server has confirmed.
+    fileprivate var readable: PartSession? {
+        isOver || machine.file.representation == nil ? nil : storage.part
+    }
+}
+
+extension ContentFile {
+    /// Whether it is the part file of a session.
+    fileprivate func isPart(of session: PartSession) -> Bool { (status.device, status.inode) == session.inode }
 }

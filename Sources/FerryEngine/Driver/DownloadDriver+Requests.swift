@@ -33,7 +33,7 @@ extension DownloadDriver {
                     .phrase(reason), code: code, source: source, on: id, at: environment.clock.now(),
                     random: environment.random())
             }
-            return state.finished.candidate
+            return state.storage.examined
         }
         if let candidate { await decide(on: candidate) }
         updates.notify()
@@ -69,7 +69,8 @@ extension DownloadDriver {
                     guard let common = SamplePlan.common(offered ?? representation.identity, representation.identity)
                     else { return .outcome(.inconclusive(Reason(.tooLittle)), nil) }
                     offered = common
-                    guard let mine = await files.run({ [self] in readHeld(block, $0) })
+                    guard let sink = state.withLock({ $0.storage.place })?.sink,
+                        let mine = await files.run({ sink.read(block, $0) })
                     else { return .outcome(.inconclusive(Reason(.tooLittle)), nil) }
                     let theirs = try await collectSample(response.body, most: mine.count)
                     guard theirs.count == mine.count else { return .outcome(.inconclusive(Reason(.tooLittle)), nil) }

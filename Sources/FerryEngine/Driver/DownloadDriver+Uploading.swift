@@ -28,20 +28,16 @@ extension DownloadDriver {
     var store: ObjectStore { ObjectStore(request, environment, settings) }
 
     /// Applies the rules `fail` and `skip` to an existing object, before any byte of the body is read.
-    func isDecided(by object: DownloadURL) async throws(DownloadError) -> Bool {
+    func existing(_ object: DownloadURL) async throws(DownloadError) -> FinishedDownload? {
         guard request.onConflict == .fail || request.onConflict == .skip, let found = try await store.status(of: object)
-        else { return false }
+        else { return nil }
         guard request.onConflict == .skip else {
             throw DownloadError(.conflict, ErrorPhrase(.thereAlready, object.text), recovery: .needsUser)
         }
         report(.event(.note(Reason(.skipped, object.text))))
-        state.withLock {
-            $0.finished.existing = FinishedDownload(
-                path: object.text, totalBytes: found.bytes ?? 0, proof: .none, wasAlreadyComplete: true,
-                finalURL: $0.links.finalURL?.redacted ?? "")
-        }
-        updates.notify()
-        return true
+        return FinishedDownload(
+            path: object.text, totalBytes: found.bytes ?? 0, proof: .none, wasAlreadyComplete: true,
+            finalURL: state.withLock { $0.links.finalURL?.redacted ?? "" })
     }
 
     /// Publishes the file as an object. Returns `nil` when the download was stopped before that.
@@ -56,16 +52,15 @@ extension DownloadDriver {
         }
         report(.event(.note(Reason(.uploading, wanted.text))))
         // Until here its bytes may be claimed by nothing.
-        if storage.pair != nil { await checkpoint() }
+        if state.withLock({ $0.storage.part }) != nil { await checkpoint() }
         let made = try await untilStopped { () async throws(DownloadError) in
             try await self.store(source, plan, as: wanted)
         }
         guard let made else { return nil }
         try await files.run { [self] disk throws(DownloadError) in
             removeAside(disk)
-            try forgetPair(disk)
+            try forget(disk)
         }
-        storage.set(.none)
         var finished = finished(path: made.object.text, total: made.bytes, proof: made.isSkipped ? .none : proof)
         finished.wasAlreadyComplete = made.isSkipped
         return finished
@@ -73,7 +68,7 @@ extension DownloadDriver {
 
     /// Ends the upload of a cancelled download, if the store answers at the first attempt.
     func abortUpload() async {
-        guard let upload = state.withLock({ $0.placement.record?.upload }), let id = upload.id,
+        guard let upload = state.withLock({ $0.storage.lastRecord?.upload }), let id = upload.id,
             let object = try? DownloadURL(upload.object)
         else { return }
         var brief = settings
@@ -86,7 +81,7 @@ extension DownloadDriver {
     func wantedObject(named name: String) -> DownloadURL? {
         guard let target = request.uploadTo else { return nil }
         guard target.path.utf8.last == UInt8(ascii: "/") else { return target }
-        let (given, noted) = state.withLock { ($0.placement.object, $0.placement.record?.upload?.object) }
+        let (given, noted) = state.withLock { ($0.placement.object, $0.storage.lastRecord?.upload?.object) }
         if let object = given ?? noted.flatMap({ try? DownloadURL($0) }), object.host == target.host,
             object.path.utf8.hasPrefix(target.path)
         {
@@ -156,7 +151,7 @@ extension DownloadDriver {
     private func putParts(
         of source: UploadSource, _ plan: S3UploadPlan, as object: DownloadURL
     ) async throws(DownloadError) -> ObjectStore.Outcome {
-        var id = state.withLock { $0.placement.record?.upload }.flatMap { $0.object == object.text ? $0.id : nil }
+        var id = state.withLock { $0.storage.lastRecord?.upload }.flatMap { $0.object == object.text ? $0.id : nil }
         var there: [Int: S3Part] = [:]
         if let known = id {
             if let parts = try await store.parts(object, known) {
@@ -268,20 +263,14 @@ extension DownloadDriver {
     private func note(_ upload: JournalRecord.Upload?) async throws(DownloadError) {
         await lock.acquire()
         defer { lock.release() }
-        guard let pair = storage.pair, let record = noted(upload) else { return }
-        do throws(JournalError) {
-            try await files.run { disk throws(JournalError) in try pair.journal(disk).write(record) }
-        } catch { throw DownloadError(error) }
-        state.withLock { $0.placement.record = record }
-    }
-
-    private func noted(_ upload: JournalRecord.Upload?) -> JournalRecord? {
-        state.withLock { state in
-            var record = state.nextRecord(claiming: RangeSet())
-            record?.upload = upload ?? state.placement.object.map { JournalRecord.Upload(object: $0.text, id: nil) }
-            record?.unsyncedBoot = state.placement.record?.unsyncedBoot
-            return record
+        let (session, statement, upload) = state.withLock { state in
+            (
+                state.storage.part, state.statement(claiming: RangeSet()),
+                upload ?? state.placement.object.map { JournalRecord.Upload(object: $0.text, id: nil) }
+            )
         }
+        guard let session else { return }
+        try await files.run { disk throws(DownloadError) in try session.note(upload, statement, disk) }
     }
 
     /// Runs `body`, which is cancelled when the download is to be stopped. Returns `nil` then.

@@ -17,8 +17,8 @@ import SystemPackage
 ///
 /// Invariants: ``TransferMachine`` makes every decision, under one lock; every connection task is in `tasks` and is
 /// awaited before `run()` returns; a range enters the journal only after a sync that began after its write returned;
-/// checkpoints, spilling and replacing the part file exclude each other by ``lock``. Lock order: `state` before the
-/// storage's lock, never the reverse; neither is held while `report` is called.
+/// checkpoints, spilling and replacing the part file exclude each other by ``lock``. Lock order: `state` before the lock
+/// of a sink, never the reverse; neither is held while `report` is called.
 /// A crash at any moment leaves a published file, or a part file whose journal claims only bytes on the disk.
 package final class DownloadDriver: Sendable {
     package enum Outcome: Sendable {
@@ -53,7 +53,6 @@ package final class DownloadDriver: Sendable {
     /// Which files on the disk are those of this download.
     let own: OwnFiles
     let report: @Sendable (Report) -> Void
-    let storage = Storage()
     let updates = AsyncEvent()
     let checkpointDone = AsyncEvent()
     /// Notifies when bytes that a reader waits for are written, and when the run may have changed otherwise.
@@ -153,8 +152,7 @@ package final class DownloadDriver: Sendable {
             await abortUpload()
             await files.run { [self] in discard($0) }
         }
-        closeCandidate()
-        if storage.pair != nil { await files.run { [storage] in storage.close($0) } }
+        await close()
         state.withLock { $0.isOver = true }
         updates.notify()
         wakeReaders()
@@ -294,14 +292,13 @@ package final class DownloadDriver: Sendable {
     /// Reports the machine's events.
     private func announce(at now: Duration) async {
         let date = environment.clock.date()
-        let (events, received) = state.withLock { state in
-            let events = state.machine.drainEvents()
-            for event in events { state.placement.record?.append(event.kind, at: date) }
-            return (events, state.reported.takeBytes())
+        let (events, received, session) = state.withLock { state in
+            (state.machine.drainEvents(), state.reported.takeBytes(), state.storage.session)
         }
         // Here, once for many pieces.
         environment.metrics.received(received)
         for event in events {
+            session?.append(event.kind)
             report(.event(event))
             guard case .retrying(_, let delay, _) = event.kind else { continue }
             state.withLock { $0.reported.isBackingOff = true }

@@ -15,6 +15,7 @@ extension DownloadDriver {
         var reads = Reading.idle
         var maxConnections: Int
         var links: Links
+        var storage = Storage()
         var placement: Placement
         var digest: ExpectedDigest
         var finished = Finished()
@@ -98,19 +99,62 @@ extension DownloadDriver {
         }
     }
 
-    /// The name of the file, and the record of its part file.
+    /// Where the bytes go.
     ///
-    /// The record describes the file that the storage has a place for, unless `isReplacing`: then the machine has
-    /// switched to a new representation, and the storage has not.
+    /// The place is that of the machine's file. When the machine switches to another representation, there is none until
+    /// the place of the file before has been set aside.
+    struct Storage {
+        private(set) var place: Place?
+        /// The place of the file before, until it is set aside.
+        private(set) var outgoing: Place?
+        /// The newest part file, also one that was given up.
+        private(set) var session: PartSession?
+        /// The record of a part file that was given up before the run.
+        private var earlier: JournalRecord?
+
+        /// The part file that is written.
+        var part: PartSession? { if case .part(let session)? = place { session } else { nil } }
+
+        /// The existing file that is compared.
+        var examined: ExistingFile? { if case .examined(let file)? = place { file.existing } else { nil } }
+
+        /// The record of the newest part file. The events of the download go on in the next one.
+        var lastRecord: JournalRecord? { session?.record ?? earlier }
+
+        /// Takes what was there before the run.
+        mutating func prepared(_ place: Place?, _ record: JournalRecord?) {
+            earlier = record
+            set(place)
+        }
+
+        /// The machine has switched to another representation.
+        mutating func leave() {
+            outgoing = place ?? outgoing
+            place = nil
+        }
+
+        /// The new file has this place, or needs none.
+        mutating func set(_ place: Place?) {
+            (self.place, outgoing) = (place, nil)
+            if case .part(let session)? = place { self.session = session }
+        }
+
+        /// The bytes have moved from memory to a part file.
+        mutating func moved(_ memory: MemorySink, to session: PartSession) {
+            self.session = session
+            if place?.sink === memory { place = .part(session) }
+            if outgoing?.sink === memory { outgoing = .part(session) }
+        }
+    }
+
+    /// The name of the file, and what it replaces.
     struct Placement {
         /// The file's name, final or expected.
         var name: String
         /// The object that the file becomes; `nil` if it stays a file, or that is not known yet.
         var object: DownloadURL?
-        var record: JournalRecord?
         var tags: JournalTags?
         var backup = Prepared.Backup.none
-        var isReplacing = false
         /// The file with no byte of the download, only space for it, that the finished one replaces.
         var emptyHalf: PublishedFile?
         /// Where the file would be if no other had its name; `nil` if the name is not this run's choice.
@@ -126,7 +170,7 @@ extension DownloadDriver {
 
         /// Takes what was there before the run.
         mutating func take(_ prepared: Prepared) {
-            (name, record) = (prepared.name, prepared.record)
+            name = prepared.name
             (backup, emptyHalf) = (prepared.backup, prepared.emptyHalf)
         }
     }
@@ -139,8 +183,6 @@ extension DownloadDriver {
         var earlier: Prepared.EarlierFile?
         /// The file with the final name was never synced, and the system has rebooted since.
         var isDistrusted = false
-        /// The existing file that is compared by samples.
-        var candidate: ExistingFile?
         /// An existing file was compared, and was not the server's.
         var wasCompared = false
         var contentType: String?
@@ -164,12 +206,12 @@ extension DownloadDriver {
         var damage: DownloadError? { if case .due(let error) = mending { error } else { nil } }
 
         /// Returns whether the failed write or sync will be repaired.
-        mutating func mends(_ error: FileError, ofPair: Bool) -> Bool {
+        mutating func mends(_ error: FileError, ofPart: Bool) -> Bool {
             switch mending {
             case .due: return true
             case .done: return false
             case .unneeded:
-                guard error.kind == .io, ofPair else { return false }
+                guard error.kind == .io, ofPart else { return false }
                 mending = .due(DownloadError(error))
                 return true
             }

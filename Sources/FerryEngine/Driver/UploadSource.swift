@@ -37,18 +37,18 @@ struct UploadSource: Sendable {
     }
 
     /// A part file that is complete. Its digests are computed on file threads.
-    init(_ pair: Storage.Pair, totalBytes: ByteCount, _ files: FileIO) {
+    init(_ session: PartSession, totalBytes: ByteCount, _ files: FileIO) {
         self.totalBytes = totalBytes
         read = { range throws(DownloadError) in
             do throws(FileError) {
                 return ByteBuffer(
-                    bytes: try await files.run { disk throws(FileError) in try pair.part(disk).file.read(range) })
+                    bytes: try await files.run { disk throws(FileError) in try session.part(disk).file.read(range) })
             } catch { throw DownloadError(error) }
         }
         digests = { range throws(DownloadError) in
             do throws(FileError) {
                 return try await files.run { disk throws(FileError) in
-                    let file = pair.part(disk).file
+                    let file = session.part(disk).file
                     var sha256 = PrefixDigest(.sha256, of: file, from: range.lowerBound)
                     var md5 = PrefixDigest(.md5, of: file, from: range.lowerBound)
                     while sha256.position < range.upperBound {

@@ -1,5 +1,6 @@
 import FerryCore
 import FerryTesting
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -72,7 +73,7 @@ struct FileIOTests {
             let run = rig.start(try rig.request("/f"))
             await run.reach(300_000)
             // A small file moves to disk after two seconds.
-            await run.until { if case .pair = $0.storage.current { true } else { false } }
+            await run.until { $0.state.withLock { $0.storage.part } != nil }
             gate.open()
             #expect(await run.end().file != nil)
             #expect(rig.holds("f", resource))

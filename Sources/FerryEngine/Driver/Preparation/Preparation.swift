@@ -21,7 +21,7 @@ struct Preparation {
     private let isStopped: () -> Bool
     private var found: Prepared
     /// The open part file, until it is given up.
-    private var pair: Storage.Pair?
+    private var session: PartSession?
 
     private var request: DownloadRequest { own.request }
 
@@ -48,7 +48,7 @@ struct Preparation {
             let start = try await begin(disk)
             found.start = start
         } catch {
-            found.start = .failed(error, pair)
+            found.start = .failed(error, session)
         }
         return found
     }
@@ -179,15 +179,15 @@ struct Preparation {
             if error.flaw != nil, !isPartRequest { return .fresh }
             throw DownloadError(error)
         }
-        let pair = Storage.Pair(paths: paths, part: part, journal: journal)
-        self.pair = pair
+        let session = PartSession(paths, part, journal, record, own: own, environment)
+        self.session = session
         if record.isPaused == true || record.isTaken == true {
             // Without this write, a list rebuilt from journals before the next checkpoint would pause the download
             // again or leave it out.
             (record.isPaused, record.isTaken) = (nil, nil)
             do throws(JournalError) { try journal.write(record) } catch { throw DownloadError(error) }
         }
-        return try await adopt(record, of: pair, disk)
+        return try await adopt(record, of: session, disk)
     }
 
     /// Begins although the journal cannot be opened, unless that is the one that was asked for.
@@ -213,9 +213,9 @@ struct Preparation {
 
     /// Decides how the transfer goes on with the part file, which is locked, like its journal.
     private mutating func adopt(
-        _ given: JournalRecord, of pair: Storage.Pair, _ disk: Disk
+        _ given: JournalRecord, of session: PartSession, _ disk: Disk
     ) async throws(DownloadError) -> Prepared.Start {
-        let (paths, part) = (pair.paths, pair.part(disk))
+        let (paths, part) = (session.paths, session.part(disk))
         found.digest = ExpectedDigest(request, given, isSameDownload: given.id == own.id.rawValue)
         if let checksum = found.digest.dropped { note(Reason(.checksumDropped, "\(checksum)")) }
         if let checksum = found.digest.requested, request.checksum == nil {
@@ -243,38 +243,36 @@ struct Preparation {
         case .usable: break
         case .empty:
             found.digest.gaveUpHeldContent()
-            try pair.remove(from: environment.knownJournals(in: paths.directory), disk)
-            self.pair = nil
+            try session.discard(disk)
+            self.session = nil
             try keepName(paths, record, disk)
             return .fresh
         case .setAside(let reason):
-            try setAside(pair, reason, disk)
+            try setAside(session, record, reason, disk)
             found.digest.gaveUpHeldContent()
             return .fresh
         }
-        if let retracted = claims.retracted {
-            // Retract the claims before any byte changes: the next write would hide that the file had been truncated.
-            found.record = retracted
-            do throws(JournalError) { try pair.journal(disk).retract(retracted) } catch { throw DownloadError(error) }
-        }
+        found.record = claims.retracted ?? record
+        try session.resume(with: claims.retracted ?? record, isRetracted: claims.retracted != nil)
         let identity =
             isNew
             ? FileIdentity(totalBytes: record.totalBytes, contentType: record.identity.contentType) : record.identity
         return .resume(
-            pair,
+            session,
             Prepared.Held(
                 content: PartialContent(identity: identity, ranges: claims.ranges), totalBytes: record.totalBytes,
                 weakestJoin: record.weakestJoin, isNewSource: isNew, isDoubtful: claims.isDoubtful))
     }
 
     /// Moves unusable partial content to the backup, where it stays until the new file is published.
-    private mutating func setAside(_ pair: Storage.Pair, _ reason: Reason, _ disk: Disk) throws(DownloadError) {
+    private mutating func setAside(
+        _ session: PartSession, _ record: JournalRecord, _ reason: Reason, _ disk: Disk
+    ) throws(DownloadError) {
         report(.event(.restarted(reason: reason)))
-        let (index, date) = (environment.knownJournals(in: pair.paths.directory), environment.clock.date())
-        found.record?.append(.restarted(reason: "\(reason)"), at: date)
-        found.backup = try pair.setAside(for: owner(found.record), syncs: request.syncsToDisk, from: index, disk)
-        pair.close(disk)
-        self.pair = nil
+        try session.resume(with: record, isRetracted: false)
+        found.backup = try session.setAside(reason, for: owner(record), disk) ?? .none
+        found.record = session.record
+        self.session = nil
     }
 
     // MARK: Interrupted moves and publications

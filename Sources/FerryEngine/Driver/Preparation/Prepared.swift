@@ -7,13 +7,13 @@ struct Prepared: Sendable {
         /// Nothing has to be fetched.
         case finished(FinishedDownload)
         /// The part file of an earlier run, locked like its journal, with the bytes of it that count.
-        case resume(Storage.Pair, Held)
+        case resume(PartSession, Held)
         /// The open half file of another program. Samples decide whether it becomes the part file.
         case compare(ExistingFile, RangeSet<ByteCount>)
         /// No byte counts; the server is asked first whether ``earlier`` is current.
         case fresh
         /// The run cannot begin. The part file is that which was opened before the failure.
-        case failed(DownloadError, Storage.Pair?)
+        case failed(DownloadError, PartSession?)
     }
 
     /// The bytes of a part file that count, as the transfer needs them.
