@@ -55,6 +55,7 @@ final class Scheduler: Sendable {
         var takenFrom: Set<FilePath> = []
     }
 
+    // allow(state): its facets are in files of their own.
     let state: Mutex<State>
     let engine: EngineProvider
     let monitor: any NetworkMonitor

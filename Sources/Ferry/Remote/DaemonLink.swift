@@ -245,7 +245,7 @@ package struct DaemonLink: Sendable {
         return await withTaskGroup(of: Bool.self) { group in
             group.addTask {
                 do throws(DaemonFailure) {
-                    var events = stream.hearing { signs.last.withLock { $0 = clock.now() } }.makeAsyncIterator()
+                    var events = stream.hearing { signs.heard(at: clock.now()) }.makeAsyncIterator()
                     while let event = try await events.next() { try await follower.take(event) }
                     return false
                 } catch {
@@ -256,7 +256,7 @@ package struct DaemonLink: Sendable {
             group.addTask {
                 while !Task.isCancelled {
                     try? await clock.sleep(for: .seconds(15))
-                    if signs.last.withLock({ clock.now() - $0 }) > Self.maxSilence { return true }
+                    if signs.silence(at: clock.now()) > Self.maxSilence { return true }
                 }
                 return false
             }
@@ -269,9 +269,12 @@ package struct DaemonLink: Sendable {
 
 /// The time of the last data from the daemon.
 private final class SignsOfLife: Sendable {
-    let last: Mutex<Duration>
+    private let last: Mutex<Duration>
 
     init(_ now: Duration) { last = Mutex(now) }
+
+    func heard(at now: Duration) { last.withLock { $0 = now } }
+    func silence(at now: Duration) -> Duration { last.withLock { now - $0 } }
 }
 
 extension AsyncEvent {

@@ -106,6 +106,7 @@ final class RemoteSession: Sendable {
     let place: DaemonAddress
     let link: DaemonLink
     let clock: any EngineClock
+    // allow(state): its facets are in files of their own.
     let state: Mutex<State>
     let hub = EventHub()
     let list = ListHub()

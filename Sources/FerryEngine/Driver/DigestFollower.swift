@@ -9,7 +9,7 @@ final class DigestFollower: Sendable {
         /// The part file that the digest reads, and the number of its opening.
         var session: PartSession?
         var reopenings = 0
-        /// The value of ``DownloadDriver/State/timesForgotten`` when the digest was started.
+        /// The value of ``Transfer/timesForgotten`` when the digest was started.
         var timesForgotten = 0
         var task: Task<Void, Never>?
 
@@ -26,10 +26,7 @@ final class DigestFollower: Sendable {
 
     /// Starts reading the newly claimed prefix on another thread; does nothing while an earlier read is in progress.
     func follow() {
-        // Only claimed bytes: bytes that a failed sync discards must not enter the digest.
-        let (checksum, end, timesForgotten, part) = driver.state.withLock {
-            ($0.digestToCheck, $0.machine.planner.claimed.prefixEnd, $0.faults.timesForgotten, $0.storage.part)
-        }
+        let (checksum, end, timesForgotten, part) = driver.transfer.followed()
         guard let algorithm = driver.algorithm(for: checksum), let session = part else { return }
         state.withLock { state in
             guard state.task == nil else { return }
@@ -67,7 +64,7 @@ final class DigestFollower: Sendable {
         _ algorithm: DigestAlgorithm, of session: PartSession, total: ByteCount
     ) async throws(DownloadError) -> PrefixDigest? {
         await stop()
-        let timesForgotten = driver.state.withLock { $0.faults.timesForgotten }
+        let timesForgotten = driver.transfer.timesForgotten
         let begun = state.withLock { $0.isOf(session, algorithm, timesForgotten) ? $0.digest : nil }
         return try await driver.read(to: total) { [driver] in
             begun ?? driver.digest(algorithm, of: session.part($0).file)
@@ -84,7 +81,7 @@ extension DownloadDriver {
     /// Returns the digest of a file from its start.
     func digest(_ algorithm: DigestAlgorithm, of file: any File) -> PrefixDigest {
         guard request.recordsDigests else { return PrefixDigest(algorithm, of: file) }
-        return PrefixDigest(algorithm, of: file, recordingPiecesOf: state.withLock { $0.machine.planner.total })
+        return PrefixDigest(algorithm, of: file, recordingPiecesOf: transfer.facts.totalBytes)
     }
 
     /// Reads a file up to `end`, on from the digest that `begin` returns, and returns the digest of all; `nil` when
@@ -92,7 +89,7 @@ extension DownloadDriver {
     func read(
         to end: ByteCount, _ begin: @escaping @Sendable (Disk) -> PrefixDigest
     ) async throws(DownloadError) -> PrefixDigest? {
-        try await files.digest(to: end, unless: { stopWanted != nil }, begin)
+        try await files.digest(to: end, unless: { transfer.stop != nil }, begin)
     }
 }
 
@@ -103,17 +100,17 @@ extension DownloadDriver {
         let found =
             request.recordsDigests && expected?.algorithm != .sha256
             ? Checksum(algorithm: .sha256, bytes: ByteDigest.of(bytes, .sha256)) : expected
-        if let found { state.withLock { $0.digest.computed(RecordedDigests(checksum: found)) } }
+        if let found { transfer.computed(RecordedDigests(checksum: found)) }
     }
 
     /// Writes the file of digests beside a published file, if its pieces are to be recorded; removes an older one.
     func keepPieces(of finished: FinishedDownload) async {
         guard request.recordsDigests else { return }
-        guard let pieces = state.withLock({ $0.digest.recorded?.pieces }) else {
+        guard let pieces = transfer.digest.recorded?.pieces else {
             return await files.run { DigestFile.remove(of: FilePath(finished.path), fileSystem: $0.fileSystem) }
         }
         var record = FileRecord(
-            path: Paths.name(of: finished.path), urls: state.withLock { $0.links.given.map { $0.with(nil).text } })
+            path: Paths.name(of: finished.path), urls: transfer.given.map { $0.with(nil).text })
         (record.totalBytes, record.checksum, record.pieces) = (finished.totalBytes, finished.checksum, pieces)
         (record.etag, record.lastModified) = (finished.etag, finished.lastModified)
         (record.proof, record.completedAt) = (finished.proof, environment.clock.date())
@@ -150,7 +147,7 @@ extension DownloadDriver {
         guard let digests = digest?.recorded else { return finished }
         answer.checksum = answer.checksum ?? digests.checksum
         var record = FileRecord(
-            path: Paths.name(of: finished.path), urls: state.withLock { $0.links.given.map { $0.with(nil).text } })
+            path: Paths.name(of: finished.path), urls: transfer.given.map { $0.with(nil).text })
         (record.totalBytes, record.modified) = (found.status.length, found.status.modified.text)
         (record.checksum, record.pieces) = (digests.checksum, digests.pieces)
         (record.etag, record.lastModified) = (finished.etag, finished.lastModified)
@@ -200,9 +197,4 @@ extension DownloadDriver {
             return (try? file.setAttribute(SourceAttribute.name, attribute.with(checksum).encode())) != nil
         }
     }
-}
-
-extension DownloadDriver.State {
-    /// The digest that the whole file must have: the requested one, else the strongest that the server offers.
-    var digestToCheck: Checksum? { digest.requested ?? machine.file.representation?.digests.first ?? digest.offered }
 }

@@ -1,30 +1,24 @@
 import FerryCore
-import Synchronization
 import SystemPackage
 
 /// The beginning of a run: what was on the disk becomes the state of the transfer.
 extension DownloadDriver {
     /// Looks for existing files and initializes the machine. Returns a result if nothing has to be fetched at all.
     func begin() async throws(DownloadError) -> FinishedDownload? {
-        let name = state.withLock { $0.placement.name }
+        let name = target.name
         let prepared = await files.stay { disk async -> Prepared in
             var preparation = Preparation(
                 own, name: name, environment, files, settings, report: report,
-                tags: { [self] in state.withLock { $0.placement.tags } }, isStopped: { [self] in stopWanted != nil })
+                tags: { [transfer] in transfer.tags }, isStopped: { [transfer] in transfer.stop != nil })
             return await preparation.run(disk)
         }
         return try take(prepared)
     }
 
-    /// Takes over the open files; from here on the storage owns them.
+    /// Takes over the open files; from here on the transfer owns them.
     private func take(_ prepared: Prepared) throws(DownloadError) -> FinishedDownload? {
-        state.withLock { state in
-            state.links.urls = prepared.sources
-            state.placement.take(prepared)
-            state.digest = prepared.digest
-            (state.finished.earlier, state.finished.isDistrusted) = (prepared.earlier, prepared.isDistrusted)
-            state.storage.prepared(prepared.place, prepared.record)
-        }
+        transfer.took(prepared)
+        target.took(prepared)
         switch prepared.start {
         case .finished(let file): return file
         case .failed(let error, _): throw error
@@ -53,24 +47,14 @@ extension DownloadDriver {
         rules.isStream = isStream
         rules.isNewSource = held?.isNewSource ?? false
         rules.doubtsHeld = held?.isDoubtful ?? false
-        state.withLock { state in
-            rules.sources = state.links.urls.count
-            rules.sourceNames = state.links.urls.map(\.redacted)
-            rules.maxConnections = isStream ? 1 : state.maxConnections
-            rules.rules = ResumeRules(
-                trust: request.trust, hasDigest: state.digest.requested != nil || request.hasDigest)
-            state.machine = TransferMachine(
-                settings: rules, held: held?.content, total: held?.totalBytes, weakestJoin: held?.weakestJoin,
-                finished: finished)
-            state.startedAt = environment.clock.now()
-        }
+        transfer.begin(rules, with: held, finished: finished)
         report(.state(.downloading))
     }
 }
 
 extension Prepared {
     /// Where the bytes go at first; `nil` while there is no file for them.
-    fileprivate var place: Place? {
+    var place: Place? {
         switch start {
         case .resume(let session, _), .failed(_, let session?): .part(session)
         case .compare(let half, _): .examined(ExaminedFile(half))

@@ -1,5 +1,4 @@
 import FerryCore
-import Synchronization
 import SystemPackage
 
 /// Checkpoints: sync the part file, then claim its ranges in the journal.
@@ -16,11 +15,7 @@ extension DownloadDriver {
 
     private func checkpointInTurn(_ disk: Disk) -> DownloadError? {
         let now = environment.clock.now()
-        // The place and the statement must be about the same file, so one critical section reads both.
-        let (place, snapshot, statement) = state.withLock { state in
-            let snapshot = state.machine.beginCheckpoint(at: now)
-            return (state.storage.place, snapshot, state.statement(claiming: snapshot))
-        }
+        let (place, snapshot, statement) = transfer.beginCheckpoint(at: now)
         defer {
             checkpointDone.notify()
             updates.notify()
@@ -30,14 +25,7 @@ extension DownloadDriver {
             return notClaimed(error)
         }
         let end = environment.clock.now()
-        state.withLock { state in
-            if isClaimed {
-                state.machine.checkpointEnded(snapshot, succeeded: true, at: end)
-            } else {
-                // Bytes in memory stay written but unclaimed.
-                state.machine.checkpointSkipped()
-            }
-        }
+        if isClaimed { transfer.checkpointEnded(snapshot, at: end) } else { transfer.checkpointSkipped() }
         if case .part? = place { environment.metrics.checkpointed(in: end - now) }
         return nil
     }
@@ -45,14 +33,7 @@ extension DownloadDriver {
     /// Handles a checkpoint that claimed nothing. After a failed sync all unclaimed bytes are distrusted as well,
     /// once all connections have stopped.
     private func notClaimed(_ failure: ClaimFailure) -> DownloadError {
-        state.withLock { state in
-            if case .sync = failure {
-                // No other sync may start before that: it could succeed without the data that this one lost.
-                state.faults.distrustsUnclaimed = true
-            } else {
-                state.machine.checkpointSkipped()
-            }
-        }
+        if case .sync = failure { transfer.syncFailed() } else { transfer.checkpointSkipped() }
         switch failure {
         case .sync(let error): faulted(error)
         case .journal(.file(let error)) where error.kind == .io: faulted(error)
@@ -65,31 +46,27 @@ extension DownloadDriver {
 
     /// Handles a failed write or sync. The first EIO reopens the part file; any other failure ends the run.
     func faulted(_ error: FileError) {
-        let isMended = state.withLock { state in
-            state.faults.mends(error, ofPart: state.storage.part != nil)
-        }
-        if !isMended { fail(DownloadError(error)) }
+        if !transfer.mends(error) { fail(DownloadError(error)) }
         updates.notify()
     }
 
     /// Stops all connections, reopens the part file and fetches the unclaimed ranges again.
     func mend(_ damage: DownloadError) async {
-        state.withLock { $0.faults.distrustsUnclaimed = true }
-        let wasComplete = state.withLock { $0.machine.planner.isComplete }
+        let wasComplete = transfer.mendingBegan()
         await drain()
         do throws(DownloadError) {
             // The machine may already have reported completion; the next run starts from the claims.
-            guard !wasComplete, let session = state.withLock({ $0.storage.part }) else { throw damage }
+            guard !wasComplete, let session = transfer.part else { throw damage }
             try await files.run { disk throws(DownloadError) in try session.reopen(disk) }
             report(.event(.note(Reason(.openedAnew, damage.reason))))
         } catch { fail(error) }
-        state.withLock { $0.faults.mending = .done }
+        transfer.mended()
     }
 
     /// Checks the free space for a file of unknown length, which must not fill the disk. ``checkFloor(at:)`` runs
     /// each second, this check after each eighth of the free space, however fast it is used.
     func checkRoom(_ disk: Disk) throws(DownloadError) {
-        guard let directory = state.withLock({ $0.storage.part })?.paths.directory else { return }
+        guard let directory = transfer.part?.paths.directory else { return }
         let space = DirectorySpace(
             directory, reserve: settings.minFreeBytes, fileSystem: disk.fileSystem)
         let room: ByteCount
@@ -98,36 +75,18 @@ extension DownloadDriver {
             room = free - reserve
         } catch { throw DownloadError(error) }
         if room < 0 { try checkSpace(in: directory, for: nil, disk) }
-        state.withLock { $0.space.enoughUntil = $0.machine.planner.writtenBytes + max(0, room) / 8 }
+        transfer.foundRoom(room)
     }
 
     /// Checks the free space each second, because other programs write to the disk too.
     func checkFloor(at now: Duration) async {
-        let directory = state.withLock { state in
-            state.machine.planner.total == nil && state.space.isDue(at: now)
-                ? state.storage.part?.paths.directory : nil
-        }
+        let directory = transfer.directoryToCheck(at: now)
         guard let directory else { return }
         do throws(DownloadError) {
             try await files.run { [self] disk throws(DownloadError) in
                 try checkSpace(in: directory, for: nil, disk)
             }
         } catch { fail(error) }
-    }
-}
-
-extension DownloadDriver.State {
-    /// Returns what the journal is to say once `snapshot` is synced.
-    func statement(claiming snapshot: RangeSet<ByteCount>) -> JournalStatement {
-        let given = links.given.map(\.text)
-        // The source of the validators comes first.
-        let first = given.indices.contains(links.primary) ? [given[links.primary]] : []
-        return JournalStatement(
-            claimed: machine.planner.claimed.union(snapshot.intersection(machine.planner.written)),
-            isComplete: machine.planner.isComplete, isLinkUnproven: machine.isLinkUnproven, tags: placement.tags,
-            urls: first + given, totalBytes: machine.planner.total, identity: machine.file.identity,
-            checksum: digest.requested, offered: machine.file.representation?.digests.first ?? digest.offered,
-            weakestJoin: machine.file.weakestJoin)
     }
 }
 
@@ -138,15 +97,12 @@ extension DownloadDriver {
     ///
     /// A crash before the journal is written leaves the claims, as for a response without a digest.
     func takeBack(_ check: MessageCheck, actual: Checksum, on id: ConnectionID) async throws(DownloadError) {
-        guard state.withLock({ $0.storage.place })?.sink.isRewritable != false else {
+        guard transfer.place?.sink.isRewritable != false else {
             throw DownloadError(
                 .checksum, ErrorPhrase(.wrongDigestInStream, "\(check.expected)", "\(actual)"),
                 suggestion: ErrorPhrase(.doNotUse))
         }
-        state.withLock { state in
-            state.machine.forget(check.written, on: id)
-            state.faults.timesForgotten += 1
-        }
+        transfer.forget(check.written, on: id)
         try await retract(check.written)
     }
 
@@ -155,10 +111,10 @@ extension DownloadDriver {
         // A running checkpoint may still claim some of the ranges; the retraction must follow it.
         await lock.acquire()
         defer { lock.release() }
-        let (place, statement) = state.withLock { ($0.storage.place, $0.statement(claiming: RangeSet())) }
+        let (place, statement) = transfer.statement
         if let sink = place?.sink {
             try await files.run { disk throws(DownloadError) in try sink.retract(to: statement, disk) }
         }
-        state.withLock { $0.machine.allow(ranges) }
+        transfer.allow(ranges)
     }
 }

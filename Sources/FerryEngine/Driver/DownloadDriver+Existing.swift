@@ -1,5 +1,4 @@
 package import FerryCore
-import Synchronization
 import SystemPackage
 
 /// Files that existed before the run, once the server has answered: its samples decide about them.
@@ -7,40 +6,34 @@ import SystemPackage
 /// Such a file is the content that the machine holds: an ``ExaminedFile``, which is not written. After its samples have
 /// matched a whole file is used as it is, and a half one becomes the part file. If they differ, the file is left alone.
 extension DownloadDriver {
-    /// Returns the search for files that may have the content of the response, with what is known of them.
-    func existingFiles() -> (ExistingFiles, Finished) {
-        let (finished, digest, backup, source) = state.withLock {
-            ($0.finished, $0.digest, $0.placement.backup, $0.links.urls[0])
-        }
-        let existing = ExistingFiles(
-            own, source: source, needsDigest: digest.requested != nil || finished.isDistrusted,
-            isRestart: backup.ownPaths != nil)
-        return (existing, finished)
+    /// Returns the search for files that may have the content of the response.
+    func existingFiles() -> ExistingFiles {
+        ExistingFiles(
+            own, source: transfer.sources[0], needsDigest: transfer.digest.requested != nil || target.isDistrusted,
+            isRestart: target.backup.ownPaths != nil)
     }
 
     /// Handles a 304 response: the finished file is unchanged.
     func finishUnchanged() {
-        state.withLock { state in
-            let path: FilePath
-            switch request.destination {
-            case _ where state.finished.earlier != nil: path = state.finished.earlier?.path ?? ""
-            case .file(let name): path = FilePath(ofRequest: name)
-            case .directory(let directory, _):
-                path = FilePath(ofRequest: directory).appending(state.placement.name)
-            case .part, .stream: return
-            }
-            let known = state.machine.file.finished
-            state.finished.existing = FinishedDownload(
-                path: path.string, totalBytes: known?.totalBytes ?? 0, proof: state.machine.file.finishedProof,
-                wasAlreadyComplete: true, finalURL: state.links.finalURL?.redacted ?? "", etag: known?.etag,
-                lastModified: known?.lastModified, checksum: state.finished.earlier?.checksum)
+        let path: FilePath
+        switch request.destination {
+        case _ where target.earlier != nil: path = target.earlier?.path ?? ""
+        case .file(let name): path = FilePath(ofRequest: name)
+        case .directory(let directory, _): path = FilePath(ofRequest: directory).appending(target.name)
+        case .part, .stream: return updates.notify()
         }
+        let facts = transfer.facts
+        target.exists(
+            FinishedDownload(
+                path: path.string, totalBytes: facts.finished?.totalBytes ?? 0, proof: facts.finishedProof,
+                wasAlreadyComplete: true, finalURL: facts.finalURL, etag: facts.finished?.etag,
+                lastModified: facts.finished?.lastModified, checksum: target.earlier?.checksum))
         updates.notify()
     }
 
     /// Removes the control file of an empty half file that the published file has replaced.
     func removeControl(of published: FilePath, _ disk: Disk) {
-        guard state.withLock({ $0.placement.emptyHalf })?.path == published.string else { return }
+        guard target.emptyHalf?.path == published.string else { return }
         let control = FilePath(published.string + Aria2ControlFile.suffix)
         guard (try? disk.fileSystem.ours(at: control, for: .removal)) != nil else { return }
         // allow(ours): checked just now.
@@ -50,13 +43,11 @@ extension DownloadDriver {
     /// Makes the half file the part file, after its samples have matched. Requires the lock.
     func takeHalf(_ half: ExistingFile, _ disk: Disk) throws(DownloadError) {
         let session = try PartSession.adopt(
-            half, order(name: state.withLock { $0.placement.name }, in: half.path.removingLastComponent()), own: own,
+            half, order(name: target.name, in: half.path.removingLastComponent()), own: own,
             environment, disk)
         let paths = session.paths
-        state.withLock { state in
-            state.storage.set(.part(session))
-            state.placement.name = paths.name
-        }
+        transfer.set(.part(session))
+        target.named(paths.name)
         report(.named(name: paths.name, path: paths.final.string))
         if half.path != paths.part { report(.event(.note(Reason(.halfTaken, "\(half.path)", "\(paths.part)")))) }
     }
@@ -82,23 +73,17 @@ extension DownloadDriver {
             leaveExisting(candidate)
             return nil
         }
-        return state.withLock { state in
-            FinishedDownload(
-                path: candidate.path.string, totalBytes: candidate.status.length, proof: proof,
-                wasAlreadyComplete: true,
-                finalURL: state.links.finalURL?.redacted ?? "", contentType: state.finished.contentType,
-                receivedBytes: state.machine.arrivals.bytes, etag: state.machine.file.identity.etag,
-                lastModified: state.machine.file.identity.lastModified)
-        }
+        let facts = transfer.facts
+        return FinishedDownload(
+            path: candidate.path.string, totalBytes: candidate.status.length, proof: proof, wasAlreadyComplete: true,
+            finalURL: facts.finalURL, contentType: target.contentType, receivedBytes: facts.receivedBytes,
+            etag: facts.identity.etag, lastModified: facts.identity.lastModified)
     }
 
     /// Leaves the existing file alone: the download begins without it, under another name.
     func leaveExisting(_ candidate: ExistingFile) {
-        state.withLock { state in
-            state.storage.set(nil)
-            state.finished.wasCompared = true
-            state.machine.leaveExamined()
-        }
+        target.compared()
+        transfer.leaveExamined()
         candidate.file.close()
         report(.event(.note(Reason(.otherContent, "\(candidate.path)"))))
     }
@@ -116,8 +101,8 @@ extension DownloadDriver {
     func twin(
         of total: ByteCount, proof: Proof, digest: () async throws(DownloadError) -> [UInt8]?
     ) async throws(DownloadError) -> FinishedDownload? {
-        guard let wanted = state.withLock({ $0.placement.wanted }) else { return nil }
-        let existing = existingFiles().0
+        guard let wanted = target.wanted else { return nil }
+        let existing = existingFiles()
         let candidates = await files.run { existing.twins(of: wanted, totalBytes: total, $0) }
         defer { for candidate in candidates { candidate.file.close() } }
         guard !candidates.isEmpty, let own = try await digest() else { return nil }
@@ -135,16 +120,16 @@ extension DownloadDriver {
 /// Ownership of backups, and the file that may be replaced.
 extension DownloadDriver {
     /// The file that the finished one replaces: that of an earlier run, or one that has no byte of the download.
-    var replaced: PublishedFile? { context.replaces ?? state.withLock { $0.placement.emptyHalf } }
+    var replaced: PublishedFile? { context.replaces ?? target.emptyHalf }
 
     /// The file that is replaced, if it is unchanged.
     func earlierFile(_ disk: Disk) -> FilePath? {
-        own.earlierFile(orEmpty: state.withLock { $0.placement.emptyHalf }, disk)
+        own.earlierFile(orEmpty: target.emptyHalf, disk)
     }
 
     /// Returns the downloads that may own the backup which this download replaces.
     func asideOwner() -> BackupPair.Owner {
-        state.withLock { own.owner(of: $0.placement.backup, $0.links.given, [$0.storage.lastRecord]) }
+        own.owner(of: target.backup, transfer.given, [transfer.lastRecord])
     }
 
     /// Returns the error for a name that is taken and has no alternative, with the ownership flaw of a foreign file.

@@ -1,5 +1,4 @@
 import FerryCore
-import Synchronization
 import SystemPackage
 
 #if canImport(FoundationEssentials)
@@ -37,19 +36,14 @@ extension DownloadDriver {
         if let reason { try setAside(reason, disk) } else { try forgetOutgoing(disk) }
         switch try await choosePlace(for: representation, url: url, disk) {
         case .write(let place):
-            state.withLock { $0.storage.set(place) }
+            transfer.set(place)
             return true
         case .compare(let existing):
             report(.event(.note(Reason(.comparingExisting, "\(existing.path)"))))
-            state.withLock { state in
-                state.storage.set(.examined(ExaminedFile(existing)))
-                state.machine.examine()
-            }
+            transfer.examine(existing)
         case .finished(let file):
-            state.withLock { state in
-                state.storage.set(nil)
-                state.finished.existing = file
-            }
+            transfer.set(nil)
+            target.exists(file)
             updates.notify()
         }
         return false
@@ -67,34 +61,34 @@ extension DownloadDriver {
         for representation: Representation, url: DownloadURL, _ disk: Disk
     ) async throws(DownloadError) -> Choice {
         let total = representation.identity.totalBytes
-        state.withLock { $0.finished.contentType = representation.identity.contentType }
+        target.answered(contentType: representation.identity.contentType)
         if case .stream(let descriptor) = request.destination {
             let stream = StreamSink(descriptor)
             try await lookUpChecksum(for: names(of: representation, url: url))
-            stream.follow(state.withLock { $0.digestToCheck }?.algorithm)
-            begun(state.withLock { $0.placement.name }, total)
+            stream.follow(transfer.digestToCheck?.algorithm)
+            begun(target.name, total)
             return .write(.stream(stream))
         }
         let (directory, name) = try destination(for: representation, url: url, disk)
         let path = directory.appending(name)
         if let object = wantedObject(named: name) {
-            state.withLock { $0.placement.object = object }
+            target.chose(object)
             if let there = try await existing(object) { return .finished(there) }
         }
         takeBackAside(name, in: directory, disk)
-        let (existing, facts) = existingFiles()
-        let known = [facts.earlier?.path ?? path] + own.copies(of: path, from: sources[0], disk)
-        let finalURL = state.withLock { $0.links.finalURL?.redacted ?? "" }
+        let existing = existingFiles()
+        let known = [target.earlier?.path ?? path] + own.copies(of: path, from: transfer.sources[0], disk)
+        let finalURL = transfer.facts.finalURL
         for path in known {
             if let found = existing.finished(at: path, as: representation, finalURL: finalURL, disk) {
                 return .finished(found)
             }
         }
-        if !facts.wasCompared, let candidate = existing.candidate(among: known, representation.identity, disk) {
+        if !target.wasCompared, let candidate = existing.candidate(among: known, representation.identity, disk) {
             return .compare(candidate)
         }
         if let there = try decided(by: path, disk) { return .finished(there) }
-        state.withLock { $0.placement.choose(name, at: path) }
+        target.chose(name, at: path)
         try await lookUpChecksum(for: names(of: representation, url: url))
         try checkSpace(in: directory, for: total, disk)
         report(.named(name: name, path: path.string))
@@ -117,7 +111,7 @@ extension DownloadDriver {
 
     /// Reports that a break will cost all bytes, before there are any.
     private func warnOfRestarts(_ representation: Representation) {
-        let rules = state.withLock { $0.machine.rules }
+        let rules = transfer.facts.rules
         guard !representation.identity.hasValidator, !representation.refusesRanges, !rules.hasDigest,
             !rules.trust.resumesUnproven
         else { return }
@@ -126,16 +120,13 @@ extension DownloadDriver {
 
     /// Reports the start, once for each file.
     private func begun(_ name: String, _ total: ByteCount?) {
-        let isNews = state.withLock { state in
-            defer { state.placement.started = (name, total) }
-            return state.placement.started.map { $0 != (name, total) } ?? true
-        }
-        if isNews { report(.event(LocalizedEvent(.started(name: name, totalBytes: total)))) }
+        if target.started(name, total) { report(.event(LocalizedEvent(.started(name: name, totalBytes: total)))) }
     }
 
     /// Returns the names under which a checksum list may contain the file.
     private func names(of representation: Representation, url: DownloadURL) -> [String] {
-        [SafeName.make(representation.suggestedName, url: sources[0], finalURL: url)] + own.names(from: sources)
+        let sources = transfer.sources
+        return [SafeName.make(representation.suggestedName, url: sources[0], finalURL: url)] + own.names(from: sources)
     }
 
     /// Applies the rules `fail` and `skip` to an existing file, before any byte of the body is read.
@@ -162,20 +153,20 @@ extension DownloadDriver {
     /// Returns the existing file as the result if the rule is `skip`, and no checksum is requested that it was not found to
     /// have; else throws.
     func skipped(_ path: FilePath, length: ByteCount) throws(DownloadError) -> FinishedDownload {
-        guard request.onConflict == .skip, state.withLock({ $0.digest.requested == nil }) else {
+        guard request.onConflict == .skip, transfer.digest.requested == nil else {
             throw DownloadError(.conflict, ErrorPhrase(.thereAlready, "\(path)"), recovery: .needsUser)
         }
         report(.event(.note(Reason(.skipped, "\(path)"))))
         return FinishedDownload(
             path: path.string, totalBytes: length, proof: .none, wasAlreadyComplete: true,
-            finalURL: state.withLock { $0.links.finalURL?.redacted ?? "" })
+            finalURL: transfer.facts.finalURL)
     }
 
     private func destination(
         for representation: Representation, url: DownloadURL, _ disk: Disk
     ) throws(DownloadError) -> (FilePath, String) {
         // A restart keeps the name of the interrupted download.
-        if let own = state.withLock({ $0.placement.backup.ownPaths }) { return (own.directory, own.name) }
+        if let own = target.backup.ownPaths { return (own.directory, own.name) }
         // A repeated download replaces the file that its earlier run published.
         if let earlier = earlierFile(disk), let name = earlier.lastComponent {
             return (earlier.removingLastComponent(), name.string)
@@ -187,7 +178,8 @@ extension DownloadDriver {
             return (target.removingLastComponent(), target.lastComponent?.string ?? "download")
         case .directory(let path, _):
             return (
-                FilePath(ofRequest: path), SafeName.make(representation.suggestedName, url: sources[0], finalURL: url)
+                FilePath(ofRequest: path),
+                SafeName.make(representation.suggestedName, url: transfer.sources[0], finalURL: url)
             )
         case .part(let path):
             guard let paths = DownloadPaths(of: FilePath(ofRequest: path)) else {
@@ -203,12 +195,12 @@ extension DownloadDriver {
 
     /// Adopts a backup under this name that belongs to a run interrupted before it had created its new part file.
     private func takeBackAside(_ name: String, in directory: FilePath, _ disk: Disk) {
-        guard state.withLock({ $0.placement.backup.ownPaths }) == nil,
+        guard target.backup.ownPaths == nil,
             let paths = DownloadPaths(directory: directory, name: name),
             let record = try? Journal.read(at: paths.oldJournal, fileSystem: disk.fileSystem),
-            record.names(sources[0]), !own.isAnothers(record.id)
+            record.names(transfer.sources[0]), !own.isAnothers(record.id)
         else { return }
-        state.withLock { $0.placement.backup = .found(paths, id: record.id) }
+        target.replaces(.found(paths, id: record.id))
     }
 
     /// Throws if the journal of this name cannot be read just now: it may be this download's own, and another name
@@ -224,13 +216,11 @@ extension DownloadDriver {
 
     /// Returns what a new part file of this run is to be.
     func order(name: String, in directory: FilePath) -> PartSession.Order {
-        state.withLock { state in
-            PartSession.Order(
-                name: name, directory: directory, reserve: nil, backup: state.placement.backup, mayReplace: false,
-                statement: state.statement(claiming: RangeSet()),
-                upload: state.placement.object.map { JournalRecord.Upload(object: $0.text, id: nil) },
-                events: state.storage.lastRecord?.events ?? [])
-        }
+        PartSession.Order(
+            name: name, directory: directory, reserve: nil, backup: target.backup, mayReplace: false,
+            statement: transfer.statement.statement,
+            upload: target.object.map { JournalRecord.Upload(object: $0.text, id: nil) },
+            events: transfer.lastRecord?.events ?? [])
     }
 
     private enum Made {
@@ -249,7 +239,7 @@ extension DownloadDriver {
         switch try PartSession.create(order, own: own, environment, disk) {
         case .made(let session, let inTheWay):
             let paths = session.paths
-            state.withLock { $0.placement.name = paths.name }
+            target.named(paths.name)
             if paths.name != name { report(.named(name: paths.name, path: paths.final.string)) }
             if let inTheWay {
                 report(.event(.note(inTheWay.reason(forName: paths.name))))
@@ -269,14 +259,14 @@ extension DownloadDriver {
 
     /// Moves a small file to disk if it takes too long, so that a kill cannot lose its bytes.
     func spillIfSlow(at now: Duration) async {
-        guard let start = state.withLock({ $0.startedAt }), now - start >= Self.smallFilePatience else { return }
+        guard let start = transfer.startedAt, now - start >= Self.smallFilePatience else { return }
         await spillNow()
     }
 
     /// Moves a small file to disk, unless the storage is being replaced at this moment.
     func spillNow() async {
         // The lock's holder may be waiting for a server, and callers of this function must not wait.
-        guard case .memory? = state.withLock({ $0.storage.place }), lock.tryAcquire() else { return }
+        guard case .memory? = transfer.place, lock.tryAcquire() else { return }
         defer { lock.release() }
         do throws(DownloadError) {
             try await files.run { [self] disk throws(DownloadError) in try spillInTurn(disk) }
@@ -291,17 +281,17 @@ extension DownloadDriver {
     }
 
     private func spillInTurn(_ disk: Disk) throws(DownloadError) {
-        guard case .memory(let memory)? = state.withLock({ $0.storage.place }) else { return }
+        guard case .memory(let memory)? = transfer.place else { return }
         switch try makeSession(name: memory.name, in: memory.directory, total: nil, disk) {
         case .finished(let file):
-            state.withLock { $0.finished.existing = file }
+            target.exists(file)
             updates.notify()
         case .made(let session):
             do throws(FileError) { try memory.move(to: session, disk) } catch {
                 try? session.discard(disk)
                 throw DownloadError(error)
             }
-            state.withLock { $0.storage.moved(memory, to: session) }
+            transfer.moved(memory, to: session)
         }
     }
 
@@ -311,23 +301,20 @@ extension DownloadDriver {
     /// lock.
     private func setAside(_ reason: Reason, _ disk: Disk) throws(DownloadError) {
         report(.event(.restarted(reason: reason)))
-        let (outgoing, owner) = (state.withLock { $0.storage.outgoing }, asideOwner())
-        let backup = try outgoing?.sink.setAside(reason, for: owner, disk)
-        state.withLock { state in
-            if let backup { state.placement.backup = backup }
-            state.storage.set(nil)
-        }
+        let backup = try transfer.outgoing?.sink.setAside(reason, for: asideOwner(), disk)
+        if let backup { target.replaces(backup) }
+        transfer.set(nil)
     }
 
     /// Removes the place of a response that broke before its first byte, which frees its name.
     private func forgetOutgoing(_ disk: Disk) throws(DownloadError) {
-        try state.withLock { $0.storage.outgoing }?.sink.discard(disk)
-        state.withLock { $0.storage.set(nil) }
+        try transfer.outgoing?.sink.discard(disk)
+        transfer.set(nil)
     }
 
     /// Removes the part file, which is of no use any more.
     func forget(_ disk: Disk) throws(DownloadError) {
-        state.withLock { $0.storage.leave() }
+        transfer.leavePlace()
         try forgetOutgoing(disk)
     }
 
@@ -336,12 +323,9 @@ extension DownloadDriver {
         await lock.acquire()
         defer { lock.release() }
         do throws(DownloadError) {
-            state.withLock { $0.storage.leave() }
+            transfer.leavePlace()
             try await files.run { [self] disk throws(DownloadError) in try setAside(reason, disk) }
-            state.withLock { state in
-                state.machine.restarted()
-                state.digest.gaveUpHeldContent()
-            }
+            transfer.restarted()
             return true
         } catch {
             fail(error)
@@ -357,7 +341,7 @@ extension DownloadDriver {
 
     /// Closes the files of the run.
     func close() async {
-        let open = state.withLock { [$0.storage.place, $0.storage.outgoing].compactMap(\.self) }
+        let open = [transfer.place, transfer.outgoing].compactMap(\.self)
         // A small file that was published from memory needs no file thread.
         let sinks = open.compactMap { place -> (any Sink)? in if case .memory = place { nil } else { place.sink } }
         if !sinks.isEmpty { await files.run { disk in for sink in sinks { sink.close(disk) } } }
@@ -365,7 +349,7 @@ extension DownloadDriver {
 
     /// Removes the backup that this download's file replaces.
     func removeAside(_ disk: Disk) {
-        guard let own = state.withLock({ $0.placement.backup.paths }) else { return }
+        guard let own = target.backup.paths else { return }
         try? BackupPair(own, fileSystem: disk.fileSystem, syncs: false).remove(of: asideOwner())
     }
 }

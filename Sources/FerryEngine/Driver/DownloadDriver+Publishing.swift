@@ -1,6 +1,5 @@
 import FerryCore
 import NIOCore
-import Synchronization
 import SystemPackage
 
 #if canImport(FoundationEssentials)
@@ -14,21 +13,17 @@ extension DownloadDriver {
     /// Verifies and publishes the file. Returns `nil` when the download was stopped before that, or goes on with another
     /// source.
     func finish(_ digest: DigestFollower) async throws(DownloadError) -> FinishedDownload? {
-        let (total, proof, expected, pieces, isComplete) = state.withLock {
-            (
-                $0.machine.planner.total ?? 0, $0.machine.file.proof, $0.digestToCheck,
-                request.pieces ?? $0.digest.describedPieces, $0.machine.planner.isComplete
-            )
-        }
-        guard isComplete else {
+        let facts = transfer.facts
+        guard facts.isComplete else {
             // A sync failed as the last bytes arrived, and its range is not trusted.
-            throw state.withLock { $0.interruption.error ?? $0.faults.damage }
-                ?? DownloadError(.internal, "the file is not complete")
+            throw transfer.incompleteness ?? DownloadError(.internal, "the file is not complete")
         }
+        let (total, proof, expected) = (facts.totalBytes ?? 0, facts.proof, transfer.digestToCheck)
+        let pieces = request.pieces ?? transfer.digest.describedPieces
         var finalProof = proof
         // Pieces are compared on the disk.
         if pieces != nil, expected == nil { try await spill() }
-        switch state.withLock({ $0.storage.place }) {
+        switch transfer.place {
         case nil: throw DownloadError(.internal, "nothing was stored")
         case .examined(let file): return try await finish(file.existing, expected)
         case .stream(let stream):
@@ -70,9 +65,9 @@ extension DownloadDriver {
                 try await context.tellPublished(finished, files)
                 return finished
             }
-            if let existing = state.withLock({ $0.finished.existing }) { return existing }
+            if let existing = target.existing { return existing }
             try await spill()
-            if let existing = state.withLock({ $0.finished.existing }) { return existing }
+            if let existing = target.existing { return existing }
             return try await publishPair(total: total, proof: finalProof)
         case .part(let session):
             if expected == nil, let pieces {
@@ -92,7 +87,7 @@ extension DownloadDriver {
                     finalProof = .digest
                 }
                 let recorded = found.recorded ?? expected.map { RecordedDigests(checksum: $0) }
-                state.withLock { $0.digest.computed(recorded) }
+                transfer.computed(recorded)
             }
             if request.trust.strict, !finalProof.isStrict {
                 await checkpoint()
@@ -117,13 +112,12 @@ extension DownloadDriver {
     }
 
     func finished(path: String, total: ByteCount, proof: Proof) -> FinishedDownload {
-        state.withLock { state in
-            FinishedDownload(
-                path: path, totalBytes: total, proof: proof, finalURL: state.links.finalURL?.redacted ?? "",
-                contentType: state.finished.contentType ?? state.machine.file.identity.contentType,
-                receivedBytes: state.machine.arrivals.bytes, etag: state.machine.file.identity.etag,
-                lastModified: state.machine.file.identity.lastModified, checksum: state.digest.recorded?.checksum)
-        }
+        let facts = transfer.facts
+        return FinishedDownload(
+            path: path, totalBytes: total, proof: proof, finalURL: facts.finalURL,
+            contentType: target.contentType ?? facts.identity.contentType, receivedBytes: facts.receivedBytes,
+            etag: facts.identity.etag, lastModified: facts.identity.lastModified,
+            checksum: transfer.digest.recorded?.checksum)
     }
 
     private func unproven(_ proof: Proof) -> DownloadError {
@@ -174,22 +168,21 @@ extension DownloadDriver {
     private func refute(_ expected: Checksum, actual: [UInt8]) async throws(DownloadError) {
         let found = self.found(expected, actual)
         await checkpoint()
-        let (part, owner) = (state.withLock { $0.storage.part }, asideOwner())
+        let (part, owner) = (transfer.part, asideOwner())
         if let part {
             let mismatch = JournalRecord.Mismatch(expected: expected.description, actual: found)
             if await files.run({ part.refute(mismatch, owner: owner, $0) }) {
-                state.withLock { $0.placement.backup = .none }
+                target.replaces(.none)
             }
         }
-        let origin = state.withLock { $0.digest.requested == nil ? Reason(.checksumOfServer) : $0.digest.origin }
+        let digest = transfer.digest
+        let origin = digest.requested == nil ? Reason(.checksumOfServer) : digest.origin
         let error = DownloadError(
             .checksum, ErrorPhrase(.wrongDigest, "\(expected)", "\(found)"),
             suggestion: ErrorPhrase(.keptMarked, part?.paths.part.lastComponent?.string ?? "", origin))
         var damaged = RangeSet<ByteCount>()
-        let (total, pieces) = state.withLock {
-            ($0.machine.planner.total ?? 0, request.pieces ?? $0.digest.describedPieces)
-        }
-        if let pieces, let part, pieces.cover(total) {
+        let total = transfer.facts.totalBytes ?? 0
+        if let pieces = request.pieces ?? digest.describedPieces, let part, pieces.cover(total) {
             guard let found = try await damage(of: pieces, in: part, total: total) else { return }
             damaged = found
         }
@@ -200,11 +193,7 @@ extension DownloadDriver {
     private func fetchAgain(
         _ damaged: RangeSet<ByteCount>, after error: DownloadError
     ) async throws(DownloadError) {
-        let forgotten = state.withLock { state in
-            state.faults.timesForgotten += 1
-            return state.machine.refuted(error, damaged: damaged)
-        }
-        guard let forgotten else { throw error }
+        guard let forgotten = transfer.refuted(error, damaged: damaged) else { throw error }
         report(.state(.downloading))
         if !forgotten.isEmpty { try await retract(forgotten) }
     }
@@ -212,25 +201,19 @@ extension DownloadDriver {
     // MARK: Publishing
 
     private func publishOrder(directory: FilePath, name: String, total: ByteCount) -> PublishOrder {
-        let replaced = replaced
-        return state.withLock { state in
-            let identity = state.machine.file.identity
-            let given = request.usesServerTime ? identity.lastModified : nil
-            let time = given.flatMap { HTTPDate.parse($0) }.flatMap {
-                FileTime(secondsSince1970: $0.timeIntervalSince1970)
-            }
-            return PublishOrder(
-                directory: directory, name: name, rule: request.onConflict, length: total, modificationTime: time,
-                source: state.links.urls.first.map {
-                    // Validators are stored only for the source that sent them.
-                    let checksum = state.digest.recorded?.checksum
-                    return state.links.primary == 0
-                        ? FileSource(
-                            url: $0.text, etag: identity.etag, lastModified: identity.lastModified, checksum: checksum)
-                        : FileSource(url: $0.text, checksum: checksum)
-                },
-                replaces: replaced)
+        let (identity, checksum) = (transfer.facts.identity, transfer.digest.recorded?.checksum)
+        let given = request.usesServerTime ? identity.lastModified : nil
+        let time = given.flatMap { HTTPDate.parse($0) }.flatMap {
+            FileTime(secondsSince1970: $0.timeIntervalSince1970)
         }
+        // Validators are stored only for the source that sent them.
+        let known = transfer.primarySource == 0 ? identity : FileIdentity()
+        return PublishOrder(
+            directory: directory, name: name, rule: request.onConflict, length: total, modificationTime: time,
+            source: transfer.sources.first.map {
+                FileSource(url: $0.text, etag: known.etag, lastModified: known.lastModified, checksum: checksum)
+            },
+            replaces: replaced)
     }
 
     /// Publishes a small file in one step. Returns its path, or `nil` when a part file is needed or an existing file
@@ -240,14 +223,14 @@ extension DownloadDriver {
         switch try await publish(bytes, order) {
         case .published(let published):
             for note in published.notes { report(.event(.note(note.reason))) }
-            state.withLock { $0.placement.name = published.name }
-            if state.withLock({ $0.placement.backup.paths }) != nil { await files.run { [self] in removeAside($0) } }
+            target.named(published.name)
+            if target.backup.paths != nil { await files.run { [self] in removeAside($0) } }
             return published.path.string
         case .needsPartFile: return nil
         case .exists(let path):
             let length = await files.run { (try? $0.fileSystem.statusIfPresent(path))?.length ?? 0 }
             let skipped = try skipped(path, length: length)
-            state.withLock { $0.finished.existing = skipped }
+            target.exists(skipped)
             return nil
         case .blocked(let path): throw await files.run { [self] in blocked(by: path, $0) }
         case .noFreeName(let path):
@@ -256,8 +239,8 @@ extension DownloadDriver {
     }
 
     private func publishPair(total: ByteCount, proof: Proof) async throws(DownloadError) -> FinishedDownload {
-        let (part, statement) = state.withLock { ($0.storage.part, $0.statement(claiming: RangeSet())) }
-        guard let session = part else { throw DownloadError(.internal, "no part file to publish") }
+        let (place, statement) = transfer.statement
+        guard case .part(let session)? = place else { throw DownloadError(.internal, "no part file to publish") }
         let order = publishOrder(directory: session.paths.directory, name: session.paths.name, total: total)
         let published: Published
         do throws(PublishError) {
@@ -269,7 +252,7 @@ extension DownloadDriver {
             throw DownloadError(error)
         }
         for note in published.notes { report(.event(.note(note.reason))) }
-        state.withLock { $0.placement.name = published.name }
+        target.named(published.name)
         let finished = finished(path: published.path.string, total: total, proof: proof)
         await keepPieces(of: finished)
         try await context.tellPublished(finished, files)
@@ -335,7 +318,7 @@ extension DownloadDriver {
     /// Keeps the fingerprint of the published file, so that whoever asks for it need not visit a file thread.
     private func note(_ path: FilePath, _ fileSystem: any FileSystem) {
         let file = try? PublishedFile.read(path.string, fileSystem: fileSystem)
-        state.withLock { $0.finished.published = file }
+        target.published(file)
     }
 
     private func publishing<Value: Sendable>(

@@ -1,7 +1,6 @@
 package import FerryCore
 import HTTPTypes
 import NIOCore
-import Synchronization
 import SystemPackage
 
 /// Compares samples of the partial content with a source.
@@ -17,37 +16,28 @@ extension DownloadDriver {
 
     /// Compares samples to prove that a source serves the same file as the partial content.
     func prove(source: Int, on id: ConnectionID) async {
-        let (held, rules) = state.withLock { $0.machine.sampleBasis(of: source) }
-        let comparison = await compare(held, rules, source: source)
-        let candidate = state.withLock { state in
-            switch comparison {
-            case .outcome(let outcome, let offered): state.machine.sampled(outcome, source: source, offered: offered)
-            case .refused(let reason, let status):
-                state.machine.samplingRefused(reason, status: status, source: source)
-            // The task was cancelled; the server is not to blame.
-            case .failure where Task.isCancelled: break
-            case .held(let reason, let time):
-                state.machine.held(id, until: time, .phrase(reason), at: environment.clock.now())
-            case .failure(let reason, let code):
-                state.machine.samplingFailed(
-                    .phrase(reason), code: code, source: source, on: id, at: environment.clock.now(),
-                    random: environment.random())
-            }
-            return state.storage.examined
+        let (held, rules) = transfer.sampleBasis(of: source)
+        switch await compare(held, rules, source: source) {
+        case .outcome(let outcome, let offered): transfer.sampled(outcome, source: source, offered: offered)
+        case .refused(let reason, let status): transfer.samplingRefused(reason, status: status, source: source)
+        // The task was cancelled; the server is not to blame.
+        case .failure where Task.isCancelled: break
+        case .held(let reason, let time): transfer.held(id, until: time, .phrase(reason))
+        case .failure(let reason, let code):
+            transfer.samplingFailed(.phrase(reason), code: code, source: source, on: id)
         }
-        if let candidate { await decide(on: candidate) }
+        if case .examined(let file)? = transfer.place { await decide(on: file.existing) }
         updates.notify()
     }
 
     /// Uses a half file after its samples have matched, and leaves a whole one with other samples.
     private func decide(on candidate: ExistingFile) async {
-        let file = state.withLock { $0.machine.file }
-        let (isExamining, isProven) = (file.isExamined, file.weakestJoin != nil)
+        let facts = transfer.facts
         if !candidate.isHalf {
-            if !isExamining { leaveExisting(candidate) }
+            if !facts.isExamined { leaveExisting(candidate) }
             return
         }
-        guard isProven else { return }
+        guard facts.weakestJoin != nil else { return }
         await lock.acquire()
         defer { lock.release() }
         do throws(DownloadError) {
@@ -69,7 +59,7 @@ extension DownloadDriver {
                     guard let common = SamplePlan.common(offered ?? representation.identity, representation.identity)
                     else { return .outcome(.inconclusive(Reason(.tooLittle)), nil) }
                     offered = common
-                    guard let sink = state.withLock({ $0.storage.place })?.sink,
+                    guard let sink = transfer.place?.sink,
                         let mine = await files.run({ sink.read(block, $0) })
                     else { return .outcome(.inconclusive(Reason(.tooLittle)), nil) }
                     let theirs = try await collectSample(response.body, most: mine.count)
@@ -97,16 +87,16 @@ extension DownloadDriver {
     ) async throws(TransferFailure) -> (SampleAssessment, TransferResponse) {
         let ask = RangeAsk.range(block)
         while true {
-            let isOriginal = state.withLock { $0.links.resolved[source] == nil }
+            let isOriginal = transfer.target(of: source) == nil
             let request = transferRequest(source: source, fields: [.range: ask.field ?? ""], fromOriginal: isOriginal)
             var response = try await environment.transport.fetch(request)
             let verdict = try await judge(&response, asked: ask, source: source)
             let assessment = ResumePolicy.assessSample(verdict, of: block, held: held, rules: rules)
             if !isOriginal, assessment.isDeadEnd {
-                state.withLock { $0.links.resolved[source] = nil }
+                transfer.forgetTarget(of: source)
                 continue
             }
-            state.withLock { $0.links.answered(source, response) }
+            transfer.answered(source, response)
             return (assessment, response)
         }
     }
@@ -115,7 +105,7 @@ extension DownloadDriver {
     func collect(_ body: sending TransferBody, most: Int) async throws(TransferFailure) -> [UInt8] {
         let content = try await ShortBody(body).collect(
             ShortBody.Limits(bytes: most, idle: settings.stallTimeout), clock: environment.clock)
-        receivedMore(ByteCount(content.bytes.readableBytes))
+        transfer.receivedElsewhere(ByteCount(content.bytes.readableBytes))
         return Array(buffer: content.bytes)
     }
 
@@ -125,14 +115,12 @@ extension DownloadDriver {
         bytes.reserveCapacity(most)
         // allow(body): a sample ends with the run of its download, whose stalls are watched.
         while let piece = try await body.next() {
-            receivedMore(ByteCount(piece.readableBytes))
+            transfer.receivedElsewhere(ByteCount(piece.readableBytes))
             bytes.append(contentsOf: piece.readableBytesView.prefix(most - bytes.count))
             if bytes.count >= most, piece.readableBytes > most { break }
         }
         return bytes
     }
-
-    private func receivedMore(_ count: ByteCount) { state.withLock { $0.machine.receivedElsewhere(count) } }
 }
 
 /// Detects web pages that are served in place of files.
@@ -145,13 +133,14 @@ extension DownloadDriver {
         let verdict = ResponseVerdict.judge(response.head, asked: ask, now: environment.clock.date())
         var beginsAPage = false
         // An object is what its key names: no sign-in page is in its place.
-        if sources[source].isObject { return verdict }
+        let url = transfer.sources[source]
+        if url.isObject { return verdict }
         if !request.trust.acceptsHTML, PagePolicy.mustLook(at: verdict) {
             willSniff()
             beginsAPage = try await response.body.beginsAPage()
         }
         return PagePolicy(givenName: request.givenName).judge(
-            verdict, beginsAPage: beginsAPage, url: sources[source], finalURL: response.url)
+            verdict, beginsAPage: beginsAPage, url: url, finalURL: response.url)
     }
 }
 
@@ -167,57 +156,13 @@ extension DownloadRequest {
     }
 }
 
-/// Admission of connections to hosts, shared by all downloads.
-extension DownloadDriver {
-    enum Admission {
-        case atOnce
-        case afterWaiting
-        case not
-    }
-
-    /// Returns the host that the source's body is expected to come from.
-    func host(of source: Int) -> Origin {
-        state.withLock { $0.links.resolved[source]?.origin ?? $0.links.urls[source].origin }
-    }
-
-    /// Takes a permit for `host`. A download's only connection waits for one; further connections are refused.
-    func admit(_ id: ConnectionID, to host: Origin, _ permit: inout ConnectionPermit) async -> Admission {
-        if permit.tryTake(host) { return .atOnce }
-        if givesWay(id) { return .not }
-        state.withLock { $0.machine.waitsForPermit(id) }
-        report(.event(.note(Reason(.hostIsFull, host.host, "\(environment.hosts.limit)"))))
-        return await permit.take(host) ? .afterWaiting : .not
-    }
-
-    /// Ends this connection if the download has others. Returns whether it did.
-    func givesWay(_ id: ConnectionID) -> Bool {
-        state.withLock { state in
-            guard state.machine.hasOthers(than: id) else { return false }
-            state.machine.noRoom(for: id, at: environment.clock.now())
-            return true
-        }
-    }
-
-    /// Gives up one of several connections in the middle of its response while other downloads wait for its host: the
-    /// segment of a slow server may take minutes.
-    func makeRoom(at now: Duration) {
-        let crowded = state.withLock { $0.machine.sourcesInUse }.filter { environment.hosts.isCrowded(host(of: $0)) }
-        if !crowded.isEmpty { state.withLock { $0.machine.makeRoom(at: crowded, now: now) } }
-    }
-
-    /// Returns whether the source had not been redirected to this host, and remembers `url` as its target, so that
-    /// the next request waits for a permit there.
-    func isFirstVisit(_ url: DownloadURL, of source: Int) -> Bool {
-        state.withLock { state in
-            defer { state.links.resolved[source] = url }
-            // allow(origin): counts connections per host; carries no secret.
-            return state.links.resolved[source]?.origin != url.origin
-        }
-    }
-}
-
 /// The requests of connections.
 extension DownloadDriver {
+    /// Returns the host that the source's body is expected to come from.
+    func host(of source: Int) -> Origin {
+        (transfer.target(of: source) ?? transfer.sources[source]).origin
+    }
+
     func transferRequest(for fetch: TransferMachine.Fetch, on id: ConnectionID) -> TransferRequest {
         var fields = HTTPFields()
         if let range = fetch.ask.field {
@@ -237,15 +182,15 @@ extension DownloadDriver {
     func transferRequest(
         source: Int, fields: HTTPFields, fromOriginal: Bool, on id: ConnectionID? = nil
     ) -> TransferRequest {
-        let original = sources[source]
-        let url = fromOriginal ? original : state.withLock { $0.links.resolved[source] } ?? original
+        let original = transfer.sources[source]
+        let url = fromOriginal ? original : transfer.target(of: source) ?? original
         var request = TransferRequest(
             of: self.request, from: original, headLimit: settings.stallTimeout)
         request.url = url
         request.fields = fields
         request.admission = environment.book
         request.trace = { [weak self] in self?.report(.event(.note($0))) }
-        request.observe = { [weak self] facts in self?.state.withLock { $0.machine.observed(facts, on: id) } }
+        request.observe = { [weak transfer] facts in transfer?.observed(facts, on: id) }
         return request
     }
 }

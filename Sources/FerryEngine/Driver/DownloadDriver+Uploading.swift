@@ -1,5 +1,4 @@
 import FerryCore
-import Synchronization
 
 /// Publishing to a store: the finished file, in memory or in the part file, becomes an object.
 ///
@@ -37,14 +36,14 @@ extension DownloadDriver {
         report(.event(.note(Reason(.skipped, object.text))))
         return FinishedDownload(
             path: object.text, totalBytes: found.bytes ?? 0, proof: .none, wasAlreadyComplete: true,
-            finalURL: state.withLock { $0.links.finalURL?.redacted ?? "" })
+            finalURL: transfer.facts.finalURL)
     }
 
     /// Publishes the file as an object. Returns `nil` when the download was stopped before that.
     func upload(
         _ source: UploadSource, total: ByteCount, proof: Proof
     ) async throws(DownloadError) -> FinishedDownload? {
-        let name = state.withLock { $0.placement.name }
+        let name = target.name
         guard let plan = S3UploadPlan(totalBytes: total), let wanted = wantedObject(named: name) else {
             throw DownloadError(
                 .tooLarge, ErrorPhrase(.largeObject, "\(request.uploadTo?.redacted ?? "")", ByteText.size(total)),
@@ -52,7 +51,7 @@ extension DownloadDriver {
         }
         report(.event(.note(Reason(.uploading, wanted.text))))
         // Until here its bytes may be claimed by nothing.
-        if state.withLock({ $0.storage.part }) != nil { await checkpoint() }
+        if transfer.part != nil { await checkpoint() }
         let made = try await untilStopped { () async throws(DownloadError) in
             try await self.store(source, plan, as: wanted)
         }
@@ -68,7 +67,7 @@ extension DownloadDriver {
 
     /// Ends the upload of a cancelled download, if the store answers at the first attempt.
     func abortUpload() async {
-        guard let upload = state.withLock({ $0.storage.lastRecord?.upload }), let id = upload.id,
+        guard let upload = transfer.lastRecord?.upload, let id = upload.id,
             let object = try? DownloadURL(upload.object)
         else { return }
         var brief = settings
@@ -79,15 +78,13 @@ extension DownloadDriver {
     /// Returns the object that a file of this name becomes if its key is free; `nil` if it stays a file. That of the
     /// journal counts, if it is of this request: the name may be numbered among other part files.
     func wantedObject(named name: String) -> DownloadURL? {
-        guard let target = request.uploadTo else { return nil }
-        guard target.path.utf8.last == UInt8(ascii: "/") else { return target }
-        let (given, noted) = state.withLock { ($0.placement.object, $0.storage.lastRecord?.upload?.object) }
-        if let object = given ?? noted.flatMap({ try? DownloadURL($0) }), object.host == target.host,
-            object.path.utf8.hasPrefix(target.path)
-        {
+        guard let wanted = request.uploadTo else { return nil }
+        guard wanted.path.utf8.last == UInt8(ascii: "/") else { return wanted }
+        let noted = transfer.lastRecord?.upload.flatMap { try? DownloadURL($0.object) }
+        if let object = target.object ?? noted, object.host == wanted.host, object.path.utf8.hasPrefix(wanted.path) {
             return object
         }
-        return target.appendingKey(name)
+        return wanted.appendingKey(name)
     }
 
     private func store(
@@ -151,7 +148,7 @@ extension DownloadDriver {
     private func putParts(
         of source: UploadSource, _ plan: S3UploadPlan, as object: DownloadURL
     ) async throws(DownloadError) -> ObjectStore.Outcome {
-        var id = state.withLock { $0.storage.lastRecord?.upload }.flatMap { $0.object == object.text ? $0.id : nil }
+        var id = transfer.lastRecord?.upload.flatMap { $0.object == object.text ? $0.id : nil }
         var there: [Int: S3Part] = [:]
         if let known = id {
             if let parts = try await store.parts(object, known) {
@@ -263,13 +260,9 @@ extension DownloadDriver {
     private func note(_ upload: JournalRecord.Upload?) async throws(DownloadError) {
         await lock.acquire()
         defer { lock.release() }
-        let (session, statement, upload) = state.withLock { state in
-            (
-                state.storage.part, state.statement(claiming: RangeSet()),
-                upload ?? state.placement.object.map { JournalRecord.Upload(object: $0.text, id: nil) }
-            )
-        }
-        guard let session else { return }
+        let (place, statement) = transfer.statement
+        guard case .part(let session)? = place else { return }
+        let upload = upload ?? target.object.map { JournalRecord.Upload(object: $0.text, id: nil) }
         try await files.run { disk throws(DownloadError) in try session.note(upload, statement, disk) }
     }
 
@@ -284,7 +277,7 @@ extension DownloadDriver {
             group.addTask {
                 while !Task.isCancelled {
                     let seen = self.updates.count
-                    if self.stopWanted != nil { break }
+                    if self.transfer.stop != nil { break }
                     await self.updates.wait(after: seen)
                 }
                 return nil
@@ -293,7 +286,7 @@ extension DownloadDriver {
             group.cancelAll()
             return first
         }
-        if stopWanted != nil, case .failure? = result { return nil }
+        if transfer.stop != nil, case .failure? = result { return nil }
         return try result?.get()
     }
 }

@@ -15,10 +15,9 @@ import SystemPackage
 ///                 │ each connection: next? ─► fetch ─► head? ─► place, write, place, write…
 /// ```
 ///
-/// Invariants: ``TransferMachine`` makes every decision, under one lock; every connection task is in `tasks` and is
-/// awaited before `run()` returns; a range enters the journal only after a sync that began after its write returned;
-/// checkpoints, spilling and replacing the part file exclude each other by ``lock``. Lock order: `state` before the lock
-/// of a sink, never the reverse; neither is held while `report` is called.
+/// It owns no state: that of the file while it is fetched is ``Transfer``'s, its name and what it replaces ``Target``'s, its
+/// bytes are in a ``Sink``. Invariants: ``TransferMachine`` makes every decision; every task is in ``RunTasks`` and is awaited
+/// before `run()` returns; checkpoints, spilling and replacing the part file exclude each other by ``lock``.
 /// A crash at any moment leaves a published file, or a part file whose journal claims only bytes on the disk.
 package final class DownloadDriver: Sendable {
     package enum Outcome: Sendable {
@@ -59,7 +58,10 @@ package final class DownloadDriver: Sendable {
     let contentChanges = AsyncEvent()
     let lock = AsyncLock()
     let throttle: Throttle
-    let state: Mutex<State>
+    private let readLimit: ReadLimit
+    let transfer: Transfer
+    let target: Target
+    let tasks = RunTasks()
     /// The executor of decisions and small bodies.
     let loop: (any TaskExecutor)?
 
@@ -83,48 +85,28 @@ package final class DownloadDriver: Sendable {
         self.report = report
         self.loop = loop ?? environment.loop()
         throttle = Throttle(rate: request.rateLimit, clock: environment.clock)
+        readLimit = ReadLimit(throttle, environment)
+        transfer = Transfer(request, context, environment)
         var name = request.sources.first.map { SafeName.make(nil, url: $0, finalURL: nil) } ?? ""
         if case .file(let path) = request.destination, let last = FilePath(path).lastComponent { name = last.string }
-        state = Mutex(
-            State(
-                machine: TransferMachine(settings: TransferMachine.Settings()),
-                maxConnections: max(1, request.maxConnections),
-                links: Links(urls: request.sources, missingNames: context.retries?.missingNames ?? 0),
-                placement: Placement(name: name, tags: context.tags),
-                digest: ExpectedDigest(request)))
+        target = Target(name: name)
     }
 
-    var sources: [DownloadURL] { state.withLock { $0.links.urls } }
-
     /// The file that this run has published, as it was right after that; `nil` if there is none.
-    package var publishedFile: PublishedFile? { state.withLock { $0.finished.published } }
+    package var publishedFile: PublishedFile? { target.published }
 
     /// Returns the progress; cheap enough to call at any time. `nil` before existing files have been examined.
     package func progress() -> DownloadProgress? {
-        let now = environment.clock.now()
-        return state.withLock { state in
-            guard state.startedAt != nil else { return nil }
-            let machine = state.machine
-            let done = machine.planner.writtenBytes
-            let total = machine.planner.total
-            let repeated = machine.planner.repeatedBytes
-            var bottleneck = machine.bottleneck
-            if machine.waitsForPermit {
-                bottleneck = Bottleneck(.otherDownloads, connections: environment.hosts.limit)
-            } else if repeated > 0 {
-                bottleneck = Bottleneck(.repetition, share: 1 - Double(repeated) / Double(max(done, repeated)))
-            }
-            return DownloadProgress(
-                completedBytes: done, totalBytes: total, bytesPerSecond: state.meter.bytesPerSecond(at: now),
-                timeRemaining: total.flatMap { state.meter.timeRemaining(remaining: $0 - done + repeated, at: now) },
-                connections: machine.activeConnections, bottleneck: bottleneck)
-        }
+        transfer.progress(at: environment.clock.now(), connectionLimit: environment.hosts.limit)
     }
+
+    /// Returns the current snapshot; `nil` before existing files have been examined.
+    package func picture() -> TransferPicture? { transfer.picture() }
 
     /// Requests the end of the run, which returns ``Outcome/stopped`` or ``Outcome/cancelled`` after its final
     /// checkpoint or cleanup.
     package func stop(_ stop: Stop) {
-        state.withLock { $0.interruption.request(stop) }
+        transfer.stopRequested(stop)
         updates.notify()
     }
 
@@ -134,7 +116,7 @@ package final class DownloadDriver: Sendable {
         let outcome: Outcome
         do throws(DownloadError) {
             let existing = try await begin()
-            let end: Outcome = if let existing { .completed(existing) } else { try await transfer() }
+            let end: Outcome = if let existing { .completed(existing) } else { try await fetch() }
             if case .completed(let file) = end {
                 if !file.wasAlreadyComplete { environment.metrics.completed(in: environment.clock.now() - start) }
                 outcome = .completed(await recordExisting(file))
@@ -142,7 +124,7 @@ package final class DownloadDriver: Sendable {
                 outcome = end
             }
         } catch {
-            switch stopWanted {
+            switch transfer.stop {
             case .pause: outcome = .stopped
             case .cancel: outcome = .cancelled
             case nil: outcome = .failed(error)
@@ -153,33 +135,25 @@ package final class DownloadDriver: Sendable {
             await files.run { [self] in discard($0) }
         }
         await close()
-        state.withLock { $0.isOver = true }
+        transfer.ended()
         updates.notify()
         wakeReaders()
         return outcome
     }
 
-    var stopWanted: Stop? { state.withLock { $0.interruption.stop } }
-
-    private func transfer() async throws(DownloadError) -> Outcome {
+    private func fetch() async throws(DownloadError) -> Outcome {
         environment.ticker.add(updates)
-        state.withLock { state in
-            state.reads = .unlimited
-            note(limit: throttle.rate, &state)
-        }
+        readLimit.begin()
         defer {
             environment.ticker.remove(updates)
-            state.withLock { state in
-                note(limit: nil, &state)
-                state.reads = .idle
-            }
+            readLimit.end()
         }
         let digest = DigestFollower(self)
         let result: Result<Outcome, DownloadError>
         do throws(DownloadError) { result = .success(try await execute(digest)) } catch { result = .failure(error) }
         await drain()
         await digest.stop()
-        environment.metrics.received(state.withLock { $0.reported.takeBytes() })
+        environment.metrics.received(transfer.takeReceivedBytes())
         return try result.get()
     }
 
@@ -188,35 +162,29 @@ package final class DownloadDriver: Sendable {
         while true {
             let seen = updates.count
             let now = environment.clock.now()
-            if state.withLock({ $0.machine.isObservationDue(at: now) }) { await observe(at: now) }
-            makeRoom(at: now)
-            let (commands, interruption, existing, damage) = state.withLock { state in
-                if let error = state.interruption.error { state.machine.end(error) }
-                let damage = state.faults.damage
-                // Commands issued before the part file is reopened would be lost.
-                let commands = damage == nil ? state.machine.tick(at: now) : []
-                return (commands, state.interruption, state.finished.existing, damage)
-            }
+            if transfer.isObservationDue(at: now) { await observe(at: now) }
+            transfer.makeRoom(at: now) { environment.hosts.isCrowded(host(of: $0)) }
+            let tick = transfer.tick(at: now)
+            let existing = target.existing
             await announce(at: now)
             wakeReaders()
             if let existing { return .completed(existing) }
-            if interruption.stop != nil || Task.isCancelled { return await leave(interruption.stop ?? .pause) }
-            if let damage {
+            if tick.stop != nil || Task.isCancelled { return await leave(tick.stop ?? .pause) }
+            if let damage = tick.damage {
                 await mend(damage)
                 continue
             }
-            for command in commands {
+            for command in tick.commands {
                 switch command {
                 case .open(let connection): open(connection)
-                case .cut(let connection): state.withLock { $0.tasks.connections[connection] }?.cancel()
+                case .cut(let connection): tasks.cancel(connection)
                 case .checkpoint:
-                    // owner: state.tasks, awaited in drain.
-                    let task = Task(executorPreference: loop) { _ = await self.checkpoint() }
-                    state.withLock { $0.tasks.checkpoint = task }
+                    // owner: tasks, awaited in drain.
+                    tasks.set(checkpoint: Task(executorPreference: loop) { _ = await self.checkpoint() })
                 case .fail(let error):
                     await drain()
                     await keep()
-                    throw ofStream(interruption.error ?? refused(error))
+                    throw ofStream(tick.error ?? refused(error))
                 case .finish:
                     await drain()
                     if let finished = try await finish(digest) { return .completed(finished) }
@@ -231,7 +199,7 @@ package final class DownloadDriver: Sendable {
 
     /// The error, or if it asks for credentials that the server has refused, one that says so.
     private func refused(_ error: DownloadError) -> DownloadError {
-        guard error.code == .credentials, let host = state.withLock({ $0.links.refusedBy }) else { return error }
+        guard error.code == .credentials, let host = transfer.refusingHost else { return error }
         return DownloadError(
             .credentials, ErrorPhrase(.credentialsRefused, host), suggestion: ErrorPhrase(.giveCredentials),
             recovery: .needsUser)
@@ -240,7 +208,7 @@ package final class DownloadDriver: Sendable {
     /// The error, or if it says that the received bytes are kept, although they went into a stream, one that does not.
     private func ofStream(_ error: DownloadError) -> DownloadError {
         guard case .stream = request.destination else { return error }
-        let hasWritten = state.withLock { $0.machine.planner.writtenBytes > 0 }
+        let hasWritten = transfer.facts.writtenBytes > 0
         switch error.suggestionPhrase?.key {
         // A write that failed may have written a part.
         case .makeRoom: return error.suggesting(ErrorPhrase(.doNotUse))
@@ -253,17 +221,8 @@ package final class DownloadDriver: Sendable {
 
     /// Cancels all connections, and waits for them and the checkpoint in progress.
     func drain() async {
-        let (tasks, checkpoint) = state.withLock { ($0.tasks.requests, $0.tasks.checkpoint) }
-        for task in tasks { task.cancel() }
-        for task in tasks { await task.value }
-        await checkpoint?.value
-        let now = environment.clock.now()
-        state.withLock { state in
-            guard state.faults.distrustsUnclaimed else { return }
-            state.faults.distrustsUnclaimed = false
-            let snapshot = state.machine.beginCheckpoint(at: now)
-            state.machine.checkpointEnded(snapshot, succeeded: false, at: now)
-        }
+        await tasks.drain()
+        transfer.drained()
     }
 
     /// Keeps the partial content for another run: moves a small file to disk and claims everything written.
@@ -292,16 +251,14 @@ package final class DownloadDriver: Sendable {
     /// Reports the machine's events.
     private func announce(at now: Duration) async {
         let date = environment.clock.date()
-        let (events, received, session) = state.withLock { state in
-            (state.machine.drainEvents(), state.reported.takeBytes(), state.storage.session)
-        }
+        let (events, received, session) = transfer.takeNews()
         // Here, once for many pieces.
         environment.metrics.received(received)
         for event in events {
             session?.append(event.kind)
             report(.event(event))
             guard case .retrying(_, let delay, _) = event.kind else { continue }
-            state.withLock { $0.reported.isBackingOff = true }
+            transfer.backsOff()
             report(.state(.waiting(.retry(at: date.addingTimeInterval(delay.seconds)))))
             // After a broken connection a small file moves to disk, so that a kill cannot lose its bytes.
             await spillNow()
@@ -310,7 +267,7 @@ package final class DownloadDriver: Sendable {
 
     /// Ends the run with an error that did not come from the machine.
     func fail(_ error: DownloadError) {
-        state.withLock { $0.interruption.fail(error) }
+        transfer.failed(error)
         updates.notify()
     }
 }
@@ -319,58 +276,48 @@ package final class DownloadDriver: Sendable {
 extension DownloadDriver {
     /// Closes all connections and retries at once, because the network path changed. Counts no failed attempt.
     package func reconnect() {
-        state.withLock { $0.machine.reconnect(at: environment.clock.now()) }
+        transfer.reconnect()
         tryServersNow()
     }
 
     /// Ends a back-off and retries at once.
     package func retryNow() {
-        state.withLock { $0.machine.retryNow(at: environment.clock.now()) }
+        transfer.retryNow()
         tryServersNow()
     }
 
     private func tryServersNow() {
         // allow(origin): the health of a server; carries no secret.
-        for origin in Set(sources.map(\.origin)) { environment.book.tryNow(origin) }
+        for origin in Set(transfer.sources.map(\.origin)) { environment.book.tryNow(origin) }
         updates.notify()
     }
 
     /// Changes the maximum number of connections, at least 1. A stream always uses one connection.
     package func set(maxConnections: Int) {
         if case .stream = request.destination { return }
-        state.withLock { state in
-            state.maxConnections = max(1, maxConnections)
-            state.machine.set(maxConnections: maxConnections)
-        }
+        transfer.set(maxConnections: maxConnections)
         updates.notify()
     }
 
     /// Changes this download's rate limit, in bytes per second; `nil` for none.
     package func set(rateLimit: ByteCount?) {
         throttle.set(rate: rateLimit)
-        state.withLock { note(limit: rateLimit, &$0) }
-    }
-
-    /// Reports the rate limit to the environment, which adapts the read sizes to it.
-    func note(limit: ByteCount?, _ state: inout State) {
-        if state.reads == .idle || state.reads == .unlimited && limit == nil { return }
-        state.reads = limit == nil ? .unlimited : .limited
-        environment.note(limitOf: throttle, isRunning: limit != nil)
+        readLimit.changed()
     }
 
     /// Changes the list entry's tags in the journal, from the next checkpoint on.
-    package func set(tags: JournalTags) { state.withLock { $0.placement.tags = tags } }
+    package func set(tags: JournalTags) { transfer.set(tags: tags) }
 
     /// Marks the download as paused by its user in the journal, from the next checkpoint on.
-    package func tagPaused() { state.withLock { $0.placement.tags?.isPaused = true } }
+    package func tagPaused() { transfer.tagPaused() }
 
     /// The retry counters for the next run of this download; see ``RunContext/retries``.
-    package var retries: RetryMemory {
-        state.withLock { state in
-            guard state.startedAt != nil else { return context.retries ?? RetryMemory() }
-            var memory = state.machine.retry.memory
-            memory.missingNames = state.links.missingNames
-            return memory
-        }
+    package var retries: RetryMemory { transfer.retries ?? context.retries ?? RetryMemory() }
+
+    /// Ends an observation of about a second, from which the machine judges what limits the speed.
+    private func observe(at now: Duration) async {
+        let limits = [throttle.rate, context.throttle?.rate, environment.throttle.rate]
+        let processor = await environment.processor?.facts(environment.files)
+        transfer.observed(processor, rateLimit: limits.compactMap(\.self).min(), at: now)
     }
 }

@@ -68,3 +68,39 @@ package final class Throttle: Sendable {
         }
     }
 }
+
+/// Tells the environment of a download's own rate limit while bodies are read: the sizes of reads are adapted to it.
+final class ReadLimit: Sendable {
+    private let environment: EngineEnvironment
+    private let throttle: Throttle
+    private let state = Mutex(Reading.idle)
+
+    /// Whether bodies are read, and whether the limit counts meanwhile.
+    private enum Reading { case idle, unlimited, limited }
+
+    init(_ throttle: Throttle, _ environment: EngineEnvironment) {
+        self.throttle = throttle
+        self.environment = environment
+    }
+
+    func begin() {
+        state.withLock { $0 = .unlimited }
+        changed()
+    }
+
+    /// The rate of the throttle has changed.
+    func changed() { note(throttle.rate) }
+
+    func end() {
+        note(nil)
+        state.withLock { $0 = .idle }
+    }
+
+    private func note(_ rate: ByteCount?) {
+        state.withLock { state in
+            if state == .idle || state == .unlimited && rate == nil { return }
+            state = rate == nil ? .unlimited : .limited
+            environment.note(limitOf: throttle, isRunning: rate != nil)
+        }
+    }
+}

@@ -1,5 +1,4 @@
 package import FerryCore
-import Synchronization
 
 /// A snapshot of a file's written ranges and of the ranges that connections are fetching.
 package struct TransferPicture: Sendable {
@@ -25,23 +24,5 @@ package struct TransferPicture: Sendable {
         self.init(
             totalBytes: record.totalBytes, written: RangeSet<ByteCount>(pairs: record.claimed) ?? RangeSet(),
             identity: record.identity)
-    }
-}
-
-extension DownloadDriver {
-    /// Returns the current snapshot; `nil` before existing files have been examined.
-    package func picture() -> TransferPicture? {
-        state.withLock { state in
-            guard state.startedAt != nil else { return nil }
-            let planner = state.machine.planner
-            var picture = TransferPicture(
-                totalBytes: planner.total, written: planner.written, identity: state.machine.file.identity)
-            for (id, segment) in planner.segments where segment.remaining > 0 {
-                picture.running.append((id.rawValue, segment.position..<segment.end))
-            }
-            picture.finalURL = state.links.finalURL?.redacted
-            picture.lacksRanges = state.machine.lacksRanges
-            return picture
-        }
     }
 }

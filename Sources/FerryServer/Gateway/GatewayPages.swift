@@ -41,7 +41,10 @@ struct GatewayPages: Sendable {
     private let tags = Tags()
 
     private final class Tags: Sendable {
-        let known = Mutex(RecentValues<String, String>(capacity: 10_000))
+        private let known = Mutex(RecentValues<String, String>(capacity: 10_000))
+
+        subscript(name: String) -> String? { known.withLock { $0[name] } }
+        func wrote(_ tag: String, of name: String) { known.withLock { $0[name] = tag } }
     }
 
     init(in directory: String, key: GatewayLink.Key) throws(DownloadError) {
@@ -61,7 +64,7 @@ struct GatewayPages: Sendable {
             answer.head.single(.cacheControl)?.lowercased().utf8.contains("no-store") != true
         else { return }
         let tag = answer.head.single(.eTag)
-        if let tag, tags.known.withLock({ $0[name] }) == tag {
+        if let tag, tags[name] == tag {
             // Its age counts from its last use; one that has been removed is written again.
             let path = "\(directory)/\(name)"
             let isThere = await onFileThread {
@@ -79,7 +82,7 @@ struct GatewayPages: Sendable {
         let isWritten = await onFileThread {
             (try? data.write(to: URL(fileURLWithPath: path), options: .atomic)) != nil
         }
-        if isWritten, let tag { tags.known.withLock { $0[name] = tag } }
+        if isWritten, let tag { tags.wrote(tag, of: name) }
     }
 
     /// The page that was kept; `nil` if there is none.

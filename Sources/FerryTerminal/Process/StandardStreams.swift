@@ -83,12 +83,42 @@ package final class StandardWriter: Sendable {
             var failure: Int32?
         }
 
-        let queue: DispatchQueue
-        let state = Mutex(State())
+        private let queue: DispatchQueue
+        private let state = Mutex(State())
 
         init(_ label: String) { queue = DispatchQueue(label: label) }
 
-        func write() {
+        /// The error number of the first failure.
+        var failure: Int32? { state.withLock { $0.failure } }
+
+        /// The number of bytes that are waiting or being written.
+        func waiting(for descriptor: Int32) -> Int { state.withLock { $0.waiting[descriptor, default: 0] } }
+
+        /// Returns when everything added so far is written or has failed.
+        func drained() async {
+            await withCheckedContinuation { continuation in queue.async { continuation.resume() } }
+        }
+
+        /// Adds bytes. Returns false if the descriptor is known to be closed.
+        func add(_ bytes: [UInt8], to descriptor: Int32, isWhole: Bool) -> Bool {
+            let (isOpen, isFirst) = state.withLock { state in
+                guard !state.closed.contains(descriptor) else { return (false, false) }
+                state.waiting[descriptor, default: 0] += bytes.count
+                if let last = state.texts.indices.last, state.texts[last].descriptor == descriptor, !isWhole,
+                    !state.texts[last].isWhole
+                {
+                    state.texts[last].bytes += bytes
+                } else {
+                    state.texts.append((descriptor, bytes, isWhole))
+                }
+                defer { state.isScheduled = true }
+                return (true, !state.isScheduled)
+            }
+            if isFirst { queue.async { self.write() } }
+            return isOpen
+        }
+
+        private func write() {
             while true {
                 let texts = state.withLock { state in
                     defer { state.texts.removeAll() }
@@ -123,38 +153,21 @@ package final class StandardWriter: Sendable {
     /// Bytes queued during a write are written with a single call, so that thousands of finished paths do not cost
     /// thousands of system calls; but those that are `isWhole` get a call of their own.
     package func write(_ bytes: [UInt8], to descriptor: Int32, isWhole: Bool = false) -> Bool {
-        let lane = lane(of: descriptor)
-        let (isOpen, isFirst) = lane.state.withLock { state in
-            guard !state.closed.contains(descriptor) else { return (false, false) }
-            state.waiting[descriptor, default: 0] += bytes.count
-            if let last = state.texts.indices.last, state.texts[last].descriptor == descriptor, !isWhole,
-                !state.texts[last].isWhole
-            {
-                state.texts[last].bytes += bytes
-            } else {
-                state.texts.append((descriptor, bytes, isWhole))
-            }
-            defer { state.isScheduled = true }
-            return (true, !state.isScheduled)
-        }
-        if isFirst { lane.queue.async { lane.write() } }
-        return isOpen
+        lane(of: descriptor).add(bytes, to: descriptor, isWhole: isWhole)
     }
 
     /// The error number of the first failure to write to standard output; `nil` also if its reader has gone.
-    package var outputFailure: Int32? { output.state.withLock { $0.failure }.flatMap { $0 == EPIPE ? nil : $0 } }
+    package var outputFailure: Int32? { output.failure.flatMap { $0 == EPIPE ? nil : $0 } }
 
     private func lane(of descriptor: Int32) -> Lane { descriptor == 1 ? output : error }
 
     /// Whether so many bytes are waiting that transient output should be dropped.
     package func isBehind(_ descriptor: Int32) -> Bool {
-        lane(of: descriptor).state.withLock { $0.waiting[descriptor, default: 0] > Self.patience }
+        lane(of: descriptor).waiting(for: descriptor) > Self.patience
     }
 
     /// Returns when everything queued so far is written or has failed.
     package func drained() async {
-        for lane in [output, error] {
-            await withCheckedContinuation { continuation in lane.queue.async { continuation.resume() } }
-        }
+        for lane in [output, error] { await lane.drained() }
     }
 }

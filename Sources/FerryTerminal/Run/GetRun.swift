@@ -23,7 +23,7 @@ package final class GetRun: Sendable {
     private let sync: DirectorySync?
     /// The lines of `--results`; `nil` for none.
     let results: ResultsLog?
-    let ledger = Mutex(Ledger())
+    private let ledger = Mutex(Ledger())
     private let start = ContinuousClock.now
     private let window: Mutex<SubmissionWindow>
     /// Reads lists that must be waited for; `nil` if there are none.
@@ -388,5 +388,129 @@ extension GetRun {
     private func heldPart(of entry: Entry) -> String? {
         let candidates = [entry.part, entry.download.status.path.map(Paths.part)]
         return candidates.compactMap(\.self).first { LocalFiles.kind(of: $0) == .file }
+    }
+}
+
+/// Files that are named by their content: `--dedup`.
+extension GetRun {
+    /// The store of a request's file, and the name of the file there by its digest; `nil` for a file that has a name.
+    private func place(
+        of request: DownloadRequest
+    ) -> (store: ContentStore, name: @Sendable (String) throws(DownloadError) -> String)? {
+        guard let names = plan.contentNames, let url = request.sources.first,
+            case .directory(let directory, _) = request.destination
+        else { return nil }
+        var store = ContentStore(directory: OwnProgram.plain(directory))
+        store.syncs = request.syncsToDisk
+        return (
+            store,
+            { digest throws(DownloadError) in
+                do throws(UsageError) { return try names.path(for: url, content: digest) } catch {
+                    throw DownloadError(error.code, error.reason, recovery: .needsUser)
+                }
+            }
+        )
+    }
+
+    /// The request as it is submitted: the file of one that is named by its content is kept apart until it is complete.
+    func submitted(_ request: DownloadRequest) -> DownloadRequest {
+        place(of: request)?.store.staged(request) ?? request
+    }
+
+    /// Ends a request whose content is there already, by the digest that the list gives. Returns false if it is not.
+    func isStored(_ request: DownloadRequest, _ subject: ResultSubject?) async -> Bool {
+        guard let (store, name) = place(of: request), let file = await store.file(with: request.checksum, name) else {
+            return false
+        }
+        let event = DownloadEvent(id: .make(), date: Date(), kind: .completed(file))
+        ledger.withLock { $0.countFinished(file) }
+        await record(ContentStore.Stored(file), subject, attempts: nil, date: event.date)
+        reporter.completed(file, event: event, name: Paths.name(of: file.path), elapsed: .zero, isOneOfFew: false)
+        return true
+    }
+
+    /// Gives the completed file of an entry the name of its content.
+    func stored(_ file: FinishedDownload, _ entry: Entry) async throws(DownloadError) -> ContentStore.Stored {
+        guard let (store, name) = place(of: entry.request) else {
+            return ContentStore.Stored(file)
+        }
+        return try await store.store(file, name)
+    }
+}
+
+/// The lines of `--results`.
+extension GetRun {
+    /// Goes on with the counts of earlier runs, and says so.
+    func beginResults() async {
+        guard let results else { return }
+        if let notice = results.notice { reporter.message(notice.shown) }
+        if let counts = results.resumed?.counts { ledger.withLock { $0.goOn(counts) } }
+        await check(results.begin())
+    }
+
+    func finishResults() {
+        guard let reason = results?.finish() else { return }
+        reporter.error(failure(reason))
+        ledger.withLock { $0.note(.disk) }
+    }
+
+    /// Reports that the plan has no item. A part of the hosts may well have none.
+    func reportEmpty() {
+        let items = plan.items
+        if let results, results.resumed?.last != nil {
+            let command = "--retry-from \(ShellWord.quote(results.name))"
+            let text: Reason =
+                results.counts.failed == 0
+                ? "\(results.name): no entry is left"
+                : "\(results.name): no entry is left; \(command) requests those that failed"
+            reporter.message(text.shown)
+        } else if let list = items.lists.first, list.results != nil {
+            reporter.message(("\(list.name): no failure in it to request again" as Reason).shown)
+        } else if items.shard == nil {
+            reporter.error(PlannedItems.empty.shown)
+        }
+    }
+
+    /// Records that a request is taken from the plan. Returns what its result is about; `nil` without results.
+    func take(_ request: DownloadRequest, _ place: ListPlace?) async -> ResultSubject? {
+        guard let results else { return nil }
+        if let place { await check(results.take(place)) }
+        return ResultSubject(request: request, place: place, list: results.listNumber(of: place))
+    }
+
+    /// Records the end of a completed file; `attempts`: `nil` if it was not requested.
+    func record(_ stored: ContentStore.Stored, _ subject: ResultSubject?, attempts: Int?, date: Date) async {
+        guard let results, let subject else { return }
+        var line = ResultLine.completed(stored.file, subject, attempts: attempts, date)
+        if plan.contentNames != nil { line = line.naming(stored) }
+        await check(results.end(line, subject.place?.key, .completed))
+    }
+
+    func record(_ error: DownloadError, _ subject: ResultSubject?, attempts: Int?, date: Date) async {
+        guard let results, let subject else { return }
+        let line = ResultLine.failed(error, subject, attempts: attempts, date)
+        await check(results.end(line, subject.place?.key, .failed(ExitCode.of(error))))
+    }
+
+    func recordDuplicate(_ subject: ResultSubject?) async {
+        guard let results, let subject else { return }
+        await check(results.end(ResultLine(subject, .duplicate, Date()), subject.place?.key, .duplicate))
+    }
+
+    func recordUnusable(_ entry: UnusableEntry) async {
+        guard let results else { return }
+        await check(results.take(entry.place))
+        let line = ResultLine.unusable(entry, list: results.listNumber(of: entry.place), Date())
+        await check(results.end(line, entry.place.key, .unusable))
+    }
+
+    /// Stops the run if its results cannot be written: the next run would request again what this one has fetched.
+    func check(_ reason: Reason?) async {
+        guard let reason else { return }
+        await stop(.disk) { reporter.error(failure(reason)) }
+    }
+
+    private func failure(_ reason: Reason) -> String {
+        ("\(results?.name ?? ""): the results cannot be written: \(reason)" as Reason).shown
     }
 }

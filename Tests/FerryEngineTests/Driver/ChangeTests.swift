@@ -121,7 +121,7 @@ struct ChangeTests {
             await run.until { ($0.progress()?.connections ?? 0) > 1 }
             run.driver.set(maxConnections: 1)
             await run.until { ($0.progress()?.connections ?? 0) <= 1 }
-            #expect(run.driver.state.withLock { $0.machine.settings.maxConnections } == 1)
+            #expect(run.driver.transfer.maxConnections == 1)
             run.driver.stop(.cancel)
             #expect(await run.end().retries == [])
         }

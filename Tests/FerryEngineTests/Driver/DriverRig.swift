@@ -167,7 +167,7 @@ final class Run: Sendable {
         while true {
             let count = driver.updates.count
             if condition(driver) { return }
-            if driver.state.withLock({ $0.isOver }) {
+            if driver.transfer.isOver {
                 Issue.record("the run has ended")
                 return
             }
@@ -178,7 +178,7 @@ final class Run: Sendable {
     /// Waits until the run backs off or has failed; `false` if it has failed.
     func untilRetrying() async -> Bool {
         func isRetrying() -> Bool { events.contains { if case .retrying = $0 { true } else { false } } }
-        await until { driver in isRetrying() || driver.state.withLock { $0.machine.phase == .ended } }
+        await until { driver in isRetrying() || driver.transfer.hasFailed }
         return isRetrying()
     }
 

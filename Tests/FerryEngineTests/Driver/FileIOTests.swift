@@ -1,6 +1,5 @@
 import FerryCore
 import FerryTesting
-import Synchronization
 import SystemPackage
 import Testing
 
@@ -73,7 +72,7 @@ struct FileIOTests {
             let run = rig.start(try rig.request("/f"))
             await run.reach(300_000)
             // A small file moves to disk after two seconds.
-            await run.until { $0.state.withLock { $0.storage.part } != nil }
+            await run.until { $0.transfer.part != nil }
             gate.open()
             #expect(await run.end().file != nil)
             #expect(rig.holds("f", resource))

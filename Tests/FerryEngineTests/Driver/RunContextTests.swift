@@ -116,7 +116,7 @@ struct RunContextTests {
                 let run = rig.start(try rig.request("/f"), RunContext(retries: memory)) { $0.maxAttempts = 3 }
                 // Cut once all bytes of this run have arrived: the bytes lost by an earlier close differ from run to run,
                 // and the progress is that of the run before until the response restarts it.
-                await run.until { $0.state.withLock { $0.machine.arrivals.bytes } >= 3_000_000 }
+                await run.until { $0.transfer.facts.receivedBytes >= 3_000_000 }
                 await rig.server.dropConnections()
                 let isRetrying = await run.untilRetrying()
                 if isRetrying { run.driver.stop(.pause) }

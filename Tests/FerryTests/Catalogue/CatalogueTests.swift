@@ -50,7 +50,7 @@ struct CatalogueTests {
             let catalogue = try await StoreBench.open(directory).catalogue
             catalogue.submit([.insert([try StoreBench.row("a")])])
             // No read and no commit, which would speed it up: only the backlog is read.
-            while catalogue.writing.withLock({ !$0.batches.isEmpty }) { await Task.yield() }
+            while catalogue.waitingBatches > 0 { await Task.yield() }
             await catalogue.close()
         }
     }
@@ -213,7 +213,7 @@ struct CatalogueTests {
             async let first = commit([.update("a", [.label("x")])], store)
             async let second = commit([.insert([large])], store)
             async let third = commit([.update("a", [.attempts(2, retryAt: nil)])], store)
-            while catalogue.writing.withLock({ $0.batches.count < 3 }) { await Task.yield() }
+            while catalogue.waitingBatches < 3 { await Task.yield() }
             gate.signal()
             #expect(await (first, second, third) == (nil, .diskFull, nil))
             let row = try #require(try await store.row("a"))

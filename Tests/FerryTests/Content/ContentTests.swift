@@ -223,7 +223,7 @@ struct ContentTests {
             let driver = try #require(download.live.driver)
             gate.open()
             try await eventually {
-                driver.state.withLock { $0.machine.readers.all.values.contains(where: \.isRefuted) }
+                driver.transfer.readers.refuted > 0
             }
             if isComplete { _ = try await download.finished() }
             #expect(await shop.code { _ = try await iterator.next() } == .checksum)
@@ -274,10 +274,10 @@ struct ContentTests {
                 Task { for try await _ in download.content.bytes(in: 1_500_000..<2_000_000) {} }
             }
             let driver = try #require(download.live.driver)
-            try await eventually { driver.state.withLock { $0.machine.readers.all.count } == 20 }
+            try await eventually { driver.transfer.readers.all == 20 }
             for task in tasks { task.cancel() }
             for task in tasks { _ = await task.result }
-            #expect(driver.state.withLock { $0.machine.readers.isEmpty })
+            #expect(driver.transfer.readers.all == 0)
             gate.open()
             try await shop.expectAll([download], are: resource)
             await manager.shutdown()

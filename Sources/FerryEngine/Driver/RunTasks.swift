@@ -1,0 +1,46 @@
+import FerryCore
+import Synchronization
+
+/// The tasks of a run, which are awaited before it ends.
+final class RunTasks: Sendable {
+    private let state = Mutex(State())
+
+    private struct State {
+        var connections: [ConnectionID: Task<Void, Never>] = [:]
+        var checkpoint: Task<Void, Never>?
+        /// Reads the document that describes the file.
+        var description: Task<Void, Never>?
+    }
+
+    /// Adds the task of a connection, which `begin` makes: it may end before this returns.
+    func add(_ id: ConnectionID, _ begin: () -> Task<Void, Never>) { state.withLock { $0.connections[id] = begin() } }
+
+    /// The task of the connection is at its end.
+    func ended(_ id: ConnectionID) { state.withLock { $0.connections[id] = nil } }
+
+    func cancel(_ id: ConnectionID) { state.withLock { $0.connections[id] }?.cancel() }
+
+    func set(checkpoint task: Task<Void, Never>) { state.withLock { $0.checkpoint = task } }
+
+    /// Replaces the task that reads a document, and cancels the one before.
+    func set(description task: Task<Void, Never>?) {
+        let before = state.withLock { state in
+            defer { state.description = task }
+            return state.description
+        }
+        before?.cancel()
+    }
+
+    /// Cancels all that wait for servers, and returns once these and the checkpoint have ended.
+    func drain() async {
+        let (connections, checkpoint) = state.withLock { (Array($0.connections.values), $0.checkpoint) }
+        for connection in connections { connection.cancel() }
+        state.withLock { $0.description }?.cancel()
+        for connection in connections { await connection.value }
+        // The last response of a connection may have begun another one.
+        let description = state.withLock { $0.description }
+        description?.cancel()
+        await description?.value
+        await checkpoint?.value
+    }
+}

@@ -1,0 +1,98 @@
+import FerryCore
+import Synchronization
+import SystemPackage
+
+/// The file that a run is to make: its name, what it replaces, and in the end the file itself.
+final class Target: Sendable {
+    private let state: Mutex<State>
+
+    private struct State {
+        var name: String
+        var object: DownloadURL?
+        var backup = Prepared.Backup.none
+        var emptyHalf: PublishedFile?
+        var wanted: FilePath?
+        var started: (name: String, totalBytes: ByteCount?)?
+        var contentType: String?
+        var earlier: Prepared.EarlierFile?
+        var isDistrusted = false
+        var wasCompared = false
+        var existing: FinishedDownload?
+        var published: PublishedFile?
+    }
+
+    /// - Parameter name: The expected name.
+    init(name: String) { state = Mutex(State(name: name)) }
+
+    /// Takes what was there before the run.
+    func took(_ prepared: Prepared) {
+        state.withLock { state in
+            (state.name, state.backup, state.emptyHalf) = (prepared.name, prepared.backup, prepared.emptyHalf)
+            (state.earlier, state.isDistrusted) = (prepared.earlier, prepared.isDistrusted)
+        }
+    }
+
+    // MARK: Names
+
+    /// The file's name, final or expected.
+    var name: String { state.withLock { $0.name } }
+    func named(_ name: String) { state.withLock { $0.name = name } }
+
+    /// Where the file would be if no other had its name; `nil` if the name is not this run's choice.
+    var wanted: FilePath? { state.withLock { $0.wanted } }
+
+    /// The server's file gets this name, or a numbered one. A restart keeps the path that was chosen first.
+    func chose(_ name: String, at path: FilePath) {
+        state.withLock { state in
+            state.name = name
+            state.wanted = state.wanted ?? path
+        }
+    }
+
+    /// The object that the file becomes; `nil` if it stays a file, or that is not known yet.
+    var object: DownloadURL? { state.withLock { $0.object } }
+    func chose(_ object: DownloadURL) { state.withLock { $0.object = object } }
+
+    /// The content type of the newest response that began a file.
+    var contentType: String? { state.withLock { $0.contentType } }
+    func answered(contentType: String?) { state.withLock { $0.contentType = contentType } }
+
+    /// Returns whether the file has not been reported as started with these values.
+    func started(_ name: String, _ totalBytes: ByteCount?) -> Bool {
+        state.withLock { state in
+            defer { state.started = (name, totalBytes) }
+            return state.started.map { $0 != (name, totalBytes) } ?? true
+        }
+    }
+
+    // MARK: What is replaced
+
+    /// The backup that the new file replaces.
+    var backup: Prepared.Backup { state.withLock { $0.backup } }
+    func replaces(_ backup: Prepared.Backup) { state.withLock { $0.backup = backup } }
+
+    /// The file with no byte of the download, only space for it, that the finished one replaces.
+    var emptyHalf: PublishedFile? { state.withLock { $0.emptyHalf } }
+
+    // MARK: Existing files
+
+    /// The finished file about which the server is asked.
+    var earlier: Prepared.EarlierFile? { state.withLock { $0.earlier } }
+
+    /// Whether the file with the final name was never synced, and the system has rebooted since.
+    var isDistrusted: Bool { state.withLock { $0.isDistrusted } }
+
+    /// Whether an existing file was compared, and was not the server's.
+    var wasCompared: Bool { state.withLock { $0.wasCompared } }
+    func compared() { state.withLock { $0.wasCompared = true } }
+
+    // MARK: The end
+
+    /// The file that existed already and satisfies the request.
+    var existing: FinishedDownload? { state.withLock { $0.existing } }
+    func exists(_ file: FinishedDownload) { state.withLock { $0.existing = file } }
+
+    /// The file that this run has published, as it was right after that.
+    var published: PublishedFile? { state.withLock { $0.published } }
+    func published(_ file: PublishedFile?) { state.withLock { $0.published = file } }
+}

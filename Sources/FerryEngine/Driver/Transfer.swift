@@ -1,0 +1,880 @@
+import FerryCore
+import HTTPTypes
+import Synchronization
+import SystemPackage
+
+/// What a run knows of its file while it is fetched, under one lock: the machine that makes every decision, where the bytes
+/// go, the links that lead to the file, and the digests that it must have.
+///
+/// Its methods are events and questions; who calls them has no other way to the state. Lock order: this lock, then that of a
+/// sink (``PartSession``, ``MemorySink``), never the reverse; no other lock is taken under it, and nothing is reported.
+final class Transfer: Sendable {
+    private let state: Mutex<State>
+    private let request: DownloadRequest
+    private let environment: EngineEnvironment
+
+    fileprivate struct State {
+        var machine = TransferMachine(settings: TransferMachine.Settings())
+        var meter = SpeedMeter()
+        /// When the machine began; `nil` before existing files have been examined.
+        var startedAt: Duration?
+        /// The run has ended, and its sink is closed.
+        var isOver = false
+        var stop: DownloadDriver.Stop?
+        /// The error that ends the run before the machine does; the first one counts.
+        var error: DownloadError?
+        var maxConnections: Int
+        var links: Links
+        var storage = Storage()
+        var digest: ExpectedDigest
+        /// What the list says of the download; the journal gets it with the next checkpoint.
+        var tags: JournalTags?
+        var faults = Faults()
+        var space = Space()
+        /// Whether the manager was told that the download waits until its next attempt.
+        var isBackingOff = false
+        /// The bytes that have arrived since the metrics were last told.
+        var newBytes: ByteCount = 0
+        /// The number of representations that have begun.
+        var beginnings = 0
+    }
+
+    init(_ request: DownloadRequest, _ context: RunContext, _ environment: EngineEnvironment) {
+        self.request = request
+        self.environment = environment
+        state = Mutex(
+            State(
+                maxConnections: max(1, request.maxConnections),
+                links: Links(urls: request.sources, missingNames: context.retries?.missingNames ?? 0),
+                digest: ExpectedDigest(request), tags: context.tags))
+    }
+
+    private var now: Duration { environment.clock.now() }
+    private var isStream: Bool { if case .stream = request.destination { true } else { false } }
+
+    // MARK: Beginning and end
+
+    /// Takes what was there before the run.
+    func took(_ prepared: Prepared) {
+        state.withLock { state in
+            state.links.urls = prepared.sources
+            state.digest = prepared.digest
+            state.storage.prepared(prepared.place, prepared.record)
+        }
+    }
+
+    /// Initializes the machine. `rules` come from the request; what depends on the sources is added here.
+    func begin(
+        _ rules: TransferMachine.Settings, with held: Prepared.Held?, finished: FileIdentity?
+    ) {
+        state.withLock { state in
+            var rules = rules
+            rules.sources = state.links.urls.count
+            rules.sourceNames = state.links.urls.map(\.redacted)
+            rules.maxConnections = isStream ? 1 : state.maxConnections
+            rules.rules = ResumeRules(
+                trust: request.trust, hasDigest: state.digest.requested != nil || request.hasDigest)
+            state.machine = TransferMachine(
+                settings: rules, held: held?.content, total: held?.totalBytes, weakestJoin: held?.weakestJoin,
+                finished: finished)
+            state.startedAt = now
+        }
+    }
+
+    /// When the machine began; `nil` before existing files have been examined.
+    var startedAt: Duration? { state.withLock { $0.startedAt } }
+
+    /// Notes a request to stop; no later one replaces a cancellation.
+    func stopRequested(_ stop: DownloadDriver.Stop) {
+        state.withLock { state in if state.stop != .cancel { state.stop = stop } }
+    }
+
+    /// The request to stop.
+    var stop: DownloadDriver.Stop? { state.withLock { $0.stop } }
+
+    /// Notes an error that did not come from the machine.
+    func failed(_ error: DownloadError) { state.withLock { state in state.error = state.error ?? error } }
+
+    /// The error that did not come from the machine.
+    var error: DownloadError? { state.withLock { $0.error } }
+
+    /// The run has ended.
+    func ended() { state.withLock { $0.isOver = true } }
+
+    var isOver: Bool { state.withLock { $0.isOver } }
+
+    /// Whether the machine has given up.
+    var hasFailed: Bool { state.withLock { $0.machine.phase == .ended } }
+
+    // MARK: Ticks
+
+    /// What is to be done after a tick.
+    struct Tick {
+        var commands: [TransferMachine.Command] = []
+        var stop: DownloadDriver.Stop?
+        var error: DownloadError?
+        /// The fault of the disk that is mended first.
+        var damage: DownloadError?
+    }
+
+    func tick(at now: Duration) -> Tick {
+        state.withLock { state in
+            if let error = state.error { state.machine.end(error) }
+            let damage = state.faults.damage
+            // Commands issued before the part file is reopened would be lost.
+            let commands = damage == nil ? state.machine.tick(at: now) : []
+            return Tick(commands: commands, stop: state.stop, error: state.error, damage: damage)
+        }
+    }
+
+    func isObservationDue(at now: Duration) -> Bool { state.withLock { $0.machine.isObservationDue(at: now) } }
+
+    /// Ends an observation, from which the machine judges what limits the speed.
+    func observed(_ processor: ProcessorFacts?, rateLimit: ByteCount?, at now: Duration) {
+        state.withLock { $0.machine.observed(processor, rateLimit: rateLimit, at: now) }
+    }
+
+    /// Returns the machine's new events, the bytes that have arrived since the last call, and the part file whose journal
+    /// gets the events.
+    func takeNews() -> (events: [LocalizedEvent], received: ByteCount, session: PartSession?) {
+        state.withLock { state in (state.machine.drainEvents(), state.takeBytes(), state.storage.session) }
+    }
+
+    func takeReceivedBytes() -> ByteCount { state.withLock { $0.takeBytes() } }
+
+    /// The manager was told that the download waits.
+    func backsOff() { state.withLock { $0.isBackingOff = true } }
+
+    /// Returns whether the manager has to be told that the download goes on.
+    func goesOn() -> Bool {
+        state.withLock { state in
+            defer { state.isBackingOff = false }
+            return state.isBackingOff
+        }
+    }
+
+    // MARK: Changes from outside
+
+    func reconnect() { state.withLock { $0.machine.reconnect(at: now) } }
+    func retryNow() { state.withLock { $0.machine.retryNow(at: now) } }
+
+    func set(maxConnections: Int) {
+        state.withLock { state in
+            state.maxConnections = max(1, maxConnections)
+            state.machine.set(maxConnections: maxConnections)
+        }
+    }
+
+    /// The most connections that the machine opens.
+    var maxConnections: Int { state.withLock { $0.machine.settings.maxConnections } }
+
+    var tags: JournalTags? { state.withLock { $0.tags } }
+    func set(tags: JournalTags) { state.withLock { $0.tags = tags } }
+    func tagPaused() { state.withLock { $0.tags?.isPaused = true } }
+
+    /// The retry counters for the next run; `nil` before existing files have been examined.
+    var retries: RetryMemory? {
+        state.withLock { state in
+            guard state.startedAt != nil else { return nil }
+            var memory = state.machine.retry.memory
+            memory.missingNames = state.links.missingNames
+            return memory
+        }
+    }
+
+    // MARK: What others are told
+
+    /// - Parameter connectionLimit: The maximum number of connections to one host.
+    func progress(at now: Duration, connectionLimit: Int) -> DownloadProgress? {
+        state.withLock { state in
+            guard state.startedAt != nil else { return nil }
+            let machine = state.machine
+            let done = machine.planner.writtenBytes
+            let total = machine.planner.total
+            let repeated = machine.planner.repeatedBytes
+            var bottleneck = machine.bottleneck
+            if machine.waitsForPermit {
+                bottleneck = Bottleneck(.otherDownloads, connections: connectionLimit)
+            } else if repeated > 0 {
+                bottleneck = Bottleneck(.repetition, share: 1 - Double(repeated) / Double(max(done, repeated)))
+            }
+            return DownloadProgress(
+                completedBytes: done, totalBytes: total, bytesPerSecond: state.meter.bytesPerSecond(at: now),
+                timeRemaining: total.flatMap { state.meter.timeRemaining(remaining: $0 - done + repeated, at: now) },
+                connections: machine.activeConnections, bottleneck: bottleneck)
+        }
+    }
+
+    /// Returns the written ranges and those that connections fetch; `nil` before existing files have been examined.
+    func picture() -> TransferPicture? {
+        state.withLock { state in
+            guard state.startedAt != nil else { return nil }
+            let planner = state.machine.planner
+            var picture = TransferPicture(
+                totalBytes: planner.total, written: planner.written, identity: state.machine.file.identity)
+            for (id, segment) in planner.segments where segment.remaining > 0 {
+                picture.running.append((id.rawValue, segment.position..<segment.end))
+            }
+            picture.finalURL = state.links.finalURL?.redacted
+            picture.lacksRanges = state.machine.lacksRanges
+            return picture
+        }
+    }
+
+    // MARK: The file
+
+    /// The facts of the file for its result.
+    struct Facts {
+        var totalBytes: ByteCount?
+        var identity: FileIdentity
+        var proof: Proof
+        var weakestJoin: Proof?
+        var receivedBytes: ByteCount
+        /// The URL of the newest response, with its query shown as `?…`; empty before one.
+        var finalURL: String
+        /// The finished file about which the server was asked, and what its answer proves.
+        var finished: FileIdentity?
+        var finishedProof: Proof
+        /// Whether an existing file is held whose samples are not compared yet.
+        var isExamined: Bool
+        var isComplete: Bool
+        var writtenBytes: ByteCount
+        var rules: ResumeRules
+    }
+
+    var facts: Facts {
+        state.withLock { state in
+            let (file, planner) = (state.machine.file, state.machine.planner)
+            return Facts(
+                totalBytes: planner.total, identity: file.identity, proof: file.proof, weakestJoin: file.weakestJoin,
+                receivedBytes: state.machine.arrivals.bytes, finalURL: state.links.finalURL?.redacted ?? "",
+                finished: file.finished, finishedProof: file.finishedProof, isExamined: file.isExamined,
+                isComplete: planner.isComplete, writtenBytes: planner.writtenBytes, rules: state.machine.rules)
+        }
+    }
+
+    // MARK: Links
+
+    /// First the source, then its mirrors; their positions identify them.
+    var sources: [DownloadURL] { state.withLock { $0.links.urls } }
+
+    /// The sources without those that a server has named.
+    var given: [DownloadURL] { state.withLock { $0.links.given } }
+
+    /// The position of the source that sent the validators of the file.
+    var primarySource: Int { state.withLock { $0.links.primary } }
+
+    /// The target of the source's redirects; `nil` if it has none, or none is known.
+    func target(of source: Int) -> DownloadURL? { state.withLock { $0.links.resolved[source] } }
+
+    func forgetTarget(of source: Int) { state.withLock { $0.links.resolved[source] = nil } }
+
+    /// A response to a request for samples has come.
+    func answered(_ source: Int, _ response: TransferResponse) {
+        state.withLock { $0.links.answered(source, response) }
+    }
+
+    /// Returns whether the source had not been redirected to this host, and remembers `url` as its target, so that
+    /// the next request waits for a permit there.
+    func isFirstVisit(_ url: DownloadURL, of source: Int) -> Bool {
+        state.withLock { state in
+            defer { state.links.resolved[source] = url }
+            // allow(origin): counts connections per host; carries no secret.
+            return state.links.resolved[source]?.origin != url.origin
+        }
+    }
+
+    /// The host that refused the credentials of the newest response; `nil` if it accepted them or got none.
+    var refusingHost: String? { state.withLock { $0.links.refusedBy } }
+
+    /// Takes the entry of a document that describes the file. Returns false for the entry of another file, or if another
+    /// representation has begun since `beginning`.
+    func described(by entry: URLList.Entry, since beginning: Int) -> Bool {
+        state.withLock { state in
+            guard state.beginnings == beginning, let total = state.machine.planner.total, entry.size ?? total == total
+            else { return false }
+            state.addMirrors(entry.urls, request)
+            state.digest.described(by: entry, total: total)
+            return true
+        }
+    }
+
+    // MARK: Connections
+
+    func next(for id: ConnectionID) -> TransferMachine.Order {
+        state.withLock { $0.machine.next(for: id, at: now) }
+    }
+
+    func left(_ id: ConnectionID) { state.withLock { $0.machine.left(id, at: now) } }
+
+    func hasOthers(than id: ConnectionID) -> Bool { state.withLock { $0.machine.hasOthers(than: id) } }
+
+    var openConnections: Int { state.withLock { $0.machine.openConnections } }
+
+    /// Whether the download has other connections, so that this one ends because its host has no room.
+    func givesWay(_ id: ConnectionID) -> Bool {
+        state.withLock { state in
+            guard state.machine.hasOthers(than: id) else { return false }
+            state.machine.noRoom(for: id, at: now)
+            return true
+        }
+    }
+
+    func waitsForPermit(_ id: ConnectionID) { state.withLock { $0.machine.waitsForPermit(id) } }
+
+    /// Gives up one of several connections to each of the sources that `isCrowded` tells.
+    func makeRoom(at now: Duration, where isCrowded: (Int) -> Bool) {
+        let crowded = state.withLock { $0.machine.sourcesInUse }.filter(isCrowded)
+        if !crowded.isEmpty { state.withLock { $0.machine.makeRoom(at: crowded, now: now) } }
+    }
+
+    func awaitsFirstBytes(on id: ConnectionID) {
+        state.withLock { $0.machine.awaitsFirstBytes(on: id, at: now) }
+    }
+
+    func observed(_ facts: SocketFacts, on id: ConnectionID?) {
+        state.withLock { $0.machine.observed(facts, on: id) }
+    }
+
+    /// A response to a fetch has come. Returns what becomes of it, and of a new representation its number.
+    func headReceived(
+        _ verdict: ResponseVerdict, _ response: TransferResponse, of source: Int, on id: ConnectionID
+    ) -> (action: TransferMachine.HeadAction, beginning: Int?) {
+        state.withLock { state in
+            let action = state.machine.headReceived(verdict, on: id, at: now, random: environment.random())
+            var beginning: Int?
+            switch action {
+            case .begin, .restartWith:
+                state.links.primary = source
+                state.storage.leave()
+                state.digest.restarted()
+                state.beginnings += 1
+                beginning = state.beginnings
+                state.addMirrors(response.links.mirrors, request)
+            default: break
+            }
+            switch action {
+            case .drop: break
+            // Further requests do not follow a response that was not used.
+            case .leave where state.machine.phase != .finishing: state.links.refused(response)
+            case .leave, .begin, .restartWith, .read, .unchanged:
+                state.links.answered(source, response)
+                state.links.finalURL = response.url
+            }
+            return (action, beginning)
+        }
+    }
+
+    func ended(_ id: ConnectionID, _ end: TransferMachine.End) {
+        state.withLock { $0.machine.ended(id, end, at: now, random: environment.random()) }
+    }
+
+    /// The host takes no request before `time`.
+    func held(_ id: ConnectionID, until time: Duration, _ reason: Reason) {
+        state.withLock { $0.machine.held(id, until: time, reason, at: now) }
+    }
+
+    /// A request failed before its response head. Returns whether the run fails with it.
+    func failed(_ failure: TransferFailure, on id: ConnectionID) -> Bool {
+        state.withLock { state in
+            let isMissing = failure.kind == .dns(permanent: true)
+            if isMissing { state.links.missingNames += 1 }
+            let passes =
+                failure.isTransient || state.machine.openConnections > 1
+                || (isMissing && state.links.missingNames < 3)
+            if passes {
+                state.machine.ended(
+                    id,
+                    .failedBeforeHead(
+                        .phrase(failure.phrase), isTransient: true, isRefused: failure.kind == .refused),
+                    at: now, random: environment.random())
+            }
+            return !passes && !state.machine.failedForGood(id, .phrase(failure.phrase))
+        }
+    }
+
+    // MARK: Bytes
+
+    /// The next step for a piece of a body.
+    struct Step {
+        /// The offset of the next bytes of the piece; `nil` if none are left.
+        var placement: SegmentPlanner.Placement?
+        /// The place of the file to which the placement belongs.
+        var place: Place?
+        var wantsTick = false
+        var mustWait = false
+        var mustLook = false
+        /// Whether the rest of the range belongs to another connection now; `nil` if something is to be awaited first.
+        var mustCut: Bool?
+        /// Whether a reader waits for the bytes that were written.
+        var isAwaited = false
+    }
+
+    /// A piece of `count` bytes has arrived. Allocates nothing, like the next three.
+    func arrived(_ count: Int, on id: ConnectionID, isLimited: Bool) -> Step {
+        state.withLock { state in
+            let now = now
+            state.machine.arrived(ByteCount(count), on: id, at: now)
+            state.meter.record(ByteCount(count), at: now)
+            state.newBytes += ByteCount(count)
+            return state.step(left: count, on: id, isLimited: isLimited, environment.clock)
+        }
+    }
+
+    /// Bytes of the piece belong to another connection; `left` follow.
+    func skipped(left: Int, on id: ConnectionID, isLimited: Bool) -> Step {
+        state.withLock { $0.step(left: left, on: id, isLimited: isLimited, environment.clock) }
+    }
+
+    /// The bytes of the placement were written; `left` follow.
+    func wrote(left: Int, on id: ConnectionID, isLimited: Bool) -> Step {
+        state.withLock { state in
+            let isAwaited = state.machine.wrote(on: id)
+            var step = state.step(left: left, on: id, isLimited: isLimited, environment.clock)
+            step.isAwaited = isAwaited
+            return step
+        }
+    }
+
+    func writeFailed(on id: ConnectionID) { state.withLock { $0.machine.writeFailed(on: id) } }
+
+    /// Whether the connection reads on.
+    ///
+    /// - Parameter since: When a rate limit began to hold it up; `nil` if there is none.
+    func asks(_ id: ConnectionID, limited since: Duration?) -> Bool {
+        state.withLock { state in
+            let now = now
+            return state.machine.asks(id, at: now, limited: since.map { now - $0 } ?? .zero)
+        }
+    }
+
+    /// Bytes that are not of the file's body have arrived.
+    func receivedElsewhere(_ count: ByteCount) { state.withLock { $0.machine.receivedElsewhere(count) } }
+
+    /// The body of the connection's response has a digest of its own, which is compared. Returns false if such digests of
+    /// this server were wrong.
+    func checks(_ id: ConnectionID) -> Bool {
+        state.withLock { state in
+            guard !state.machine.distrustsMessageDigests else { return false }
+            state.machine.checks(id)
+            return true
+        }
+    }
+
+    /// The bytes that a response wrote do not have its digest, and count no more.
+    func forget(_ ranges: RangeSet<ByteCount>, on id: ConnectionID) {
+        state.withLock { state in
+            state.machine.forget(ranges, on: id)
+            state.faults.timesForgotten += 1
+        }
+    }
+
+    /// No journal claims the ranges any more, so they may be fetched again.
+    func allow(_ ranges: RangeSet<ByteCount>) { state.withLock { $0.machine.allow(ranges) } }
+
+    /// The number of times bytes were forgotten; a digest that read bytes before the last one is invalid.
+    var timesForgotten: Int { state.withLock { $0.faults.timesForgotten } }
+
+    // MARK: Checkpoints
+
+    var mustWaitForCheckpoint: Bool { state.withLock { $0.machine.mustWaitForCheckpoint } }
+
+    /// Returns the bytes that a checkpoint claims, with the place in which they are: both are of the same file.
+    func beginCheckpoint(
+        at now: Duration
+    ) -> (place: Place?, snapshot: RangeSet<ByteCount>, statement: JournalStatement) {
+        state.withLock { state in
+            let snapshot = state.machine.beginCheckpoint(at: now)
+            return (state.storage.place, snapshot, state.statement(claiming: snapshot))
+        }
+    }
+
+    func checkpointEnded(_ snapshot: RangeSet<ByteCount>, at now: Duration) {
+        state.withLock { $0.machine.checkpointEnded(snapshot, succeeded: true, at: now) }
+    }
+
+    /// Nothing was claimed; the bytes stay written.
+    func checkpointSkipped() { state.withLock { $0.machine.checkpointSkipped() } }
+
+    /// A sync has failed. No other one may start before all connections have stopped: it could succeed without the data
+    /// that this one lost.
+    func syncFailed() { state.withLock { $0.faults.distrustsUnclaimed = true } }
+
+    /// All connections have stopped. After a failed sync the unclaimed bytes are fetched again.
+    func drained() {
+        state.withLock { state in
+            guard state.faults.distrustsUnclaimed else { return }
+            state.faults.distrustsUnclaimed = false
+            let snapshot = state.machine.beginCheckpoint(at: now)
+            state.machine.checkpointEnded(snapshot, succeeded: false, at: now)
+        }
+    }
+
+    /// What the journal says when no bytes are added to its claims, with the place.
+    var statement: (place: Place?, statement: JournalStatement) {
+        state.withLock { ($0.storage.place, $0.statement(claiming: RangeSet())) }
+    }
+
+    // MARK: Faults of the disk
+
+    /// Returns whether the failed write or sync will be mended.
+    func mends(_ error: FileError) -> Bool {
+        state.withLock { $0.faults.mends(error, ofPart: $0.storage.part != nil) }
+    }
+
+    /// The part file is about to be opened again. Returns whether the file was complete.
+    func mendingBegan() -> Bool {
+        state.withLock { state in
+            state.faults.distrustsUnclaimed = true
+            return state.machine.planner.isComplete
+        }
+    }
+
+    func mended() { state.withLock { $0.faults.mending = .done } }
+
+    /// The error that keeps a file whose last bytes have arrived from being complete.
+    var incompleteness: DownloadError? { state.withLock { $0.error ?? $0.faults.damage } }
+
+    /// Notes how much free space a file of unknown length leaves; it is looked at again after an eighth of it.
+    func foundRoom(_ room: ByteCount) {
+        state.withLock { $0.space.enoughUntil = $0.machine.planner.writtenBytes + max(0, room) / 8 }
+    }
+
+    /// Returns the directory of a file of unknown length, if its free space is to be looked at; once each second.
+    func directoryToCheck(at now: Duration) -> FilePath? {
+        state.withLock { state in
+            guard state.machine.planner.total == nil, state.space.isDue(at: now) else { return nil }
+            return state.storage.part?.paths.directory
+        }
+    }
+
+    // MARK: Places
+
+    var place: Place? { state.withLock { $0.storage.place } }
+    var part: PartSession? { state.withLock { $0.storage.part } }
+
+    /// The place of the file before, until it is set aside.
+    var outgoing: Place? { state.withLock { $0.storage.outgoing } }
+
+    /// The record of the newest part file, also of one that was given up.
+    var lastRecord: JournalRecord? { state.withLock { $0.storage.session?.record ?? $0.storage.earlier } }
+
+    /// The content is to be given up.
+    func leavePlace() { state.withLock { $0.storage.leave() } }
+
+    /// The file has this place, or needs none.
+    func set(_ place: Place?) { state.withLock { $0.storage.set(place) } }
+
+    /// An existing file may be the representation.
+    func examine(_ existing: ExistingFile) {
+        state.withLock { state in
+            state.storage.set(.examined(ExaminedFile(existing)))
+            state.machine.examine()
+        }
+    }
+
+    /// The existing file has other bytes, and is left alone.
+    func leaveExamined() {
+        state.withLock { state in
+            state.storage.set(nil)
+            state.machine.leaveExamined()
+        }
+    }
+
+    /// The bytes have moved from memory to a part file.
+    func moved(_ memory: MemorySink, to session: PartSession) {
+        state.withLock { $0.storage.moved(memory, to: session) }
+    }
+
+    /// The content was set aside before any response.
+    func restarted() {
+        state.withLock { state in
+            state.machine.restarted()
+            state.digest.gaveUpHeldContent()
+        }
+    }
+
+    // MARK: Samples
+
+    /// Returns the content that is compared with a source.
+    func sampleBasis(of source: Int) -> (held: PartialContent, rules: ResumeRules) {
+        state.withLock { $0.machine.sampleBasis(of: source) }
+    }
+
+    func sampled(_ outcome: SamplePlan.Outcome, source: Int, offered: FileIdentity?) {
+        state.withLock { $0.machine.sampled(outcome, source: source, offered: offered) }
+    }
+
+    func samplingRefused(_ reason: Reason, status: Int?, source: Int) {
+        state.withLock { $0.machine.samplingRefused(reason, status: status, source: source) }
+    }
+
+    func samplingFailed(
+        _ reason: Reason, code: DownloadError.Code, source: Int, on id: ConnectionID
+    ) {
+        state.withLock {
+            $0.machine.samplingFailed(reason, code: code, source: source, on: id, at: now, random: environment.random())
+        }
+    }
+
+    // MARK: Digests
+
+    var digest: ExpectedDigest { state.withLock { $0.digest } }
+
+    /// The digest that the whole file must have: the requested one, else the strongest that the server offers.
+    var digestToCheck: Checksum? { state.withLock { $0.digestToCheck } }
+
+    /// The list of checksums contains the file.
+    func listed(_ found: ChecksumListing.Found) {
+        state.withLock { state in
+            state.digest.listed(found)
+            state.machine.receivedElsewhere(found.receivedBytes)
+        }
+    }
+
+    /// The digests of the complete file are known.
+    func computed(_ digests: RecordedDigests?) { state.withLock { $0.digest.computed(digests) } }
+
+    /// What a digest that follows the transfer may read: only claimed bytes, as those that a failed sync discards must not
+    /// enter it.
+    func followed() -> (checksum: Checksum?, end: ByteCount, timesForgotten: Int, part: PartSession?) {
+        state.withLock {
+            ($0.digestToCheck, $0.machine.planner.claimed.prefixEnd, $0.faults.timesForgotten, $0.storage.part)
+        }
+    }
+
+    /// The file does not have its digest. Returns the bytes that are fetched again; `nil` if no source may have the right
+    /// ones.
+    func refuted(_ error: DownloadError, damaged: RangeSet<ByteCount>) -> RangeSet<ByteCount>? {
+        state.withLock { state in
+            state.faults.timesForgotten += 1
+            return state.machine.refuted(error, damaged: damaged)
+        }
+    }
+
+    // MARK: Readers
+
+    /// The part file whose bytes are those of the representation that the server has confirmed, with what is known of it.
+    var readable: (part: PartSession, totalBytes: ByteCount?, identity: FileIdentity)? {
+        state.withLock { state in
+            state.readable.map { ($0, state.machine.planner.total, state.machine.file.identity) }
+        }
+    }
+
+    /// Adds a reader. Returns `nil` before existing files have been examined, and after the end.
+    func addReader(of range: Range<ByteCount>) -> (id: ReaderID?, isOver: Bool) {
+        state.withLock { state in
+            (state.startedAt == nil || state.isOver ? nil : state.machine.readers.add(range), state.isOver)
+        }
+    }
+
+    /// The number of readers, and of those that have received wrong bytes.
+    var readers: (all: Int, refuted: Int) {
+        state.withLock { state in
+            let readers = state.machine.readers.all.values
+            return (readers.count, readers.count { $0.isRefuted })
+        }
+    }
+
+    func removeReader(_ id: ReaderID) { state.withLock { $0.machine.readers.remove(id) } }
+
+    /// Whether bytes that the reader has received were found to be wrong.
+    func isRefuted(_ id: ReaderID) -> Bool { state.withLock { $0.machine.readers[id]?.isRefuted ?? false } }
+
+    enum NextBytes {
+        case found(Range<ByteCount>)
+        case ended(DownloadDriver.Piece)
+        case missing(isNew: Bool)
+    }
+
+    /// Returns the next bytes of a reader that has `file` open.
+    func nextBytes(
+        _ id: ReaderID, of file: ContentFile, before end: ByteCount, most: ByteCount
+    ) -> NextBytes {
+        state.withLock { state in
+            guard let reader = state.machine.readers[id], !state.isOver else { return .ended(.over) }
+            guard let part = state.readable else { return .missing(isNew: false) }
+            guard file.isPart(of: part) else { return .ended(.otherFile) }
+            let end = min(reader.end, end, state.machine.planner.end)
+            if reader.position >= end { return .ended(.end) }
+            let most = min(most, end - reader.position)
+            if let range = state.machine.available(to: id, most: most) { return .found(range) }
+            return .missing(isNew: state.machine.readers.waits(id, at: now))
+        }
+    }
+
+    /// Records the bytes as received if they still are those of the file.
+    func confirm(_ range: Range<ByteCount>, _ id: ReaderID, _ file: ContentFile) -> Bool {
+        state.withLock { state in
+            guard let part = state.readable, file.isPart(of: part), state.machine.planner.written.holds(range),
+                state.machine.readers[id]?.isRefuted == false
+            else { return false }
+            state.machine.readers.received(to: range.upperBound, by: id)
+            return true
+        }
+    }
+}
+
+// MARK: -
+
+extension Transfer.State {
+    var digestToCheck: Checksum? {
+        digest.requested ?? machine.file.representation?.digests.first ?? digest.offered
+    }
+
+    var readable: PartSession? {
+        isOver || machine.file.representation == nil ? nil : storage.part
+    }
+
+    mutating func takeBytes() -> ByteCount {
+        defer { newBytes = 0 }
+        return newBytes
+    }
+
+    /// Adds mirrors as if they had been given with the request, except those that no server may name.
+    mutating func addMirrors(_ named: [DownloadURL], _ request: DownloadRequest) {
+        let most = DownloadRequest.mostSources - links.urls.count
+        let mirrors = LinkField.usable(
+            named, besides: links.urls, allowsDowngrade: request.trust.allowsDowngrade
+        ).prefix(max(0, most))
+        guard !mirrors.isEmpty else { return }
+        links.urls += mirrors
+        links.namedCount += mirrors.count
+        machine.add(mirrors: mirrors.map(\.redacted))
+    }
+
+    mutating func step(left: Int, on id: ConnectionID, isLimited: Bool, _ clock: any EngineClock)
+        -> Transfer.Step
+    {
+        var step = Transfer.Step(wantsTick: machine.wantsTick)
+        if left > 0 {
+            step.placement = machine.place(ByteCount(left), on: id)
+            step.place = storage.place
+            return step
+        }
+        let planner = machine.planner
+        step.mustLook = planner.total == nil && planner.writtenBytes >= space.enoughUntil
+        step.mustWait = machine.mustWaitForCheckpoint
+        if !step.mustLook, !step.mustWait, !isLimited { step.mustCut = !machine.asks(id, at: clock.now()) }
+        return step
+    }
+
+    /// Returns what the journal is to say once `snapshot` is synced.
+    func statement(claiming snapshot: RangeSet<ByteCount>) -> JournalStatement {
+        let given = links.given.map(\.text)
+        // The source of the validators comes first.
+        let first = given.indices.contains(links.primary) ? [given[links.primary]] : []
+        return JournalStatement(
+            claimed: machine.planner.claimed.union(snapshot.intersection(machine.planner.written)),
+            isComplete: machine.planner.isComplete, isLinkUnproven: machine.isLinkUnproven, tags: tags,
+            urls: first + given, totalBytes: machine.planner.total, identity: machine.file.identity,
+            checksum: digest.requested, offered: machine.file.representation?.digests.first ?? digest.offered,
+            weakestJoin: machine.file.weakestJoin)
+    }
+}
+
+extension Transfer {
+    /// The URLs, and where they lead.
+    fileprivate struct Links {
+        var urls: [DownloadURL]
+        /// The number of mirrors at the end of `urls` that the server has named. No journal has them: it would be found by
+        /// their URLs, and whoever asks for one of these has not asked for the first source.
+        var namedCount = 0
+        var given: [DownloadURL] { Array(urls.dropLast(namedCount)) }
+        /// The targets of redirects.
+        var resolved: [Int: DownloadURL] = [:]
+        var finalURL: DownloadURL?
+        var primary = 0
+        /// The number of failed lookups of host names.
+        var missingNames: Int
+        var refusedBy: String?
+
+        init(urls: [DownloadURL], missingNames: Int) { (self.urls, self.missingNames) = (urls, missingNames) }
+
+        mutating func answered(_ source: Int, _ response: TransferResponse) {
+            refused(response)
+            resolved[source] = response.redirects.isEmpty ? nil : response.url
+        }
+
+        mutating func refused(_ response: TransferResponse) {
+            refusedBy = response.head.status == 401 && response.wasAuthorized ? response.url.host : nil
+        }
+    }
+
+    /// Where the bytes go.
+    ///
+    /// The place is that of the machine's file. When the machine switches to another representation, there is none until
+    /// the place of the file before has been set aside.
+    fileprivate struct Storage {
+        private(set) var place: Place?
+        private(set) var outgoing: Place?
+        /// The newest part file, also one that was given up: its events go on in the next one.
+        private(set) var session: PartSession?
+        /// The record of a part file that was given up before the run.
+        private(set) var earlier: JournalRecord?
+
+        /// The part file that is written.
+        var part: PartSession? { if case .part(let session)? = place { session } else { nil } }
+
+        mutating func prepared(_ place: Place?, _ record: JournalRecord?) {
+            earlier = record
+            set(place)
+        }
+
+        mutating func leave() {
+            outgoing = place ?? outgoing
+            place = nil
+        }
+
+        mutating func set(_ place: Place?) {
+            (self.place, outgoing) = (place, nil)
+            if case .part(let session)? = place { self.session = session }
+        }
+
+        mutating func moved(_ memory: MemorySink, to session: PartSession) {
+            self.session = session
+            if place?.sink === memory { place = .part(session) }
+            if outgoing?.sink === memory { outgoing = .part(session) }
+        }
+    }
+
+    /// Faults of the disk. The first one of a part file is mended by opening the file again.
+    fileprivate struct Faults {
+        enum Mending {
+            case unneeded
+            case due(DownloadError)
+            case done
+        }
+        var mending = Mending.unneeded
+        /// Whether a sync failed, so that no unclaimed byte is trusted.
+        var distrustsUnclaimed = false
+        var timesForgotten = 0
+
+        var damage: DownloadError? { if case .due(let error) = mending { error } else { nil } }
+
+        mutating func mends(_ error: FileError, ofPart: Bool) -> Bool {
+            switch mending {
+            case .due: return true
+            case .done: return false
+            case .unneeded:
+                guard error.kind == .io, ofPart else { return false }
+                mending = .due(DownloadError(error))
+                return true
+            }
+        }
+    }
+
+    /// The free space that a file of unknown length leaves.
+    fileprivate struct Space {
+        private var checkedAt: Duration = .zero
+        /// The number of written bytes at which the free space is checked again.
+        var enoughUntil: ByteCount = 0
+
+        /// Returns whether a check is due, and counts it as made.
+        mutating func isDue(at now: Duration) -> Bool {
+            guard now - checkedAt >= .seconds(1) else { return false }
+            checkedAt = now
+            return true
+        }
+    }
+}
