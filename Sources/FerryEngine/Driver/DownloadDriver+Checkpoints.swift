@@ -180,7 +180,7 @@ extension DownloadDriver.State {
         let texts = (given.indices.contains(links.primary) ? [given[links.primary]] : []) + given + record.urls
         var seen: Set<String> = []
         record.urls = Array(texts.filter { seen.insert($0).inserted }.prefix(DownloadRequest.mostSources))
-        record.totalBytes = machine.planner.total
+        record.totalBytes = machine.provenTotal
         record.identity = machine.file.identity
         record.checksum = digest.requested?.description
         record.offered = (machine.file.representation?.digests.first ?? digest.offered)?.description
@@ -189,7 +189,7 @@ extension DownloadDriver.State {
     }
 }
 
-/// Retraction of the bytes of a response that did not match its `Content-Digest`.
+/// Retraction of the bytes of a response that did not match its `Content-Digest`, or of a file that was cut short.
 extension DownloadDriver {
     /// Forgets the ranges that the response wrote, and returns once no journal claims any of them: only then may
     /// their bytes change.
@@ -206,6 +206,19 @@ extension DownloadDriver {
             state.faults.timesForgotten += 1
         }
         try await retract(check.written)
+    }
+
+    /// Goes on with the download if the file's end was only assumed, and its digest refutes it. Returns whether it does.
+    func wasCutShort() async throws(DownloadError) -> Bool {
+        let forgotten = state.withLock { state in
+            let forgotten = state.machine.cutShort(at: environment.clock.now(), random: environment.random())
+            if forgotten != nil { state.faults.timesForgotten += 1 }
+            return forgotten
+        }
+        guard let forgotten else { return false }
+        report(.state(.downloading))
+        if !forgotten.isEmpty { try await retract(forgotten) }
+        return true
     }
 
     /// Returns once no journal claims the forgotten ranges, which may be fetched again then.
