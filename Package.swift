@@ -297,8 +297,8 @@ let package = Package(
         .testTarget(
             name: "FerryCLITests",
             dependencies: [
-                "FerryCLI", "FerryTerminal", "FerryServer", "FerryTesting", "ferry-origin", "ferry-app", "FerryAPI",
-                "FerryCore", "FerryEngine", "CFerry",
+                "FerryCLI", "FerryTerminal", "Ferry", "FerryServer", "FerryTesting", "ferry-origin", "ferry-app",
+                "FerryAPI", "FerryCore", "FerryEngine", "CFerry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

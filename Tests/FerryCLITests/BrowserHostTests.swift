@@ -1,6 +1,11 @@
+import FerryCore
+import FerryEngine
 import FerryTesting
+import FerryTerminal
 import Foundation
 import Testing
+
+@testable import Ferry
 
 #if canImport(Glibc)
     import Glibc
@@ -145,6 +150,45 @@ private final class StartedHost {
             let same = link.merging(["totalBytes": 300_000, "type": "application/octet-stream"]) { $1 }
             #expect(state(try host.ask("take", ["download": same])) == "paused")
             _ = try await host.end()
+        }
+    }
+
+    /// The answer of a host that is told whether the origin on loopback is public.
+    private func ask(_ request: String, _ members: [String: Any], isPublic: Bool, _ home: RemoteHome) async throws
+        -> [String: Any]
+    {
+        var place = DaemonAddress(identifier: "default", directory: home.root)
+        place.socket = home.root + "/run/s"
+        let link = DaemonLink(place, clock: SystemClock())
+        let host = BrowserHost(link: link, starter: link, isPrivate: { _ in !isPublic }, open: { _ in false })
+        let message = members.merging(["version": 1, "number": 1, "request": request]) { $1 }
+        let answer = await host.answer(to: try JSONSerialization.data(withJSONObject: message))
+        return try #require(JSONSerialization.jsonObject(with: JSONEncoder().encode(answer)) as? [String: Any])
+    }
+
+    @Test("Browser host: a public page's link into the user's network is not requested, and stays with the browser")
+    func network() async throws {
+        try await RemoteHome.run { home in
+            for name in ["/first.bin", "/a.bin", "/b.bin"] { home.server.serve(name, Self.resource) }
+            // Starts the daemon.
+            try await home.run("add", home.server.url("/first.bin"), "--paused")
+            let before = home.server.requests.count
+            let left = try await ask("take", download(home, "/a.bin"), isPublic: true, home)
+            #expect(left["download"] == nil && left["error"] == nil, "\(left)")
+            #expect(try await home.objects("list").count == 1)
+            // A link of a menu is listed, and its download is refused.
+            let link = try #require(download(home, "/b.bin")["download"])
+            let added = try await ask("add", ["downloads": [link]], isPublic: true, home)
+            let item = try #require((added["downloads"] as? [[String: Any]])?.first)
+            let identifier = try #require(item["id"] as? String)
+            #expect(try await home.ferry("watch", identifier).code != 0)
+            let listed = try #require(try await home.objects("show", identifier).first)
+            #expect(listed["state"] as? String == "failed" && listed["allowsPrivate"] as? Bool == false, "\(listed)")
+            #expect(home.server.requests.count == before)
+            // What is known to be of the user's network leads there.
+            let taken = try await ask("take", download(home, "/a.bin"), isPublic: false, home)
+            #expect(state(taken) == "paused", "\(taken)")
+            #expect(home.server.requests.count > before)
         }
     }
 

@@ -107,6 +107,25 @@ import Testing
         #expect(bounds == WorkerBounds(place: .directory("/data"), allowsObjects: true))
     }
 
+    @Test("WorkerPlan: no symbolic link is followed below --into, unless any directory is allowed")
+    func root() throws {
+        for (into, directory, root) in [
+            ("/data", "/data/a", "/data"), ("/", "/data/a", nil), ("s3://bucket/p", "s3://bucket/p", nil),
+        ] as [(String, String, String?)] {
+            let plan = try Self.work(["--into", into])
+            let row = FleetRow(
+                try FleetRowTests.lease(into: directory), number: 5, urls: "http://h.test/a", checksum: nil,
+                within: plan.bounds)
+            let request = plan.request(of: row, from: row.request.sources)
+            #expect(request.root == root && request.sources == row.request.sources)
+            guard case .file(let path) = request.destination else {
+                Issue.record("no file: \(request.destination)")
+                continue
+            }
+            #expect(Paths.isPlace(path, in: request.uploadTo == nil ? directory : plan.staging), "\(path)")
+        }
+    }
+
     private static func work(_ words: [String]) throws -> WorkerPlan {
         try FleetPlanner.work(
             try WorkArguments.parse(["postgres://h/d"] + words), state: "/state",

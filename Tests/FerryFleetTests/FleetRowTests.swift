@@ -4,7 +4,7 @@ import FerryTerminal
 import Testing
 
 @Suite("Rows of a fleet's lists") struct FleetRowTests {
-    private static func lease(
+    static func lease(
         _ name: String = "images", first: Int64 = 1, into directory: String = "/data"
     ) throws -> FleetLease {
         let row = ResultRows.Row(values: ["1", name, "open", directory, "2000000"])

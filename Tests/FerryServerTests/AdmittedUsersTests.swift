@@ -36,6 +36,37 @@ struct AdmittedUsersTests {
         #expect(throws: TextError.self) { try self.users(["4294967295"]) }
     }
 
+    @Test("AdmittedUsers: requests of root are the own user's, and unreported ones too if nobody else is admitted")
+    func claimants() throws {
+        let alone = AdmittedUsers(own: 1000, unmapped: nil)
+        #expect(alone.claimant(nil) == .own && alone.claimant(1000) == .own && alone.claimant(0) == .own)
+        for users in [try users(["_apt"]), try users(["all"]), try users([], subordinates: "1000:100000:65536")] {
+            #expect(users.claimant(1000) == .own && users.claimant(0) == .own)
+            #expect(users.claimant(42) == .other(42) && users.claimant(nil) == .other(nil))
+        }
+    }
+
+    @Test(
+        "Portions: another user holds a part at most, all others together three quarters")
+    func portions() {
+        var portions = Portions(16, ofOther: 8)
+        func take(_ steps: [(Int, Portions.Claimant, Bool)]) {
+            for (amount, claimant, isGiven) in steps {
+                let isTaken = portions.take(amount, for: claimant)
+                #expect(isTaken == isGiven, "\(amount) for \(claimant)")
+            }
+        }
+        take([(9, .other(1), false), (8, .other(1), true), (1, .other(1), false), (0, .other(1), true)])
+        take([
+            (5, .other(nil), false), (4, .other(nil), true), (1, .other(2), false), (5, .own, false), (4, .own, true),
+        ])
+        #expect(portions.held == 16 && !portions.hasRoom)
+        portions.giveBack(8, of: .other(1))
+        take([(8, .own, true), (1, .other(1), false)])
+        portions.giveBack(8, of: .own)
+        take([(7, .other(2), true), (1, .other(1), true), (1, .own, false)])
+    }
+
     @Test("AdmittedUsers: the containers of admitted users are admitted, by the ranges that name them, and no others")
     func containers() throws {
         let text = "ferry:100000:65536\nci:200000:10\n42:300000:10\n_apt:0:5\nferry:x:1\nferry:4294967290:65536\n:1:1\n"

@@ -39,6 +39,7 @@ import Testing
             (["get", "u:p@h/f"], ["get", "***@h/f"]), (["get", "token@h/f"], ["get", "*****@h/f"]),
             (["get", "u:p@h/f?v=http://w:q@h"], ["get", "***@h/f?v=http://***@h"]),
             (["get", "h/f@2"], ["get", "h/f@2"]),
+            (["work", "Postgres://u:p/w@h/d"], ["work", "Postgres://*****@h/d"]),
             (["--mirror=u:p@h/f"], ["--mirror=***@h/f"]), (["--checksum", "@u:p@h/S"], ["--checksum", "@***@h/S"]),
             (["set", "a", "url=u:p@h/f"], ["set", "a", "url=***@h/f"]), (["get", "-oc@d/x"], ["get", "-oc@d/x"]),
         ])

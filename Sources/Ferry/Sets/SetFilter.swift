@@ -12,6 +12,9 @@ public struct SetFilter: Sendable, Hashable {
         (self.include, self.exclude) = (include, exclude)
     }
 
+    /// Whether all files are wanted.
+    var isEmpty: Bool { include.isEmpty && exclude.isEmpty }
+
     /// Whether the file is wanted. A pattern without `/` before its end is compared with names, and one with `/` with paths.
     public func accepts(_ path: String) -> Bool {
         let directories = Self.directories(of: path)

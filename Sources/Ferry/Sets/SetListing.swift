@@ -10,8 +10,9 @@ struct SetListing: Sendable {
     /// What of the source cannot be used. Without any, a file that is not listed is gone from the source.
     var problems: [Reason] = []
 
-    /// The paths of all listed files, also of those that are not wanted.
-    var paths: Set<FilePath> = []
+    /// The number of listed files that are not wanted. They may be many more than those that are, so nothing else of them
+    /// is kept.
+    var left = 0
     /// The paths of directories of an index without anything in them.
     var emptyDirectories: [String] = []
     /// The URL of the first page of an index; `nil` of a list.
@@ -23,8 +24,10 @@ struct SetListing: Sendable {
     /// the other.
     mutating func add(_ new: [SetEntry], _ filter: SetFilter) {
         for entry in new {
-            paths.insert(entry.key)
-            guard filter.accepts(entry.path) else { continue }
+            guard filter.accepts(entry.path) else {
+                left += 1
+                continue
+            }
             guard let place = places[entry.key] else {
                 places[entry.key] = entries.count
                 entries.append(entry)
@@ -43,11 +46,16 @@ struct SetListing: Sendable {
 /// Reads the list of a set from its source.
 struct SetReader: Sendable {
     /// What a source may be made into, in memory. It is counted while it is made: what a source sends says little of it.
+    ///
+    /// Files that a filter leaves out are not kept, and do not count: with one, a few files of a large bucket can be listed.
+    /// How much is read is bounded by the number of pages.
     struct Limits: Sendable {
         /// Links of all pages, or objects.
         var entries = 2_000_000
         /// The bytes of their URLs, or keys.
         var bytes = 256 << 20
+        /// Pages of a list of objects, which may be empty.
+        var objectPages = 10_000
     }
 
     let manager: DownloadManager
@@ -84,9 +92,9 @@ struct SetReader: Sendable {
         }
         guard !listing.entries.isEmpty else {
             let name = source.name
-            if !listing.paths.isEmpty {
+            if listing.left > 0 {
                 throw DownloadError(
-                    .invalidRequest, ErrorPhrase(.noneWanted, name, "\(listing.paths.count)"), recovery: .needsUser)
+                    .invalidRequest, ErrorPhrase(.noneWanted, name, "\(listing.left)"), recovery: .needsUser)
             }
             throw listing.problems.first.map { DownloadError(.invalidRequest, ErrorPhrase(.failedWith, name, $0)) }
                 ?? DownloadError(.invalidRequest, ErrorPhrase(.emptySet, name), recovery: .needsUser)
@@ -204,7 +212,15 @@ struct SetReader: Sendable {
         mutating func take(_ page: Page) {
             guard !isFull, case .index(let links, let isWhole) = page.content else { return }
             var isEmpty = true
-            for link in links where seen.insert(link.text).inserted {
+            // Of this page, which may have a link twice.
+            var unwanted: Set<String> = []
+            for link in links {
+                if let path = unwantedPath(of: link, on: page) {
+                    isEmpty = false
+                    if unwanted.insert(path).inserted { listing.left += 1 }
+                    continue
+                }
+                guard seen.insert(link.text).inserted else { continue }
                 textLength += link.text.utf8.count
                 guard seen.count <= limits.entries, textLength <= limits.bytes else { return fill() }
                 // Orders of the page itself have its path; other links with a query may be files.
@@ -228,6 +244,15 @@ struct SetReader: Sendable {
             if isEmpty, filter.include.isEmpty, let path = SetPath.path(of: page.url, below: root) {
                 listing.emptyDirectories += [SetPath.make(path)].compactMap(\.self)
             }
+        }
+
+        /// Returns the path of a link to a file that the filter leaves out; `nil` for all other links.
+        private func unwantedPath(of link: DownloadURL, on page: Page) -> String? {
+            guard !filter.isEmpty, !link.path.utf8.hasSuffix("/"), SetPath.path(of: link, below: page.url) != nil,
+                let path = SetPath.path(of: link, below: root), !SetPath.isOwn(path), let safe = SetPath.make(path),
+                !filter.accepts(safe)
+            else { return nil }
+            return safe
         }
 
         mutating func fill() {

@@ -4,9 +4,6 @@ import NIOCore
 
 /// The objects of a bucket whose keys have a common prefix, as ListObjectsV2 lists them.
 extension SetReader {
-    /// The maximum number of pages, which may be empty.
-    private static let mostObjectPages = 10_000
-
     /// Adds the objects below `prefix`, page by page. Keys that end with `/` stand for directories.
     func list(_ prefix: DownloadURL, _ listing: inout SetListing) async throws(DownloadError) {
         guard prefix.query == nil, let bucket = DownloadURL(bucket: prefix.host, key: []) else {
@@ -27,15 +24,20 @@ extension SetReader {
                 do throws(DownloadError) {
                     guard let url = DownloadURL(bucket: bucket.host, key: object.key) else { continue }
                     var entry = try SetEntry(path: path, sources: [url], totalBytes: object.totalBytes)
+                    guard options.filter.accepts(entry.path) else {
+                        listing.left += 1
+                        continue
+                    }
                     (entry.etag, entry.lastModified) = (object.etag, object.lastModified)
                     entries.append(entry)
                 } catch { listing.problems.append(error.reason) }
+                // What is kept of the object, as a file or as a problem.
+                count += 1
+                bytes += object.key.count
             }
             listing.add(entries, options.filter)
             guard let next = page.continuation else { return }
-            count += page.objects.count
-            bytes += page.objects.reduce(0) { $0 + $1.key.count }
-            guard tokens.insert(next.hashValue).inserted, pageNumber < Self.mostObjectPages, count <= limits.entries,
+            guard tokens.insert(next.hashValue).inserted, pageNumber < limits.objectPages, count <= limits.entries,
                 bytes <= limits.bytes
             else {
                 listing.problems.append(.phrase(ErrorPhrase(.largeSet, "\(prefix)", "\(pageNumber)")))

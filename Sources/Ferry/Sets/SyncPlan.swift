@@ -78,7 +78,7 @@ struct SyncPlan: Sendable, Hashable {
         for record in directory.manifest.values.sorted(by: { $0.path < $1.path }) where !wanted.contains(record.key) {
             let depth = record.path.utf8.count { $0 == UInt8(ascii: "/") }
             let isWanted = options.filter.accepts(record.path) && options.maxDepth.map { depth <= $0 } != false
-            if !isWanted || listing.paths.contains(record.key) {
+            if !isWanted {
                 others.append(record)
             } else if let file = directory.file(record.path) {
                 let isDeleted =

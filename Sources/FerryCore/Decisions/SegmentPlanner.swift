@@ -80,6 +80,9 @@ package struct SegmentPlanner: Sendable {
         for (id, segment) in segments { segments[id]?.end = min(segment.end, total) }
     }
 
+    /// Forgets the total, because the stream had ended before the file does.
+    package mutating func forgetTotal() { total = nil }
+
     /// Assigns the first missing range that begins in `window`, or before it and reaches into it: at most `size` bytes,
     /// from the window on. Returns `nil` when none is unassigned. The range may end after the window.
     ///

@@ -116,8 +116,8 @@ extension TransferMachine {
             let isUnknown = isRefused && !hasResponse && retry.memory.mostBytes == 0
             failed(reason, id, most: isUnknown ? settings.maxFirstAttempts : nil, at: now, random: random)
         case (.cutOff(let reason), _):
-            if connection.body?.kind == .whole, let position = segment?.position, isProvenEnd(position) {
-                sawEnd(at: position)
+            if connection.body?.kind == .whole, let position = segment?.position, mayBeEnd(position) {
+                sawEnd(at: position, cutOff: settings.expectedBytes == nil ? reason : nil)
             } else {
                 broke(reason, id, connection, at: now, random: random)
             }
@@ -142,23 +142,52 @@ extension TransferMachine {
         wait(Reason(.stalled), wish: nil, code: .network, at: now, random: random)
     }
 
-    /// A body without a declared length has ended at `position`.
-    private mutating func sawEnd(at position: ByteCount) {
+    /// A body without a declared length has ended at `position`; `cutOff` is why, if a digest must show that the file does.
+    private mutating func sawEnd(at position: ByteCount, cutOff: Reason? = nil) {
         if let last = planner.written.ranges.last, last.upperBound > position {
             return changed(Reason(.shrank, "\(position)"))
         }
         if let error = otherSize(position) { return end(error) }
         planner.learn(total: position)
-        file.identity.totalBytes = position
+        cutOffs.assumed = cutOff
+        if cutOff == nil { file.identity.totalBytes = position }
     }
 
-    /// Whether a body without a declared length that was cut off at `position` is whole: there the file ends as requested,
-    /// or two bodies in a row were cut off there, and a digest decides.
-    private mutating func isProvenEnd(_ position: ByteCount) -> Bool {
+    /// Whether a body without a declared length that was cut off at `position` may be whole: there the file ends as
+    /// requested, or, if no size was requested, two bodies in a row were cut off there, and a digest decides.
+    private mutating func mayBeEnd(_ position: ByteCount) -> Bool {
         guard planner.total == nil, file.representation?.endsByClose == true, phase.isActive else { return false }
-        if settings.expectedBytes == position { return true }
-        defer { cutOffPosition = position }
-        return rules.hasDigest && cutOffPosition == position
+        if let expected = settings.expectedBytes { return expected == position }
+        defer { cutOffs.position = position }
+        return rules.hasDigest && cutOffs.position == position
+    }
+
+    /// The length of the file, unless that is only assumed.
+    package var provenTotal: ByteCount? { cutOffs.assumed == nil ? planner.total : nil }
+
+    /// Records that the complete file has its digest, so that it ends where it was assumed to.
+    package mutating func provedEnd() {
+        if cutOffs.assumed != nil { file.identity.totalBytes = planner.total }
+        cutOffs.assumed = nil
+    }
+
+    /// Records that the complete file does not have its digest. If its end was only assumed, the cut was one like any
+    /// other: returns the ranges that are forgotten, and withheld until ``allow(_:)``. Else returns `nil`.
+    ///
+    /// Two bodies from the first byte on were cut off at one byte, so the server ignores ranges and will send all of them
+    /// again. None is kept, since a wrong one among them would stay; but an output has them.
+    package mutating func cutShort(at now: Duration, random: Double) -> RangeSet<ByteCount>? {
+        guard let reason = cutOffs.assumed else { return nil }
+        cutOffs.assumed = nil
+        planner.forgetTotal()
+        let forgotten = settings.isStream ? RangeSet() : planner.written
+        planner.forget(forgotten)
+        readers.refute(forgotten)
+        sources.forgetLent()
+        if sources.hasPrimary { sources[sources.primary].failures += 1 }
+        enter(.opening)
+        wait(Reason(.cutShort, reason), wish: nil, code: .network, at: now, random: random)
+        return forgotten
     }
 
     private mutating func failed(
@@ -204,6 +233,7 @@ extension TransferMachine {
     }
 
     mutating func replacePlanner(total: ByteCount?) {
+        cutOffs.assumed = nil
         planner = SegmentPlanner(total: total)
         sources.forgetLent()
         checkpoints.replaceFile()
@@ -318,4 +348,16 @@ extension TransferMachine {
         }
         openings.delay(until: now + max(.milliseconds(500), min(wish ?? .zero, RetryAfter.longest)))
     }
+}
+
+/// The ends of bodies without a declared length whose TLS connection was closed without close_notify.
+///
+/// Some servers never send close_notify, so such an end may be that of the file; but overloaded servers and machines on the
+/// way cut connections off too, some of them at the same byte each time. After two cuts at one byte the file is assumed to
+/// end there, until its digest decides.
+struct CutOffs: Sendable {
+    /// Where the last body was cut off.
+    var position: ByteCount?
+    /// Why the body was cut off whose end is assumed to be the file's, until its digest decides.
+    var assumed: Reason?
 }

@@ -147,8 +147,7 @@ package struct TransferMachine: Sendable {
     var checkpoints = Checkpoints()
     var policy: ConnectionCountPolicy
     var latency: ResponseLatency
-    /// Where a body without a declared length was cut off last.
-    var cutOffPosition: ByteCount?
+    var cutOffs = CutOffs()
     /// Whether the host has sent any response in this run.
     var hasResponse = false
     /// What limits the speed.

@@ -75,7 +75,7 @@ extension ErrorPhrase {
         case proxyCannotReach, proxyRefuses, proxyAsksForCredentials, proxyClosed, ownProxy
         case beforeAnswer, inHead, beforeBodyEnd
         // TLS
-        case tlsCutOff, tlsBrokeOff, handshakeBrokeOff, uncheckable, unreadableTrust, otherName, unaskableName
+        case tlsCutOff, cutShort, tlsBrokeOff, handshakeBrokeOff, uncheckable, unreadableTrust, otherName, unaskableName
         case untrusted, wantsCertificate, unacceptable, expired, oldTLS, noTLS, noCipher, noTLSSettings, unknownName
         case otherProtocol
         // Redirects

@@ -51,6 +51,7 @@ extension SentenceTable {
     /// A TLS handshake or session.
     static let tls: Rows = [
         .tlsCutOff: ("{0}: TLS was cut off {1}", "{0}：TLS 连接在{1}被切断"),
+        .cutShort: ("{0}, and what had arrived does not have the digest", "{0}，已接收的内容与校验和不符"),
         .tlsBrokeOff: ("{0}: TLS broke off {1}", "{0}：TLS 连接在{1}中断"),
         .handshakeBrokeOff: ("{0}: the TLS handshake broke off", "{0}：TLS 握手中断"),
         .uncheckable: ("{0}: the certificate cannot be checked", "{0}：无法检查证书"),

@@ -90,7 +90,7 @@ extension DownloadDriver {
     }
 }
 
-/// Retraction of the bytes of a response that did not match its `Content-Digest`.
+/// Retraction of the bytes of a response that did not match its `Content-Digest`, or of a file that was cut short.
 extension DownloadDriver {
     /// Forgets the ranges that the response wrote, and returns once no journal claims any of them: only then may
     /// their bytes change.
@@ -104,6 +104,14 @@ extension DownloadDriver {
         }
         transfer.forget(check.written, on: id)
         try await retract(check.written)
+    }
+
+    /// Goes on with the download if the file's end was only assumed, and its digest refutes it. Returns whether it does.
+    func wasCutShort() async throws(DownloadError) -> Bool {
+        guard let forgotten = transfer.cutShort() else { return false }
+        report(.state(.downloading))
+        if !forgotten.isEmpty { try await retract(forgotten) }
+        return true
     }
 
     /// Returns once no journal claims the forgotten ranges, which may be fetched again then.

@@ -29,6 +29,7 @@ extension DownloadDriver {
         case .stream(let stream):
             if let expected, let actual = stream.finish() {
                 guard actual == expected.bytes else {
+                    if try await wasCutShort() { return nil }
                     throw DownloadError(
                         .checksum, ErrorPhrase(.wrongDigestInStream, "\(expected)", found(expected, actual)),
                         suggestion: ErrorPhrase(.doNotUse))
@@ -81,13 +82,18 @@ extension DownloadDriver {
                 if let expected {
                     let actual = found.finish()
                     guard actual == expected.bytes else {
-                        try await refute(expected, actual: actual)
+                        if try await !wasCutShort() { try await refute(expected, actual: actual) }
                         return nil
                     }
                     finalProof = .digest
                 }
                 let recorded = found.recorded ?? expected.map { RecordedDigests(checksum: $0) }
                 transfer.computed(recorded)
+            }
+            if finalProof == .digest {
+                transfer.provedEnd()
+            } else if try await wasCutShort() {
+                return nil
             }
             if request.trust.strict, !finalProof.isStrict {
                 await checkpoint()
@@ -136,10 +142,12 @@ extension DownloadDriver {
         _ pieces: PieceDigests, in session: PartSession, total: ByteCount
     ) async throws(DownloadError) -> Bool {
         guard pieces.cover(total) else {
+            if try await wasCutShort() { return false }
             throw DownloadError(.checksum, ErrorPhrase(.uncoveredPieces, "\(total)"), recovery: .needsUser)
         }
         guard let damaged = try await damage(of: pieces, in: session, total: total) else { return false }
         if damaged.isEmpty { return true }
+        if try await wasCutShort() { return false }
         await checkpoint()
         let count = damaged.ranges.reduce(0) { $0 + ($1.upperBound - $1.lowerBound - 1) / pieces.pieceBytes + 1 }
         try await fetchAgain(

@@ -652,6 +652,19 @@ final class Transfer: Sendable {
         }
     }
 
+    /// The complete file has its digest, so it ends where it was assumed to.
+    func provedEnd() { state.withLock { $0.machine.provedEnd() } }
+
+    /// The complete file does not have its digest. Returns the bytes that are fetched again if its end was only assumed;
+    /// else `nil`.
+    func cutShort() -> RangeSet<ByteCount>? {
+        state.withLock { state in
+            let forgotten = state.machine.cutShort(at: now, random: environment.random())
+            if forgotten != nil { state.faults.timesForgotten += 1 }
+            return forgotten
+        }
+    }
+
     // MARK: Readers
 
     /// The part file whose bytes are those of the representation that the server has confirmed, with what is known of it.
@@ -767,7 +780,7 @@ extension Transfer.State {
         return JournalStatement(
             claimed: machine.planner.claimed.union(snapshot.intersection(machine.planner.written)),
             isComplete: machine.planner.isComplete, isLinkUnproven: machine.isLinkUnproven, tags: tags,
-            urls: first + given, totalBytes: machine.planner.total, identity: machine.file.identity,
+            urls: first + given, totalBytes: machine.provenTotal, identity: machine.file.identity,
             checksum: digest.requested, offered: machine.file.representation?.digests.first ?? digest.offered,
             weakestJoin: machine.file.weakestJoin)
     }

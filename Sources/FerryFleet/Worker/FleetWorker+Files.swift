@@ -56,12 +56,7 @@ extension FleetWorker {
                 do { try await download.resume() } catch { fail(row, error) }
                 continue
             }
-            var request = plan.template
-            (request.sources, request.destination) = (budgets.sources(of: row), row.request.destination)
-            (request.checksum, request.uploadTo) = (row.request.checksum, row.request.uploadTo)
-            if request.uploadTo != nil, case .file(let name) = request.destination {
-                request.destination = .file(Paths.join(plan.staging, name))
-            }
+            var request = plan.request(of: row, from: budgets.sources(of: row))
             request.userInfo = [Self.mark: "\(row.key.batch) \(row.key.number) \(row.lease)"]
             if budgets.budget(of: row.host) != nil {
                 // One start is one request: the fleet retries it.
@@ -95,7 +90,7 @@ extension FleetWorker {
     ) async -> ([DownloadRequest], [FleetRow]) {
         var found: ([DownloadRequest], [FleetRow]) = ([], [])
         for (request, row) in zip(requests, rows) {
-            do throws(UsageError) { try await prepareDirectory(of: request) } catch {
+            do throws(DownloadError) { try await prepareDirectory(of: request) } catch {
                 wait(row.key, Self.patience, "\(error.reason); files wait")
                 continue
             }
@@ -105,11 +100,11 @@ extension FleetWorker {
         return found
     }
 
-    private func prepareDirectory(of request: DownloadRequest) async throws(UsageError) {
+    private func prepareDirectory(of request: DownloadRequest) async throws(DownloadError) {
         guard case .file(let path) = request.destination else { return }
         let directory = Paths.parent(of: path)
         guard !directories.contains(directory) else { return }
-        try await onFileThread { () throws(UsageError) in try PlanningWorld.system.prepareDirectory(directory) }
+        try await ConfinedDirectory.prepare(directory, within: request.root)
         if directories.count > 10_000 { directories = [] }
         directories.insert(directory)
     }

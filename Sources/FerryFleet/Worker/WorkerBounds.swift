@@ -16,6 +16,13 @@ struct WorkerBounds: Sendable, Hashable {
     /// Whether rows may be objects of stores, which are requested with the worker's keys.
     var allowsObjects = false
 
+    /// The directory below which files are put without following a symbolic link: whoever writes to the database chooses the
+    /// path, and a link in it would lead elsewhere. `nil` where any directory is allowed, and for objects.
+    var root: String? {
+        guard case .directory(let directory) = place, directory != "/" else { return nil }
+        return directory
+    }
+
     /// Returns why a row is not fetched here; `nil` if it is.
     func problem(of batch: FleetBatch, _ sources: [DownloadURL]) -> Reason? {
         guard holds(batch) else {

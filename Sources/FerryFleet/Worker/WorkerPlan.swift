@@ -26,4 +26,17 @@ struct WorkerPlan: Sendable {
     var beatInterval: Duration { min(.seconds(10), lease / 3) }
     /// Nothing runs in the last part of a lease: the time that it takes to stop.
     var margin: Duration { min(.seconds(60), lease / 5) }
+
+    /// The request of a row that is downloaded from `sources`.
+    func request(of row: FleetRow, from sources: [DownloadURL]) -> DownloadRequest {
+        var request = template
+        (request.sources, request.destination) = (sources, row.request.destination)
+        (request.checksum, request.uploadTo) = (row.request.checksum, row.request.uploadTo)
+        if request.uploadTo != nil, case .file(let name) = request.destination {
+            request.destination = .file(Paths.join(staging, name))
+        } else {
+            request.root = bounds.root
+        }
+        return request
+    }
 }

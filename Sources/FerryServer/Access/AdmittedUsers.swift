@@ -7,6 +7,7 @@ package import FerryCore
 package struct AdmittedUsers: Sendable, Hashable {
     /// The number for all users without one in this user namespace; `nil` if every user has one.
     private let unmapped: UInt32?
+    private let own: UInt32
     private var isEveryone = false
     private var numbers: Set<UInt32> = []
     /// Numbers that the admitted users may give to processes in their containers (subuid(5)).
@@ -21,7 +22,7 @@ package struct AdmittedUsers: Sendable, Hashable {
 
     /// The daemon's user and root, who can read that user's secrets anyway.
     package init(own: UInt32, unmapped: UInt32? = UserNamespace.unmapped) {
-        self.unmapped = unmapped
+        (self.own, self.unmapped) = (own, unmapped)
         numbers = [0, own]
     }
 
@@ -69,6 +70,13 @@ package struct AdmittedUsers: Sendable, Hashable {
         case .absent: return false
         case .unknowable: return true
         }
+    }
+
+    /// Whose requests an admitted connection has, of the user that the system has reported.
+    func claimant(_ user: UInt32?) -> Portions.Claimant {
+        let hasOthers = isEveryone || !subordinates.isEmpty || !numbers.isSubset(of: [0, own])
+        guard let user else { return hasOthers ? .other(nil) : .own }
+        return user == own || user == 0 ? .own : .other(user)
     }
 
     /// Whether the system's report of users is needed.

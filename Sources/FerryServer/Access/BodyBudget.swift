@@ -2,45 +2,38 @@ import Synchronization
 
 /// A limit on the bytes that all request bodies hold together.
 final class BodyBudget: Sendable {
-    private let most: Int
-    private let held = Mutex(0)
+    private let held: Mutex<Portions>
 
-    init(_ most: Int) { self.most = most }
+    /// - Parameter mostOfOther: The bytes of one other user, where any is admitted.
+    init(_ most: Int, ofOther mostOfOther: Int = 0) { held = Mutex(Portions(most, ofOther: mostOfOther)) }
 
     /// The bytes of one body, returned to the budget at the end of the share's life.
     struct Share: ~Copyable, Sendable {
         private let budget: BodyBudget
+        private let claimant: Portions.Claimant
         private var count = 0
         private var reserved = 0
 
-        fileprivate init(_ budget: BodyBudget) { self.budget = budget }
+        fileprivate init(_ budget: BodyBudget, _ claimant: Portions.Claimant) {
+            (self.budget, self.claimant) = (budget, claimant)
+        }
 
         /// Reserves more bytes. Returns false if the budget is exhausted.
         mutating func take(_ bytes: Int) -> Bool {
             let more = max(0, count + bytes - RequestLimits.freeBytes) - reserved
-            guard budget.reserve(more) else { return false }
+            guard budget.held.withLock({ $0.take(more, for: claimant) }) else { return false }
             count += bytes
             reserved += more
             return true
         }
 
-        deinit { budget.release(reserved) }
+        deinit { budget.held.withLock { $0.giveBack(reserved, of: claimant) } }
     }
 
-    func share() -> Share { Share(self) }
+    func share(for claimant: Portions.Claimant = .own) -> Share { Share(self, claimant) }
 
     /// The bytes currently reserved.
-    var bytes: Int { held.withLock { $0 } }
-
-    private func reserve(_ bytes: Int) -> Bool {
-        held.withLock { held in
-            guard held + bytes <= most else { return false }
-            held += bytes
-            return true
-        }
-    }
-
-    private func release(_ bytes: Int) { held.withLock { $0 -= bytes } }
+    var bytes: Int { held.withLock { $0.held } }
 }
 
 /// Separate budgets for TCP and for the Unix socket, so that clients of one cannot exhaust the other's.

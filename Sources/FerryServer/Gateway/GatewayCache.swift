@@ -181,7 +181,7 @@ final class GatewayCache: Sendable {
             try await download.change { listed in
                 listed.sources = request.sources
                 listed.headers = request.headers
-                listed.userInfo = request.userInfo
+                listed.userInfo = GatewayFile.access(listed.userInfo, continuedWith: request.userInfo)
             }
             try await download.resume()
         }

@@ -58,6 +58,12 @@ struct GatewayFile: Sendable {
     /// The member of the application data of other downloads with the origin that the server has named.
     static let originMember = "origin"
 
+    /// The application data of a download that goes on with the request of another client. What was begun with secrets stays
+    /// private, also if a server then gives the rest without any: it has not said so of the bytes that are here.
+    static func access(_ earlier: [String: String], continuedWith new: [String: String]) -> [String: String] {
+        new == isOpen && earlier != isOpen ? earlier : new
+    }
+
     /// Whether the server itself vouches to each client that the URL has this digest. An index of packages names files on
     /// any server.
     var isNamedByServer: Bool { kind == .hf || kind == .oci }

@@ -20,7 +20,9 @@ extension GatewayResponder {
             fields[.contentLength] = String(size)
             return Response(status: .ok, headers: fields)
         }
-        guard let seat = seats.take() else { throw Problem(.busy, "Too many files are read at once. Try again.") }
+        guard let seat = seats.take(for: visit.claimant) else {
+            throw Problem(.busy, "Too many files are read at once. Try again.")
+        }
         let holding = try await cache.download(file, match, seat)
         visit.note.reads(holding.origin)
         // While the file is fetched, the connection is watched: a client that has gone ends its reader, also one that

@@ -30,7 +30,7 @@ extension GatewayResponder {
         let (upstream, key) = (visit.upstream, key)
         // A link becomes longer by its digest, its code and the whole URL.
         let most = min(Self.mostPageBytes, 16 * bytes.readableBytes + 65_536)
-        let room = try self.share(most)
+        let room = try self.share(most, visit)
         let index = IndexPage(answer.url, most: most) { target, checksum in
             if target.path.utf8.last == UInt8(ascii: "/") { return upstream.rest(of: target).map { Self.prefix + $0 } }
             return GatewayRoute.links + GatewayLink(target, checksum).path(key)
@@ -41,7 +41,7 @@ extension GatewayResponder {
         let text: Data
         do {
             if isJSON {
-                let (value, values) = try json(bytes)
+                let (value, values) = try json(bytes, visit)
                 text = try APICoding.encode(try index.rewriting(value))
                 withExtendedLifetime(values) {}
             } else {
@@ -49,18 +49,18 @@ extension GatewayResponder {
             }
         } catch is IndexPage.TooLarge { throw Self.tooLarge }
         withExtendedLifetime((share, room)) {}
-        return try made(text, fields)
+        return try made(text, fields, visit)
     }
 
     /// The value of a page in JSON, with the share of the budget for its values.
-    func json(_ bytes: ByteBuffer) throws(Problem) -> (JSONValue, Holder) {
+    func json(_ bytes: ByteBuffer, _ visit: Visit) throws(Problem) -> (JSONValue, Holder) {
         let data = Data(bytes.readableBytesView)
         guard let count = JSONStructure.count(data, upTo: Self.mostValues) else {
             throw Problem(
                 status: 502, code: "tooLarge", title: "Page too large",
                 detail: "A page of the upstream has more than \(Self.mostValues) values.")
         }
-        let share = try share(count * Self.bytesPerValue)
+        let share = try share(count * Self.bytesPerValue, visit)
         guard JSONStructure.isShallow(data, depth: APIRequest.mostDepth), let value = try? JSONValue(data) else {
             throw Problem(
                 status: 502, code: "unusablePage", title: "Unusable page", detail: "The upstream sent no usable JSON.")

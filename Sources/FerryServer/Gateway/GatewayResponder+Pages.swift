@@ -1,3 +1,4 @@
+import Crypto
 import Ferry
 import FerryAPI
 import FerryCore
@@ -19,7 +20,9 @@ extension GatewayResponder {
     func answer(_ visit: Visit, _ url: DownloadURL) async throws -> GatewayAnswer {
         guard visit.http.method != .post else { return try await send(visit, url) }
         let name = pages.name(url, visit.fields(for: url))
-        if !visit.hasSecrets, Self.isImmutable(url), let page = await pages.page(name, isStale: false, at: Date()) {
+        if !visit.hasSecrets, let digest = Self.digest(in: url),
+            let page = await pages.page(name, isStale: false, at: Date()), Self.has(page.bytes, digest)
+        {
             visit.note.isHit()
             return GatewayAnswer(page)
         }
@@ -35,7 +38,9 @@ extension GatewayResponder {
     }
 
     private func stalePage(_ visit: Visit, _ name: String, _ url: DownloadURL) async -> GatewayPages.Page? {
-        guard let page = await pages.page(name, isStale: true, at: Date()) else { return nil }
+        guard let page = await pages.page(name, isStale: true, at: Date()),
+            Self.digest(in: url).map({ Self.has(page.bytes, $0) }) ?? true
+        else { return nil }
         visit.note.isStale()
         logger.notice("an earlier page is sent while its server is down", metadata: ["url": "\(url.redacted)"])
         return page
@@ -43,13 +48,21 @@ extension GatewayResponder {
 
     /// Keeps what was sent for a request, for the time when the upstream is down.
     func keep(_ visit: Visit, _ url: DownloadURL, _ answer: GatewayAnswer, _ bytes: ByteBuffer) async {
-        guard visit.http.method == .get else { return }
+        guard visit.http.method == .get, Self.digest(in: url).map({ Self.has(bytes, $0) }) ?? true else { return }
         await pages.keep(pages.name(url, visit.fields(for: url)), answer, bytes, at: Date())
     }
 
-    /// Whether a URL of a registry or an archive ends with the digest of what it has.
-    private static func isImmutable(_ url: DownloadURL) -> Bool {
-        url.query == nil && url.path.split(at: "/").last?.utf8.hasPrefix("sha256:") == true
+    /// The digest of what a URL of a registry has, if it ends with one: that never changes.
+    private static func digest(in url: DownloadURL) -> Checksum? {
+        guard url.query == nil, let text = url.path.split(at: "/").last, text.utf8.hasPrefix("sha256:") else {
+            return nil
+        }
+        return try? Checksum(parsing: String(text))
+    }
+
+    /// Whether the bytes have the digest. Wrong ones pass, as clients compare them too, but are not kept.
+    private static func has(_ bytes: ByteBuffer, _ digest: Checksum) -> Bool {
+        digest.algorithm == .sha256 && SHA256.hash(data: Array(bytes.readableBytesView)).elementsEqual(digest.bytes)
     }
 
     /// The bytes that pages hold now.
@@ -60,7 +73,7 @@ extension GatewayResponder {
     func page(_ answer: GatewayAnswer, _ visit: Visit) async throws -> (bytes: ByteBuffer, share: Holder) {
         do {
             return try await ClientWatch.run(visit.channel) { [self] in
-                let page = try await collect(answer)
+                let page = try await collect(answer, visit)
                 return page
             }
         } catch let error as ClientWatch.Gone {
@@ -69,8 +82,8 @@ extension GatewayResponder {
         }
     }
 
-    private func collect(_ answer: GatewayAnswer) async throws -> (bytes: ByteBuffer, share: Holder) {
-        var share = budget.share()
+    private func collect(_ answer: GatewayAnswer, _ visit: Visit) async throws -> (bytes: ByteBuffer, share: Holder) {
+        var share = budget.share(for: visit.claimant)
         var whole = ByteBuffer()
         let until: Duration = .sinceStart + limits.pageTime
         while var piece = try await Self.next(answer.body, within: limits.pageIdle) {
@@ -100,15 +113,15 @@ extension GatewayResponder {
     }
 
     /// A share of the budget for what is made of a page. Throws if others have taken it.
-    func share(_ bytes: Int) throws(Problem) -> Holder {
-        var share = budget.share()
+    func share(_ bytes: Int, _ visit: Visit) throws(Problem) -> Holder {
+        var share = budget.share(for: visit.claimant)
         guard share.take(bytes) else { throw Self.busy }
         return Holder(share: share)
     }
 
     /// A page as a response; the share of the budget is returned when it was sent, or the client has gone.
-    func made(_ bytes: Data, _ fields: HTTPFields) throws(Problem) -> Response {
-        let share = try share(bytes.count)
+    func made(_ bytes: Data, _ fields: HTTPFields, _ visit: Visit) throws(Problem) -> Response {
+        let share = try share(bytes.count, visit)
         return Response(
             status: .ok, headers: fields,
             body: ResponseBody(contentLength: bytes.count) { writer in

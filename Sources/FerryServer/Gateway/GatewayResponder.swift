@@ -39,7 +39,8 @@ final class GatewayResponder: Sendable {
     /// The users whose programs may use the gateway.
     let users: AdmittedUsers
     private let upstreams: [GatewayUpstream]
-    private let connections: ConnectionTable
+    /// Apart from those of the page, which other users must not evict.
+    let connections: ConnectionTable
     /// For the pages that are held at a time, beside those that were sent.
     let budget: BodyBudget
     let limits: RequestLimits
@@ -58,22 +59,21 @@ final class GatewayResponder: Sendable {
 
     init(
         _ manager: DownloadManager, _ cache: GatewayCache, key: GatewayLink.Key, pages: GatewayPages,
-        digests: ArchiveDigests, upstreams: [GatewayUpstream],
-        users: AdmittedUsers, port: Int, connections: ConnectionTable, seats: ContentSeats, limits: RequestLimits,
-        logsRequests: Bool, logger: Logger
+        digests: ArchiveDigests, upstreams: [GatewayUpstream], users: AdmittedUsers, port: Int, seats: ContentSeats,
+        limits: RequestLimits, logsRequests: Bool, logger: Logger
     ) {
         self.limits = limits
         self.pages = pages
         self.digests = digests
         self.logsRequests = logsRequests
         counts = cache.counts
-        budget = BodyBudget(limits.pageBudget)
+        budget = BodyBudget(limits.pageBudget, ofOther: limits.pageBudget / 2)
         self.manager = manager
         self.cache = cache
         self.key = key
         self.upstreams = upstreams
         self.users = users
-        self.connections = connections
+        connections = ConnectionTable(mostUnknown: limits.mostUnknown)
         self.seats = seats
         self.logger = logger
         access = Mutex(ProgramAccess(port: port))
@@ -112,12 +112,12 @@ final class GatewayResponder: Sendable {
             let problem = problem(error)
             note.refused(problem.code)
             response = Answer.problem(problem, at: nil)
-            response.headers[RequestLimiter.reasonField] = Self.reason(problem)
+            response.headers[RequestLimiter.reasonField] = GatewayText.reason(problem)
             logger.info(
                 "the gateway refused a request",
                 metadata: [
                     "path": "\(GatewayText.path(target))",
-                    "status": "\(problem.status)", "reason": "\(Self.reason(problem))",
+                    "status": "\(problem.status)", "reason": "\(GatewayText.reason(problem))",
                 ])
         }
         for (name, value) in DaemonResponder.fields where response.headers[name] == nil {
@@ -143,8 +143,7 @@ final class GatewayResponder: Sendable {
         }
         var metadata: Logger.Metadata = [
             "user": "\(user)", "method": "\(GatewayText.visible(request.method.rawValue))",
-            "status": "\(status)",
-            "path": "\(GatewayText.path(target))", "bytes": "\(end.bytes)",
+            "status": "\(status)", "path": "\(GatewayText.path(target))", "bytes": "\(end.bytes)",
             "result": "\(end.result.rawValue)",
         ]
         if let reason = end.reason { metadata["reason"] = "\(GatewayText.visible(reason))" }
@@ -165,8 +164,10 @@ final class GatewayResponder: Sendable {
             )
         }
         let allowsPrivate = await isPrivate(upstream.base.host)
+        let claimant = users.claimant(await ClientWatch.user(of: channel))
         let visit = Visit(
-            http: request, channel: channel, upstream: upstream, allowsPrivate: allowsPrivate, note: note)
+            http: request, channel: channel, upstream: upstream, allowsPrivate: allowsPrivate,
+            claimant: claimant, note: note)
         switch route {
         case .index(let rest): return try await index(rest, visit)
         case .link(let path): return try await link(path, visit)
@@ -174,11 +175,6 @@ final class GatewayResponder: Sendable {
         case .registry(let rest): return try await registry(rest, visit)
         case .archive(let rest): return try await archive(rest, visit)
         }
-    }
-
-    /// The reason in the status line, which clients show that do not show content.
-    private static func reason(_ problem: Problem) -> String {
-        GatewayText.visible(problem.detail.map { "\(problem.title): \($0)" } ?? problem.title)
     }
 
     /// A request to one upstream.
@@ -189,6 +185,8 @@ final class GatewayResponder: Sendable {
         let upstream: GatewayUpstream
         /// Whether the upstream is on this machine or its network, so that what it names may be there too.
         let allowsPrivate: Bool
+        /// Whose request it is.
+        let claimant: Portions.Claimant
         /// Where is noted what becomes of it.
         let note: GatewayNote
 
@@ -224,8 +222,7 @@ final class GatewayResponder: Sendable {
     /// Sends a client's request on to `url`; its secrets only if that is the upstream's origin.
     func exchange(
         _ visit: Visit, _ method: HTTPRequest.Method, _ url: DownloadURL, conditional: Bool = false,
-        follows: Bool = true,
-        own: HTTPFields = HTTPFields(), content: ByteBuffer? = nil
+        follows: Bool = true, own: HTTPFields = HTTPFields(), content: ByteBuffer? = nil
     ) async throws(DownloadError) -> GatewayAnswer {
         var request = UpstreamRequest(url)
         request.method = method
@@ -255,7 +252,7 @@ final class GatewayResponder: Sendable {
         var own = HTTPFields()
         var content: ByteBuffer?
         if visit.http.method == .post {
-            var share = budget.share()
+            var share = budget.share(for: visit.claimant)
             content = ByteBuffer(bytes: try await APIRequest.bytes(of: visit.http, most: Self.mostBytes, &share))
             own[.contentType] = visit.http.headers[.contentType]
             own[.contentLength] = content.map { String($0.readableBytes) }

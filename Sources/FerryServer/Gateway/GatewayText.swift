@@ -1,3 +1,4 @@
+import FerryAPI
 import FerryCore
 
 /// Texts from outside, in lines of the log and the status line. Pure.
@@ -6,6 +7,11 @@ enum GatewayText {
     static func visible(_ text: some StringProtocol) -> String {
         let bytes = text.utf8.prefix(200).map { 0x20...0x7E ~= $0 ? $0 : UInt8(ascii: "?") }
         return String(decoding: bytes, as: UTF8.self)
+    }
+
+    /// The reason in the status line, which clients show that do not show content.
+    static func reason(_ problem: Problem) -> String {
+        visible(problem.detail.map { "\(problem.title): \($0)" } ?? problem.title)
     }
 
     /// What the log has of a request target: the path without secrets. Left out are the query, user info in the URL of

@@ -11,25 +11,22 @@ final class ContentSeats: Sendable {
     /// A place among the readers, which is given back when it is released.
     final class Seat: Sendable {
         private let seats: ContentSeats
-        fileprivate init(_ seats: ContentSeats) { self.seats = seats }
-        deinit { seats.taken.withLock { $0 -= 1 } }
+        private let claimant: Portions.Claimant
+        fileprivate init(_ seats: ContentSeats, _ claimant: Portions.Claimant) {
+            (self.seats, self.claimant) = (seats, claimant)
+        }
+        deinit { seats.taken.withLock { $0.giveBack(1, of: claimant) } }
     }
 
-    private let most: Int
-    private let taken = Mutex(0)
+    private let taken: Mutex<Portions>
 
-    init(most: Int) { self.most = most }
+    init(most: Int) { taken = Mutex(Portions(most, ofOther: most / 4)) }
 
-    var hasRoom: Bool { taken.withLock { $0 < most } }
+    var hasRoom: Bool { taken.withLock { $0.hasRoom } }
 
-    /// Returns a place; `nil` if all are taken.
-    func take() -> Seat? {
-        let isFree = taken.withLock { taken in
-            guard taken < most else { return false }
-            taken += 1
-            return true
-        }
-        return isFree ? Seat(self) : nil
+    /// Returns a place; `nil` if all that this one may have are taken.
+    func take(for claimant: Portions.Claimant = .own) -> Seat? {
+        taken.withLock { $0.take(1, for: claimant) } ? Seat(self, claimant) : nil
     }
 }
 

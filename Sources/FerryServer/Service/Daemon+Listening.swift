@@ -217,7 +217,8 @@ extension Daemon {
         http.service(
             .hostname(host, port: port), respond: gateway.respond,
             handlers: loopbackHandlers(
-                isProxy: true, users: gateway.users, mustKnow: settings.current.gatewayLog, refusal: gateway.refusal)
+                isProxy: true, users: gateway.users, mustKnow: true, table: gateway.connections,
+                refusal: gateway.refusal)
         ) { [logger] channel in
             let port = channel.localAddress?.port ?? port
             logger.info("the gateway is listening", metadata: ["address": "\(host):\(port)"])
@@ -230,10 +231,10 @@ extension Daemon {
     /// - Parameter aria2: The responder whose WebSockets are accepted.
     private func loopbackHandlers(
         upgrading aria2: Aria2Responder? = nil, isProxy: Bool = false, users: AdmittedUsers? = nil,
-        mustKnow: Bool = false,
+        mustKnow: Bool = false, table: ConnectionTable? = nil,
         refusal: @escaping LoopbackPeerCheck.Refusal = { _ in nil }
     ) -> @Sendable () -> [any RemovableChannelHandler] {
-        let (peers, limits, table, strangers) = (peers, limits, api.connections, strangers)
+        let (peers, limits, table, strangers) = (peers, limits, table ?? api.connections, strangers)
         let users = users ?? AdmittedUsers(own: user)
         return {
             [

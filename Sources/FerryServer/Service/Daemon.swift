@@ -207,8 +207,8 @@ package final class Daemon: Sendable {
         cache.pages.withLock { $0 = pages }
         return GatewayResponder(
             api.manager, cache, key: key, pages: pages, digests: cache.digests, upstreams: upstreams, users: users,
-            port: settings.gatewayPort, connections: api.connections, seats: api.seats, limits: options.limits,
-            logsRequests: settings.gatewayLog, logger: api.logger)
+            port: settings.gatewayPort, seats: api.seats, limits: options.limits, logsRequests: settings.gatewayLog,
+            logger: api.logger)
     }
 
     /// Serves until ``stop()``. Returns when all state is safe on disk and the lock is released.

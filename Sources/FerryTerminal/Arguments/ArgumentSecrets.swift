@@ -147,7 +147,7 @@ package enum ArgumentSecrets {
     private static func schemeUserInfo(_ text: ArraySlice<UInt8>) -> [Range<Int>] {
         guard let start = afterScheme(text) else { return [] }
         let rest = text[start...]
-        if text.starts(with: "postgres".utf8) {
+        if text.prefix("postgres".utf8.count).elementsEqual("postgres".utf8, by: { $0 | 0x20 == $1 }) {
             return rest.lastIndex(of: UInt8(ascii: "@")).map { [start..<$0] } ?? []
         }
         guard let at = rest[..<authorityEnd(rest)].lastIndex(of: UInt8(ascii: "@")) else { return [] }

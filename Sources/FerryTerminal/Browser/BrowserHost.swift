@@ -27,6 +27,8 @@ package struct BrowserHost: Sendable {
     private let link: DaemonLink
     /// Starts the daemon if it does not run.
     private let starter: DaemonLink
+    /// Whether a host is one of the user's network; `nil` if that is not known.
+    private let isPrivate: @Sendable (String) async -> Bool?
     /// Opens a directory on the desktop. Returns false on failure.
     private let open: @Sendable (String) -> Bool
     private let shared = Shared()
@@ -46,9 +48,10 @@ package struct BrowserHost: Sendable {
 
     package init(
         link: DaemonLink = DaemonLink(), starter: DaemonLink = DaemonLink(mayStart: true),
+        isPrivate: @escaping @Sendable (String) async -> Bool? = { await DownloadManager.isPrivate($0) },
         open: @escaping @Sendable (String) -> Bool
     ) {
-        (self.link, self.starter, self.open) = (link, starter, open)
+        (self.link, self.starter, self.isPrivate, self.open) = (link, starter, isPrivate, open)
     }
 
     /// Answers the messages of a descriptor until its end, and then resumes what was taken. Returns the exit code:
@@ -170,9 +173,9 @@ package struct BrowserHost: Sendable {
 
     /// Adds the download paused, or gives its link to one that waits for it; `nil` if the browser keeps it.
     private func take(_ offer: BrowserLink) async throws(DownloadError) -> (ListedDownload, isRenewed: Bool)? {
-        var request = await offer.request(isPaused: true, isPrivate: DownloadManager.isPrivate)
+        var request = await offer.request(isPaused: true, isPrivate: isPrivate)
         guard try await isServed(offer, by: request) else { return nil }
-        if let renewed = try await renew(by: offer) { return (renewed, true) }
+        if let renewed = try await renew(by: offer, as: request) { return (renewed, true) }
         var listed = try await add([request])[0]
         if listed.id != request.id, case .completed = listed.status.state {
             // A browser downloads a file again, too.
@@ -199,11 +202,16 @@ package struct BrowserHost: Sendable {
     }
 
     /// Gives the link to the download that waits for it; `nil` if there is none.
-    private func renew(by offer: BrowserLink) async throws(DownloadError) -> ListedDownload? {
+    ///
+    /// - Parameter request: The request for a new download.
+    private func renew(
+        by offer: BrowserLink, as request: DownloadRequest
+    ) async throws(DownloadError) -> ListedDownload? {
         let waiting = try await starter.downloads([("state", "waiting")], limit: FerryAPI.mostEntries)
         guard let listed = RenewalPolicy.match(offer, among: waiting) else { return nil }
         let id = listed.id.rawValue
-        let changed = try await link.ask(.change, id: id, json: offer.change, as: ListedDownload.self)
+        let change = offer.change(forbidsPrivate: request.network.allowsPrivate == false)
+        let changed = try await link.ask(.change, id: id, json: change, as: ListedDownload.self)
         // The same link with the same cookies is no change; the server may accept it now.
         guard RenewalPolicy.waits(changed) else { return changed }
         return try await link.ask(.resume, id: id, as: ListedDownload.self)
@@ -213,10 +221,10 @@ package struct BrowserHost: Sendable {
         var added: [ListedDownload] = []
         var new: [DownloadRequest] = []
         for offer in links {
-            if let renewed = try await renew(by: offer) {
+            let request = await offer.request(isPaused: false, isPrivate: isPrivate)
+            if let renewed = try await renew(by: offer, as: request) {
                 added.append(renewed)
             } else {
-                let request = await offer.request(isPaused: false, isPrivate: DownloadManager.isPrivate)
                 new.append(request)
             }
         }

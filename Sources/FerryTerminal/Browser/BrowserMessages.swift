@@ -111,13 +111,16 @@ package struct BrowserLink: ClientBody, Hashable {
     }
 
     /// The change that gives this link to a listed download.
-    package var change: RequestChange {
+    ///
+    /// - Parameter forbidsPrivate: Whether the link may not lead into the user's network, wherever that of the download did.
+    package func change(forbidsPrivate: Bool) -> RequestChange {
         let new = plainRequest(isPaused: false)
         var change = RequestChange()
         change.set(.urls, \.sources, new.sources)
         change.set(.headers, \.headers, new.headers)
         change.set(.userAgent, \.connection.userAgent, new.connection.userAgent)
         change.set(.cookies, \.connection.cookies, new.connection.cookies)
+        if forbidsPrivate { change.set(.allowsPrivate, \.network.allowsPrivate, false) }
         return change
     }
 

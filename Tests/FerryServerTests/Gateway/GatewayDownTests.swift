@@ -54,7 +54,7 @@ struct GatewayDownTests {
     @Test("A manifest by digest that everybody may have is asked for once")
     func immutable() async throws {
         try await DaemonRig.runWithGateway { rig in
-            let path = "/v2/a/manifests/sha256:" + String(repeating: "0a", count: 32)
+            let path = "/v2/a/manifests/sha256:" + Self.digest
             rig.origin.route(path) { _ in .page(200, "manifest", contentType: "a/b") }
             for _ in 0..<2 {
                 let reply = try await rig.gateway(path)
@@ -63,6 +63,33 @@ struct GatewayDownTests {
             #expect(rig.origin.requests.count == 1)
             #expect(try await rig.gateway(path, "GET", Self.good).text == "manifest")
             #expect(rig.origin.requests.count == 2)
+        }
+    }
+
+    /// Of "manifest".
+    private static let digest = Resource(text: "manifest").sha256
+
+    /// One wrong answer was sent to everybody from then on, and while the registry was down.
+    @Test("A manifest that does not have the digest of its URL is passed on, and not kept")
+    func wrongManifest() async throws {
+        try await DaemonRig.runWithGateway { rig in
+            let path = "/v2/a/manifests/sha256:" + Self.digest
+            rig.origin.route(path) { _ in .page(200, "mbnifest", contentType: "a/b") }
+            #expect(try await rig.gateway(path).text == "mbnifest")
+            rig.origin.route(path) { _ in .page(503, "down") }
+            #expect(try await rig.gateway(path).status == 503)
+            rig.origin.route(path) { _ in .page(200, "manifest", contentType: "a/b") }
+            #expect(try await rig.gateway(path).text == "manifest")
+            // One that has changed on the disk is asked for again.
+            let pages = rig.directory + "/state/gateway/pages"
+            let names = try FileManager.default.contentsOfDirectory(atPath: pages)
+            let file = URL(filePath: pages + "/" + (try #require(names.first)))
+            var bytes = try Data(contentsOf: file)
+            bytes[bytes.count - 1] ^= 1
+            try bytes.write(to: file)
+            let before = rig.origin.requests.count
+            #expect(try await rig.gateway(path).text == "manifest")
+            #expect(rig.origin.requests.count == before + 1)
         }
     }
 

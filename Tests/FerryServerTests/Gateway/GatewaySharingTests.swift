@@ -125,4 +125,13 @@ struct GatewaySharingTests {
             #expect(try await rig.cached().isEmpty)
         }
     }
+
+    @Test("What was begun with secrets stays private when a client without any goes on")
+    func access() {
+        let (open, one, other) = (GatewayFile.isOpen, ["origin": "https://a"], ["origin": "https://b"])
+        for (earlier, new, access) in [(open, open, open), (open, one, one), (one, open, one), (one, other, other)] {
+            #expect(GatewayFile.access(earlier, continuedWith: new) == access)
+        }
+        #expect(GatewayFile.access([:], continuedWith: open) == [:])
+    }
 }

@@ -6,6 +6,8 @@ import Testing
 @testable import FerryServer
 
 #if canImport(Glibc)
+    import Glibc
+
     @Suite("The gateway and the users of the machine", .timeLimit(.minutes(30)))
     struct GatewayUsersTests {
         private static func ask(_ rig: DaemonRig, _ target: String = "/gw/pypi/simple/") async throws -> String {
@@ -45,6 +47,56 @@ import Testing
                 // The page is for the daemon's own user alone.
                 let port = try #require(rig.addresses.port)
                 #expect(try await OtherUser.send("GET / HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n", port: port) == "")
+            }
+        }
+
+        @Test(
+            "Files that another user reads slowly leave places for the daemon's own user",
+            .enabled(if: OtherUser.isPossible, "only root can be somebody else"), arguments: ["65534", "all"])
+        func places(users: String) async throws {
+            try await DaemonRig.runWithGateway(configure: { options in
+                options.flags[.gatewayUsers] = .list([.text(users)])
+                options.limits.mostReaders = 8
+            }) { rig in
+                // More than the buffers of a connection hold.
+                rig.origin.serve("/x.zip", Resource(size: 30_000_000, seed: 7))
+                rig.origin.route("/simple/x/") { _ in .page(200, "<a href=/x.zip>x</a>") }
+                let page = try await rig.gateway("/gw/pypi/simple/x/").text
+                let path = String(try #require(page.firstMatch(of: /href="([^"]*)"/)?.1))
+                let port = try #require(rig.addresses.gatewayPort)
+                let lines = try await OtherUser.run(["/bin/bash", "-c", Self.reading(path, port, times: 3)])
+                #expect(
+                    lines.split(whereSeparator: \.isNewline).map { $0.prefix(12) } == [
+                        "HTTP/1.1 200", "HTTP/1.1 200", "HTTP/1.1 503",
+                    ])
+            }
+        }
+
+        /// A script that begins to read a file several times, one beside the other, and prints the status lines.
+        private static func reading(_ path: String, _ port: Int, times: Int) -> String {
+            let head = "GET \(path) HTTP/1.1\\r\\nHost: 127.0.0.1:\(port)\\r\\nConnection: close\\r\\n\\r\\n"
+            return """
+                for n in {3..\(2 + times)}; do
+                    eval "exec $n<>/dev/tcp/127.0.0.1/\(port)"; printf '\(head)' >&$n; read -r line <&$n; echo "$line"
+                done
+                """
+        }
+
+        @Test("Connections to the gateway without a request evict none to the page")
+        func connections() async throws {
+            try await DaemonRig.runWithGateway(configure: { $0.limits.mostUnknown = 2 }) { rig in
+                let (page, port) = (try #require(rig.addresses.port), try #require(rig.addresses.gatewayPort))
+                let held = try #require(await RawConnection.begin("", port: page))
+                while rig.daemon.api.connections.unknownCount < 1 { await Task.yield() }
+                var others: [Int32] = []
+                for _ in 0..<4 { others.append(try #require(await RawConnection.begin("", port: port))) }
+                let gateway = try #require(rig.daemon.gateway)
+                while gateway.connections.unknownCount < 2 { await Task.yield() }
+                #expect(rig.daemon.api.connections.unknownCount == 1)
+                RawConnection.write(
+                    Array("GET / HTTP/1.1\r\nHost: 127.0.0.1:\(page)\r\nConnection: close\r\n\r\n".utf8), held)
+                #expect(await RawConnection.finish(held).status == 200)
+                for descriptor in others { close(descriptor) }
             }
         }
 

@@ -64,13 +64,16 @@ import Testing
 
     @Test("BrowserLink: a change has the URL, headers, cookies and User-Agent, and nothing else of a download")
     func change() throws {
-        let change = try link(Self.whole).change
+        let change = try link(Self.whole).change(forbidsPrivate: false)
         let data = try APICoding.encode(change)
         let members = try #require(JSONValue(data).members)
         #expect(Set(members.keys) == ["urls", "headers", "cookies", "userAgent"])
         #expect(members["urls"] == ["https://example.com/a?b=c"])
         // Without cookies, those of the old link are dropped too.
-        let bare = try #require(JSONValue(APICoding.encode(try link(#"{"url": "https://a.example/"}"#).change)).members)
+        let plain = try link(#"{"url": "https://a.example/"}"#).change(forbidsPrivate: true)
+        let bare = try #require(JSONValue(APICoding.encode(plain)).members)
+        // What a public page offers does not lead into the network, although the download did.
+        #expect(bare["allowsPrivate"] == false)
         #expect(bare["cookies"] == .null && bare["userAgent"] == .null && bare["headers"] == [:])
     }
 

@@ -1,5 +1,6 @@
 import FerryTesting
 import Foundation
+import SystemPackage
 import Testing
 
 @testable import Ferry
@@ -60,6 +61,90 @@ struct SecureRowTests {
             }
             #expect(outcome.error?.code == .network)
         }
+    }
+
+    /// A digest that differed at the assumed end ended the download, although the server had not sent the whole file.
+    @Test(
+        "TLS: bodies cut off at one byte that do not have the digest are retried as other cuts (A75)",
+        arguments: [true, false])
+    func cutTwice(hasValidators: Bool) async throws {
+        try await Workshop.run(Self.tls(.good)) { shop in
+            let resource = Self.unranged(hasValidators)
+            shop.server.serve("/a", resource)
+            let cut = Behaviour.closeDelimited(.cut).and(.cut(after: 1_000_000, .cut))
+            // Each but the first is compared with the digest. Then the end, twice without close_notify.
+            shop.server.script("/a", [cut, cut, cut, cut, cut], then: .closeDelimited(.cut))
+            let digest = try Checksum(parsing: "sha256:" + shop.sha256(resource))
+            let outcome = try await shop.get("/a", engine: shop.engine(), { $0.transfer.insecure = true }) {
+                $0.checksum = digest
+            }
+            try shop.expect(outcome.file.path, is: resource)
+            // With validators the second response is left, because it ignores If-Range.
+            #expect(try outcome.file.proof == .digest && outcome.retries == (hasValidators ? 5 : 6))
+            #expect(outcome.says("does not have the digest"), "\(outcome.reasons)")
+            #expect(shop.names == ["a"])
+        }
+    }
+
+    @Test("TLS: a body that is always cut off at one byte ends as a network failure, not with a wrong digest")
+    func cutAlways() async throws {
+        try await Workshop.run(Self.tls(.good)) { shop in
+            let resource = Self.unranged(false)
+            shop.server.serve("/a", resource)
+            shop.server.always("/a", .closeDelimited(.cut).and(.cut(after: 1_000_000, .cut)))
+            let digest = try Checksum(parsing: "sha256:" + shop.sha256(resource))
+            let limited: (inout DownloadManager.Configuration) -> Void = {
+                ($0.transfer.insecure, $0.maxAttempts) = (true, 3)
+            }
+            let cut = try await shop.get("/a", engine: shop.engine(), limited) { $0.checksum = digest }
+            #expect(cut.error?.code == .network && cut.retries == 3, "\(String(describing: cut.error))")
+            // The next run with the bytes that are left takes none of them for the file.
+            shop.server.always("/a", .closeDelimited(.close))
+            let whole = try await shop.get("/a", engine: shop.engine(), limited) { $0.checksum = digest }
+            try shop.expect(whole.file.path, is: resource)
+        }
+    }
+
+    @Test("TLS: two bodies cut off at one byte are not whole if a size was requested that they do not have")
+    func cutBeforeSize() async throws {
+        try await Workshop.run(Self.tls(.good)) { shop in
+            let resource = Self.unranged(true)
+            shop.server.serve("/a", resource)
+            let cut = Behaviour.closeDelimited(.cut).and(.cut(after: 1_000_000, .cut))
+            shop.server.script("/a", [cut, cut, cut], then: .closeDelimited(.cut))
+            let digest = try Checksum(parsing: "sha256:" + shop.sha256(resource))
+            let outcome = try await shop.get("/a", engine: shop.engine(), { $0.transfer.insecure = true }) {
+                ($0.checksum, $0.expectedBytes) = (digest, resource.size)
+            }
+            try shop.expect(outcome.file.path, is: resource)
+            #expect(outcome.retries == 2)
+        }
+    }
+
+    @Test("TLS: a stream goes on after bodies that were cut off at one byte and do not have the digest")
+    func cutStream() async throws {
+        try await Workshop.run(Self.tls(.good)) { shop in
+            let resource = Self.unranged(true)
+            shop.server.serve("/a", resource)
+            let cut = Behaviour.closeDelimited(.cut).and(.cut(after: 1_000_000, .cut))
+            shop.server.script("/a", [cut, cut, cut], then: .closeDelimited(.close))
+            let digest = try Checksum(parsing: "sha256:" + shop.sha256(resource))
+            let output = shop.path("output")
+            let descriptor = try FileDescriptor.open(
+                FilePath(output), .writeOnly, options: .create, permissions: .ownerReadWrite)
+            let outcome = try await shop.get("/a", engine: shop.engine(), { $0.transfer.insecure = true }) {
+                ($0.checksum, $0.destination) = (digest, .stream(descriptor.rawValue))
+            }
+            try descriptor.close()
+            #expect(outcome.error == nil && outcome.retries == 2, "\(String(describing: outcome.error))")
+            shop.expect(output, is: resource)
+        }
+    }
+
+    private static func unranged(_ hasValidators: Bool) -> Resource {
+        hasValidators
+            ? Resource(size: 3_000_000, ranges: .ignored)
+            : Resource(size: 3_000_000, etag: nil, lastModified: nil, ranges: .ignored)
     }
 
     @Test(

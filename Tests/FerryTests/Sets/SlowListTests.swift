@@ -92,13 +92,15 @@ struct LargeListTests {
     private static func url(_ text: String) throws(DownloadError) -> DownloadURL { try DownloadURL(text) }
 
     private func listing(
-        _ url: String, _ transport: PageTransport, _ limits: SetReader.Limits
+        _ url: String, _ transport: PageTransport, _ limits: SetReader.Limits, _ filter: SetFilter = SetFilter()
     ) async throws -> SetListing {
         try await Workshop.run { shop in
             let manager = shop.manager(engine: shop.engine(transport: transport))
             let result: Result<SetListing, DownloadError>
             do throws(DownloadError) {
-                let reader = SetReader(manager: manager, options: SyncOptions(), limits: limits)
+                var options = SyncOptions()
+                options.filter = filter
+                let reader = SetReader(manager: manager, options: options, limits: limits)
                 let listing = try await reader.read(.url(try Self.url(url)))
                 result = .success(listing)
             } catch { result = .failure(error) }
@@ -144,5 +146,82 @@ struct LargeListTests {
         let endless = PageTransport { _ in page("t\(number.withLock { $0 })") }
         let cut = try await listing("s3://bucket/p/", endless, SetReader.Limits(entries: 100, bytes: 1 << 20))
         #expect(endless.requests == 11 && !cut.problems.isEmpty)
+    }
+
+    /// 100 pages of ten objects, of which the last has a name of its own.
+    private func bucket() -> PageTransport {
+        let number = Mutex(0)
+        return PageTransport { _ in
+            let page = number.withLock { number in
+                number += 1
+                return number
+            }
+            let last = page == 100 ? "wanted.iso" : "\(page)-9.log"
+            let names = (0..<9).map { "\(page)-\($0).log" } + [last]
+            let keys = names.map { "<Contents><Key>p/\($0)</Key><Size>1</Size></Contents>" }.joined()
+            let next = "<IsTruncated>true</IsTruncated><NextContinuationToken>\(page)</NextContinuationToken>"
+            return ("application/xml", "<ListBucketResult>\(keys)\(page == 100 ? "" : next)</ListBucketResult>")
+        }
+    }
+
+    /// The bound counted what the filter leaves out.
+    @Test("Objects: those that the filter leaves out do not count for the bound of what is kept")
+    func filtered() async throws {
+        let limits = SetReader.Limits(entries: 100, bytes: 1 << 10)
+        let whole = try await listing("s3://bucket/p/", bucket(), limits, SetFilter(include: ["*.iso"]))
+        #expect(whole.entries.map(\.path) == ["wanted.iso"] && whole.problems.isEmpty && whole.left == 999)
+        let cut = try await listing("s3://bucket/p/", bucket(), limits, SetFilter(exclude: ["*.iso"]))
+        #expect(cut.entries.count < 200 && !cut.problems.isEmpty)
+    }
+
+    @Test("Objects: a list without end ends at the bound of pages, although the filter leaves everything out")
+    func filteredWithoutEnd() async throws {
+        let number = Mutex(0)
+        let endless = PageTransport { _ in
+            let token = number.withLock { number in
+                number += 1
+                return number
+            }
+            let next = "<IsTruncated>true</IsTruncated><NextContinuationToken>\(token)</NextContinuationToken>"
+            return (
+                "application/xml",
+                "<ListBucketResult><Contents><Key>p/a.log</Key><Size>1</Size></Contents>\(next)</ListBucketResult>"
+            )
+        }
+        let limits = SetReader.Limits(objectPages: 50)
+        let error = await #expect(throws: DownloadError.self) {
+            try await listing("s3://bucket/p/", endless, limits, SetFilter(include: ["*.iso"]))
+        }
+        #expect(error?.phrase?.key == .noneWanted && endless.requests == 50)
+    }
+
+    @Test("Objects: those with unusable names count for the bound, since each is told")
+    func unusable() async throws {
+        let number = Mutex(0)
+        let endless = PageTransport { _ in
+            let token = number.withLock { number in
+                number += 1
+                return number
+            }
+            let keys = (0..<10).map { _ in "<Contents><Key>p/../x</Key><Size>1</Size></Contents>" }.joined()
+            let next = "<IsTruncated>true</IsTruncated><NextContinuationToken>\(token)</NextContinuationToken>"
+            return ("application/xml", "<ListBucketResult>\(keys)\(next)</ListBucketResult>")
+        }
+        let limits = SetReader.Limits(entries: 100, bytes: 1 << 20)
+        await #expect(throws: DownloadError.self) { try await listing("s3://bucket/p/", endless, limits) }
+        #expect(endless.requests == 11)
+    }
+
+    @Test("Index page: files that the filter leaves out do not count for the bound of what is kept, each once if told")
+    func filteredLinks() async throws {
+        let transport = PageTransport { url in
+            let directories = url.path == "/" ? (0..<20).map { #"<a href="d\#($0)/">d</a>"# } : []
+            let files = (0..<50).map { #"<a href="f\#($0).log">f</a><a href="f\#($0).log">f</a>"# }
+            let wanted = url.path == "/d19/" ? [#"<a href="wanted.iso">w</a>"#] : []
+            return ("text/html", "<html>" + (directories + files + wanted).joined())
+        }
+        let limits = SetReader.Limits(entries: 400, bytes: 1 << 20)
+        let whole = try await listing("http://h.test/", transport, limits, SetFilter(include: ["*.iso"]))
+        #expect(whole.entries.map(\.path) == ["d19/wanted.iso"] && whole.problems.isEmpty && whole.left == 21 * 50)
     }
 }

@@ -1,0 +1,46 @@
+/// What there is a bounded amount of, as places of readers or bytes of pages, and who holds it. Pure.
+///
+/// Other users, whom the settings of the gateway admit, may dawdle for as long as they like: each may hold a part, and all of
+/// them together leave a quarter for the daemon's own user.
+struct Portions: Sendable {
+    /// Whose request takes a portion.
+    enum Claimant: Sendable, Hashable {
+        /// The daemon's own user, or root.
+        case own
+        /// Another user; `nil` if the system does not report which.
+        case other(UInt32?)
+    }
+
+    private let most: Int
+    /// The most that one other user may hold, and all of them together.
+    private let mostOfOther: Int
+    private let mostOfOthers: Int
+    private(set) var held = 0
+    private var heldByOther: [Claimant: Int] = [:]
+
+    init(_ most: Int, ofOther mostOfOther: Int) {
+        (self.most, self.mostOfOther, mostOfOthers) = (most, mostOfOther, most / 4 * 3)
+    }
+
+    var hasRoom: Bool { held < most }
+
+    /// Takes an amount. Returns whether it is there for this claimant.
+    mutating func take(_ amount: Int, for claimant: Claimant) -> Bool {
+        guard amount <= most - held else { return false }
+        if claimant != .own {
+            let held = heldByOther[claimant] ?? 0
+            guard amount <= mostOfOther - held, amount <= mostOfOthers - heldByOther.values.reduce(0, +) else {
+                return false
+            }
+            heldByOther[claimant] = held + amount
+        }
+        held += amount
+        return true
+    }
+
+    mutating func giveBack(_ amount: Int, of claimant: Claimant) {
+        held -= amount
+        guard claimant != .own, let held = heldByOther[claimant] else { return }
+        heldByOther[claimant] = held > amount ? held - amount : nil
+    }
+}
