@@ -360,6 +360,7 @@ public struct URLResourceKey: Hashable, RawRepresentable, Sendable {
     public static var fileSizeKey: URLResourceKey {}
 }
 public struct URLResourceValues: Sendable {
+    public init() {}
     public var fileSize: Int? {}
 }
 extension URL {
@@ -375,3 +376,133 @@ extension FileManager {
     ) throws {}
     open func removeItem(at url: URL) throws {}
 }
+open class NSObject { public init() {} }
+public protocol NSObjectProtocol: AnyObject {}
+extension NSObject: NSObjectProtocol {}
+open class NSError: NSObject, @unchecked Sendable, Error {
+    open var domain: String { "" }
+    open var code: Int { 0 }
+    open var userInfo: [String: Any] { [:] }
+}
+/// The compiler calls it for `as NSError`.
+public func _convertErrorToNSError(_ error: any Error) -> NSError { fatalError() }
+open class OperationQueue: NSObject, @unchecked Sendable {
+    open var maxConcurrentOperationCount: Int = 0
+}
+extension ProcessInfo {
+    @available(iOS 8.2, watchOS 2.0, tvOS 9.0, *)
+    @available(macOS, unavailable)
+    public func performExpiringActivity(withReason reason: String, using block: @escaping @Sendable (Bool) -> Void) {}
+}
+public struct URLRequest: Sendable, Hashable {
+    public typealias CachePolicy = NSURLRequest.CachePolicy
+    public init(
+        url: URL, cachePolicy: CachePolicy = .useProtocolCachePolicy, timeoutInterval: TimeInterval = 60.0
+    ) {}
+    public var httpShouldHandleCookies: Bool {
+        get { true }
+        set {}
+    }
+    public var allowsCellularAccess: Bool {
+        get { true }
+        set {}
+    }
+    public var allowsExpensiveNetworkAccess: Bool {
+        get { true }
+        set {}
+    }
+    public var allowsConstrainedNetworkAccess: Bool {
+        get { true }
+        set {}
+    }
+    public mutating func addValue(_ value: String, forHTTPHeaderField field: String) {}
+}
+open class NSURLRequest: NSObject, @unchecked Sendable {
+    public enum CachePolicy: UInt, Sendable {
+        case useProtocolCachePolicy = 0, reloadIgnoringLocalCacheData = 1, returnCacheDataElseLoad = 2,
+            returnCacheDataDontLoad = 3, reloadIgnoringLocalAndRemoteCacheData = 4, reloadRevalidatingCacheData = 5
+    }
+}
+open class URLResponse: NSObject, @unchecked Sendable {}
+open class HTTPURLResponse: URLResponse, @unchecked Sendable {
+    open var statusCode: Int { 0 }
+    open var allHeaderFields: [AnyHashable: Any] { [:] }
+}
+open class URLCache: NSObject, @unchecked Sendable {}
+open class URLCredentialStorage: NSObject, @unchecked Sendable {}
+open class HTTPCookieStorage: NSObject, @unchecked Sendable {}
+open class HTTPCookie: NSObject, @unchecked Sendable {
+    public enum AcceptPolicy: UInt, Sendable { case always = 0, never = 1, onlyFromMainDocumentDomain = 2 }
+}
+open class URLSessionConfiguration: NSObject, @unchecked Sendable {
+    open class func background(withIdentifier identifier: String) -> URLSessionConfiguration { fatalError() }
+    open var isDiscretionary: Bool = false
+    @available(macOS 11.0, iOS 7.0, watchOS 2.0, tvOS 9.0, *)
+    open var sessionSendsLaunchEvents: Bool = true
+    open var sharedContainerIdentifier: String?
+    open var httpMaximumConnectionsPerHost: Int = 0
+    open var requestCachePolicy: NSURLRequest.CachePolicy = .useProtocolCachePolicy
+    open var urlCache: URLCache?
+    open var urlCredentialStorage: URLCredentialStorage?
+    open var httpCookieStorage: HTTPCookieStorage?
+    open var httpCookieAcceptPolicy: HTTPCookie.AcceptPolicy = .always
+    open var httpShouldSetCookies: Bool = true
+}
+open class URLSessionTask: NSObject, @unchecked Sendable {
+    public enum State: Int, @unchecked Sendable { case running = 0, suspended = 1, canceling = 2, completed = 3 }
+    open var taskIdentifier: Int { 0 }
+    open var response: URLResponse? { nil }
+    open var earliestBeginDate: Date?
+    open var countOfBytesClientExpectsToReceive: Int64 = 0
+    open var countOfBytesReceived: Int64 { 0 }
+    open var taskDescription: String?
+    open var state: URLSessionTask.State { .running }
+    open var priority: Float = 0.5
+    open func cancel() {}
+    open func resume() {}
+    public class var defaultPriority: Float { 0.5 }
+    public class var lowPriority: Float { 0.25 }
+    public class var highPriority: Float { 0.75 }
+}
+open class URLSessionDownloadTask: URLSessionTask, @unchecked Sendable {}
+public let NSURLSessionTransferSizeUnknown: Int64 = -1
+public let NSURLErrorDomain: String = "NSURLErrorDomain"
+public let NSURLErrorBackgroundTaskCancelledReasonKey: String = "NSURLErrorBackgroundTaskCancelledReasonKey"
+public protocol URLSessionDelegate: NSObjectProtocol, Sendable {
+    func urlSessionDidFinishEvents(forBackgroundURLSession session: URLSession)
+}
+public protocol URLSessionTaskDelegate: URLSessionDelegate {
+    func urlSession(_ session: URLSession, task: URLSessionTask, didCompleteWithError error: (any Error)?)
+}
+public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
+    func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didFinishDownloadingTo location: URL)
+    func urlSession(
+        _ session: URLSession, downloadTask: URLSessionDownloadTask, didWriteData bytesWritten: Int64,
+        totalBytesWritten: Int64, totalBytesExpectedToWrite: Int64)
+}
+open class URLSession: NSObject, @unchecked Sendable {
+    public init(
+        configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue queue: OperationQueue?
+    ) {}
+    open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask { fatalError() }
+    open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {}
+    public var allTasks: [URLSessionTask] { get async { [] } }
+}
+extension URLResourceKey {
+    @available(macOS 10.13, iOS 11.0, *)
+    @available(watchOS, unavailable)
+    @available(tvOS, unavailable)
+    public static var volumeAvailableCapacityForImportantUsageKey: URLResourceKey { fatalError() }
+}
+extension URLResourceValues {
+    @available(macOS 10.13, iOS 11.0, *)
+    @available(watchOS, unavailable)
+    @available(tvOS, unavailable)
+    public var volumeAvailableCapacityForImportantUsage: Int64? { nil }
+    public var isExcludedFromBackup: Bool? {
+        get { nil }
+        set {}
+    }
+}
+extension URL { public mutating func setResourceValues(_ values: URLResourceValues) throws {} }

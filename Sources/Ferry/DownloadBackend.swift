@@ -20,6 +20,7 @@ protocol DownloadBackend: AnyObject, Sendable {
     var configuration: DownloadManager.Configuration { get }
     func configure(_ change: @Sendable (inout DownloadManager.Configuration) -> Void) async
     func activate() async throws(DownloadError)
+    func suspend() async
     /// Refuses new downloads and returns once none is running or queued. False if that cannot be awaited: the list
     /// cannot be opened, the backend is shut down, or the task was cancelled.
     func drain() async -> Bool

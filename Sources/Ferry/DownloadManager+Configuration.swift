@@ -49,7 +49,8 @@ extension DownloadManager {
         }
 
         /// Runs the downloads in the daemon: they continue after this process ends. The next launch with the same
-        /// identifier finds them and receives the events of those that ended meanwhile.
+        /// identifier finds them and receives the events of those that ended meanwhile. On phones and their like
+        /// `background(identifier:directory:)` promises the same: there the system goes on with the downloads.
         ///
         /// The first use connects to the daemon, or starts it. Of the settings below, only those of a session
         /// (`maxConcurrentDownloads`, `rateLimit`, `allowsMeteredNetwork`, `allowsConstrainedNetwork`) apply, within
@@ -65,10 +66,10 @@ extension DownloadManager {
         ///   - launchCommand: A program and its arguments, run without a shell and with `FERRY_SESSION` set when
         ///     downloads have ended and no process of the session is connected; empty for none, `nil` to keep the
         ///     previous one.
-        @available(iOS, unavailable, message: "only the system's own session continues while an app is suspended")
-        @available(tvOS, unavailable, message: "only the system's own session continues while an app is suspended")
-        @available(watchOS, unavailable, message: "only the system's own session continues while an app is suspended")
-        @available(visionOS, unavailable, message: "only the system's own session continues while an app is suspended")
+        @available(iOS, unavailable, message: "no daemon: use background(identifier:directory:)")
+        @available(tvOS, unavailable, message: "no daemon: use background(identifier:directory:)")
+        @available(watchOS, unavailable, message: "no daemon: use background(identifier:directory:)")
+        @available(visionOS, unavailable, message: "no daemon: use background(identifier:directory:)")
         public static func background(
             identifier: String, directory: String? = nil, binary: String? = nil, launchCommand: [String]? = nil
         ) -> Configuration {
@@ -81,6 +82,8 @@ extension DownloadManager {
         }
 
         let storage: Storage
+        /// How downloads go on while the app is suspended; `nil`, the default, if they rest.
+        public internal(set) var backgroundTransfer: BackgroundTransfer?
         /// Maximum number of downloads that run at a time; others wait. Default 3, at least 1.
         public var maxConcurrentDownloads = 3
         /// Maximum bytes per second over all downloads; `nil` for no limit.
@@ -138,6 +141,9 @@ extension DownloadManager {
         package var refusal: (@Sendable (_ directory: String) -> DownloadError?)?
 
         init(storage: Storage) { self.storage = storage }
+
+        /// The name of the list or of the session; `nil` for ``ephemeral``.
+        public var identifier: String? { storage.identifier }
 
         var networkSettings: NetworkSettings {
             NetworkSettings(isMetered: networkIsMetered, isConstrained: networkIsConstrained)

@@ -1,5 +1,5 @@
 public import FerryCore
-import FerryEngine
+package import FerryEngine
 import Synchronization
 import SystemPackage
 
@@ -26,18 +26,21 @@ public final class DownloadManager: Sendable {
 
     /// Creates a manager; opens nothing yet.
     public convenience init(_ configuration: Configuration) {
-        self.init(configuration, engine: EngineProvider())
+        self.init(configuration, engine: EngineProvider(), system: BackgroundSession.make(for: configuration))
     }
 
     package init(
-        _ configuration: Configuration, engine: EngineProvider, monitor: (any NetworkMonitor)? = nil
+        _ configuration: Configuration, engine: EngineProvider, monitor: (any NetworkMonitor)? = nil,
+        system: @escaping @Sendable (BackgroundTransfer) -> (any SystemTransferSession)? = { _ in nil }
     ) {
         if case .daemon(let place) = configuration.storage {
             backend = RemoteSession(place, configuration, clock: engine.clock)
         } else {
-            backend = Scheduler(
+            let scheduler = Scheduler(
                 configuration: configuration, engine: engine,
-                monitor: monitor ?? SystemNetworkMonitor(configuration.networkSettings))
+                monitor: monitor ?? SystemNetworkMonitor(configuration.networkSettings), system: system)
+            BackgroundManagers.register(scheduler)
+            backend = scheduler
         }
     }
 
@@ -47,8 +50,23 @@ public final class DownloadManager: Sendable {
 
     /// Opens the catalogue and resumes running and queued downloads; idempotent.
     ///
+    /// Also ends a suspension: call it when the app comes to the foreground. What the system has fetched meanwhile is used,
+    /// and what it has not nearly fetched is taken back; downloads wait up to half a minute for the rest.
+    ///
     /// Throws `catalogue` if another process has it open or it cannot be used, `shutDown` after ``shutdown()``.
     public func activate() async throws(DownloadError) { try await backend.activate() }
+
+    /// Prepares for the suspension of the app: call it when the app goes to the background. Asks the system not to suspend
+    /// the process meanwhile. ``activate()`` ends the suspension.
+    ///
+    /// Stops all running downloads except those to a stream, makes their bytes durable, hands what is missing over to the
+    /// system if the configuration says so (``Configuration/continuingInBackground(_:)``), and releases all locks on
+    /// files, so that the system does not end the app for holding one. A download that stays with the app says why in an
+    /// event. The end of the process is no crash of a download until the next ``activate()``.
+    ///
+    /// Handles and sequences stay valid. Other calls throw `wrongState` meanwhile. Has no effect on a manager whose
+    /// downloads run in the daemon, where they go on.
+    public func suspend() async { await backend.suspend() }
 
     /// Changes limits and rules with immediate effect, and connection settings from the next connection on; concurrent
     /// calls are serialized. `change` may read the manager.

@@ -152,6 +152,17 @@ final class LiveDownload: Sendable {
         return moved == finished ? moved : told
     }
 
+    /// Sets the progress of a download that the system goes on with.
+    func fetched(_ completedBytes: ByteCount, of totalBytes: ByteCount?) {
+        state.withLock { state in
+            state.status.progress.completedBytes = completedBytes
+            state.status.progress.totalBytes = totalBytes ?? state.status.progress.totalBytes
+            state.revision = Revision.next()
+        }
+        publish()
+        changes.notify()
+    }
+
     /// Changes a waiting state to another reason. Returns false if the state is no longer `old`.
     @discardableResult
     func wait(for reason: WaitReason, insteadOf old: DownloadState) -> Bool {

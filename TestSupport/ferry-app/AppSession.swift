@@ -78,6 +78,7 @@ import HTTPTypes
     private func answer(_ command: AppCommand) async throws(DownloadError) -> [String: any Sendable] {
         switch command.what {
         case "activate": try await manager.activate()
+        case "suspend": await manager.suspend()
         case "shutdown":
             await manager.shutdown()
             await printing?.value

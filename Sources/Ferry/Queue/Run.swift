@@ -20,7 +20,7 @@ package final class Run: Sendable {
         case backOff
         /// The request was changed; the download is queued again at once.
         case change
-        /// The manager shuts down.
+        /// The manager shuts down, or is suspended.
         case shutdown
         /// Paused by the user; the received bytes are kept.
         case pause

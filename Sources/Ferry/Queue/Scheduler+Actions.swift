@@ -25,6 +25,7 @@ extension Scheduler {
             let event = DownloadEvent(id: live.id, date: clock.date(), kind: .paused)
             try await commit([.update(live.id, [.state(.paused)]), .record(event)])
             rest(live.id, .parked)
+            takeBackLeases(of: live.id)
             live.set(state: .paused)
             send(.paused, of: live.id)
             told(live.id)
@@ -85,6 +86,7 @@ extension Scheduler {
             .update(live.id, fields + [.state(waiting), .attempts(0, retryAt: nil)]),
         ])
         if isRenewed {
+            withdrawLeases(of: live.id)
             await discardParts(live)
             live.forgetProgress()
             state.withLock { $0.queue.fetchAnew(live.id) }
@@ -127,6 +129,7 @@ extension Scheduler {
     func cancelled(_ live: LiveDownload) async throws(DownloadError) {
         let number = try await store(.cancelled, of: live.id)
         rest(live.id, .parked)
+        withdrawLeases(of: live.id)
         await forgetSecrets(of: live.id)
         live.set(state: .cancelled, isEnd: true)
         send(.cancelled, of: live.id, number: number)
@@ -206,6 +209,7 @@ extension Scheduler {
     private func unlist(_ live: LiveDownload) async throws(DownloadError) {
         let id = live.id
         try await store?.commit([.remove([id])])
+        withdrawLeases(of: id)
         await forgetSecrets(of: id)
         state.withLock { state in
             state.queue.take(.remove, of: id)
@@ -246,7 +250,7 @@ extension Scheduler {
     }
 
     func checkMayAct(on live: LiveDownload) throws(DownloadError) {
-        if isShutDown { throw Self.wasShutDown }
+        try checkIsOpen()
         if live.isClosed { throw DownloadError(.notFound, ErrorPhrase(.notListed, live.status.name)) }
     }
 
@@ -276,6 +280,11 @@ extension Scheduler {
     func firstWait(of request: DownloadRequest) -> (DownloadState, QueueEntry.Rest) {
         let date = request.notBefore.flatMap { $0 > clock.date() ? $0 : nil }
         return (.waiting(date.map { .notBefore($0) } ?? .slot), rest(until: date))
+    }
+
+    /// A wall-clock date on the monotonic clock; distant dates are clamped to 1e12 s.
+    func moment(of date: Date) -> Duration {
+        clock.now() + .seconds(min(max(0, date.timeIntervalSince(clock.date())), 1e12))
     }
 
     /// The state of a download that is queued, from a future date on.

@@ -66,6 +66,7 @@ extension Scheduler {
         await listLock.acquire()
         guard state.withLock({ !$0.isDraining && $0.phase == .open }) else {
             listLock.release()
+            try checkIsOpen()
             throw Self.wasShutDown
         }
         return store

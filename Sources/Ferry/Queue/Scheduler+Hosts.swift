@@ -9,7 +9,7 @@ extension Scheduler {
         guard let known = scope.normalized else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.noHostName, scope.name))
         }
-        if isShutDown { throw Self.wasShutDown }
+        try checkIsOpen()
         let environment = environment
         environment.book.set(budget, for: known)
         await environment.readSuffixes()

@@ -65,6 +65,12 @@ extension Scheduler {
         }
     }
 
+    /// The published file of a finished download; `nil` if there is none.
+    func published(_ finished: FinishedDownload) async -> PublishedFile? {
+        guard !finished.path.isEmpty else { return nil }
+        return await withFiles { (try? PublishedFile.read(finished.path, fileSystem: $0)).flatMap(\.self) }
+    }
+
     func count() async throws(DownloadError) -> Int { try await opened().count(.all) }
 
     func storageReport() async throws(DownloadError) -> StorageReport {
@@ -133,7 +139,7 @@ extension Scheduler {
             switch phase {
             case .open: return store
             case .closing, .closed: return nil
-            case .idle: await updates.wait(after: seen)
+            case .idle, .suspended: await updates.wait(after: seen)
             }
             if Task.isCancelled { return nil }
         }
@@ -234,8 +240,6 @@ extension DownloadManager {
 
 /// The scheduler as backend of a manager; most requirements are implemented in the other extensions.
 extension Scheduler: DownloadBackend {
-    func activate() async throws(DownloadError) { _ = try await opened() }
-
     func directory() async throws(DownloadError) -> String {
         if case .catalogue(_, let directory, _) = configuration.storage { return directory }
         return WorkingDirectory.path

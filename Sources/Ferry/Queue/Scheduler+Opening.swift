@@ -20,6 +20,7 @@ extension Scheduler {
         switch phase {
         case .idle: return nil
         case .open: return store
+        case .suspended: throw Self.isSuspendedError
         case .closing, .closed: throw Self.wasShutDown
         }
     }
@@ -60,13 +61,19 @@ extension Scheduler {
             await finish(entries, in: store)
             await prepareHosts()
             let places = entries.map { ($0, configuration.parksListed ? .parked : rest($0)) }
-            state.withLock { state in
+            let keeper = await openKeeper(at: place)
+            await refreshHandles(entries, in: store)
+            let (change, acknowledged) = state.withLock { state in
                 state.store = store
                 state.vault = vault
                 state.ledger = ledger
-                for (entry, rest) in places { state.enter(entry, as: rest) }
-                state.phase = .open
+                state.handover.keeper = keeper
+                defer { state.handover.acknowledged = [] }
+                defer { state.phase = .open }
+                return (state.replaceQueue(places), state.handover.acknowledged)
             }
+            if !acknowledged.isEmpty { store.submit(acknowledged.map { .acknowledge($0) }) }
+            if !change.added.isEmpty || !change.removed.isEmpty { list.tell { change } }
         } catch {
             await store.close()
             throw error
@@ -74,6 +81,7 @@ extension Scheduler {
         tellCrashes(of: paused)
         watchNetwork()
         updates.notify()
+        pumpHandover()
         reschedule()
         return store
     }
@@ -152,7 +160,7 @@ extension Scheduler {
 
     /// Shuts down when the last reference has been released.
     func released() {
-        let isOpen = state.withLock { $0.phase == .open || $0.phase == .idle }
+        let isOpen = state.withLock { $0.phase != .closing && $0.phase != .closed }
         guard isOpen else { return }
         // The next opening of the same list awaits this shutdown.
         PendingShutdowns.all.begin(at: place) { await self.shutdown() }
@@ -160,6 +168,8 @@ extension Scheduler {
 
     /// Stops all runs, keeps their bytes, and returns once everything is durable.
     func shutdown() async {
+        await lifeLock.acquire()
+        defer { lifeLock.release() }
         await openLock.acquire()
         defer { openLock.release() }
         let runs: [Run]? = state.withLock { state in
@@ -176,11 +186,15 @@ extension Scheduler {
         }
         for run in runs { run.stop(.shutdown) }
         for run in runs { await run.ended() }
+        let pump = state.withLock { $0.handover.pump }
+        pump?.cancel()
+        await pump?.value
         // Wait for additions and moves that are in progress.
         await listLock.acquire()
         defer { listLock.release() }
         let (store, watcher, live) = state.withLock { state in
             state.phase = .closed
+            state.handover.keeper = nil
             defer { state.store = nil }
             return (state.store, state.network.watcher, registry.all)
         }

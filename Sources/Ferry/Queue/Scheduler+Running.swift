@@ -22,6 +22,7 @@ extension Scheduler {
         state.withLock { $0.queue.take(.ended, of: id) }
         run.released()
         if let site = run.site { environment.book.ended(site, gaveUp: run.gaveUp) }
+        retryLanded(id)
         told(id)
         updates.notify()
         reschedule()
@@ -40,6 +41,10 @@ extension Scheduler {
                 return nil
             }
             live = found
+            if let until = holdForLeases(id) {
+                rest(id, .waiting(until: until))
+                return live
+            }
             if live.current == .waiting(.diskSpace), await isStillFull(input) {
                 rest(id, .waiting(until: clock.now() + Self.spaceInterval))
                 return live
@@ -66,7 +71,8 @@ extension Scheduler {
 
     /// Records for the next process whether a download is running.
     private func mark(_ id: DownloadID, isRunning: Bool, _ environment: EngineEnvironment) async {
-        guard let ledger = state.withLock({ $0.ledger }) else { return }
+        // The system may end an app in the background at any time, which is no crash.
+        guard let ledger = state.withLock({ $0.mayCrash || !isRunning ? $0.ledger : nil }) else { return }
         await withFiles { _ in isRunning ? ledger.begin(id) : ledger.end(id) }
     }
 
@@ -237,6 +243,7 @@ extension Scheduler {
             number = await end(live.id, .completed(finished, file))
         }
         rest(live.id, .parked)
+        withdrawLeases(of: live.id)
         await forgetSecrets(of: live.id)
         live.set(state: .completed(finished.proof), finished: finished, isEnd: true)
         send(.completed(finished), of: live.id, number: number)
@@ -251,6 +258,7 @@ extension Scheduler {
             // A pause that the list refuses is none.
             if !isKept, run.wish == .pause { return live.set(state: .waiting(.slot), isEnd: true) }
             rest(live.id, .parked)
+            takeBackLeases(of: live.id)
             live.set(state: .paused, isEnd: true)
             happened(LocalizedEvent(.paused), to: live.id)
         case .cancel:
@@ -317,11 +325,6 @@ extension Scheduler {
         known.underlying = error.message
         return known
     }
-
-    /// A wall-clock date on the monotonic clock; distant dates are clamped to 1e12 s.
-    func moment(of date: Date) -> Duration {
-        clock.now() + .seconds(min(max(0, date.timeIntervalSince(clock.date())), 1e12))
-    }
 }
 
 /// Storing states, events and ends of runs.
@@ -348,7 +351,10 @@ extension Scheduler {
     /// Makes changes durable. Throws if the list refuses, or is closed.
     @discardableResult
     func commit(_ changes: [StoreChange]) async throws(DownloadError) -> [NumberedEvent] {
-        guard let store else { throw Self.wasShutDown }
+        guard let store else {
+            try checkIsOpen()
+            throw Self.wasShutDown
+        }
         return try await store.commit(changes)
     }
 
@@ -380,12 +386,6 @@ extension Scheduler {
 
     func complain(_ error: DownloadError) {
         configuration.logger?.error("the list of downloads could not be kept: \(error)")
-    }
-
-    /// The published file of a finished download; `nil` if there is none.
-    func published(_ finished: FinishedDownload) async -> PublishedFile? {
-        guard !finished.path.isEmpty else { return nil }
-        return await withFiles { (try? PublishedFile.read(finished.path, fileSystem: $0)).flatMap(\.self) }
     }
 
     func forgetSecrets(of id: DownloadID) async {

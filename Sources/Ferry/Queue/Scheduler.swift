@@ -30,6 +30,8 @@ final class Scheduler: Sendable {
         /// Not used yet; the catalogue is not open.
         case idle
         case open
+        /// Closed while the app is suspended; ``Scheduler/activate()`` opens again.
+        case suspended
         case closing
         case closed
     }
@@ -53,6 +55,7 @@ final class Scheduler: Sendable {
         var isDraining = false
         /// Directories of downloads that were removed from the list with resume data.
         var takenFrom: Set<FilePath> = []
+        var handover = HandoverState()
     }
 
     // allow(state): its facets are in files of their own.
@@ -68,12 +71,20 @@ final class Scheduler: Sendable {
     /// no download's lock.
     let listLock = AsyncLock()
     let openLock = AsyncLock()
+    /// Serializes suspending, activating and shutting down; acquired before all other locks.
+    let lifeLock = AsyncLock()
     /// Serializes changes of the settings.
     let settingsLock = AsyncLock()
     /// Notifies at the end of a run.
     let updates = AsyncEvent()
+    /// Makes the system's session for the manager's identifier; `nil` where there is none.
+    let makeSession: @Sendable (BackgroundTransfer) -> (any SystemTransferSession)?
 
-    init(configuration: DownloadManager.Configuration, engine: EngineProvider, monitor: any NetworkMonitor) {
+    init(
+        configuration: DownloadManager.Configuration, engine: EngineProvider, monitor: any NetworkMonitor,
+        system: @escaping @Sendable (BackgroundTransfer) -> (any SystemTransferSession)? = { _ in nil }
+    ) {
+        makeSession = system
         self.engine = engine
         self.monitor = monitor
         var configuration = configuration
@@ -228,8 +239,17 @@ final class Scheduler: Sendable {
         reason: Reason? = nil
     ) -> DownloadEvent {
         DownloadEvent(id: id, date: date, kind: kind, number: number, session: session, reason: reason) {
-            [weak self] number in self?.store?.submit([.acknowledge(number)])
+            [weak self] number in self?.acknowledge(number)
         }
+    }
+
+    /// Stores that the app has handled an event, or keeps that in mind while the list is closed.
+    private func acknowledge(_ number: Int64) {
+        let store: (any DownloadStore)? = state.withLock { state in
+            if state.store == nil, state.phase == .suspended { state.handover.acknowledged.append(number) }
+            return state.store
+        }
+        store?.submit([.acknowledge(number)])
     }
 
     func told(_ id: DownloadID) { list.tell { ListChange(changed: [id]) } }

@@ -14,6 +14,9 @@ import Synchronization
 extension RemoteSession: DownloadBackend {
     func activate() async throws(DownloadError) { try await joined() }
 
+    /// The downloads go on in the daemon.
+    func suspend() async {}
+
     /// Sends changed session settings to the daemon.
     func configure(_ change: @Sendable (inout DownloadManager.Configuration) -> Void) async {
         await settingsLock.acquire()

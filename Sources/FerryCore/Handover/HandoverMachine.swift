@@ -68,6 +68,16 @@ package struct HandoverMachine: Sendable {
         RangeSet(entries.values.lazy.filter { $0.lease.download == download }.map(\.lease.reserved))
     }
 
+    /// Whether the system has bytes of a download, or may still fetch some.
+    package func hasLeases(of download: DownloadID) -> Bool {
+        entries.values.contains { $0.lease.download == download }
+    }
+
+    /// Whether a file of a download has landed that can be spliced now.
+    package func hasLanded(_ download: DownloadID) -> Bool {
+        entries.values.contains { $0.lease.download == download && $0.stage == .landed }
+    }
+
     /// Returns the lease that a file which is landing is for; `nil` if the file is not wanted.
     package func lease(ofLanding task: SystemTask) -> Lease? {
         guard let entry = entry(of: task) else { return nil }
@@ -234,6 +244,15 @@ package struct HandoverMachine: Sendable {
             actions.append(.cancel(task: task))
         }
         return actions
+    }
+
+    /// A download is to rest: its tasks are cancelled, and files that have landed stay.
+    package mutating func takeBack(_ download: DownloadID) -> [HandoverAction] {
+        sorted.filter { $0.lease.download == download }.compactMap { entry in
+            guard case .running(let task, _) = entry.stage else { return nil }
+            entries[entry.lease.number]?.stage = .returning(task: task)
+            return .cancel(task: task)
+        }
     }
 
     /// A download is not listed any more.

@@ -134,6 +134,13 @@ extension ErrorPhrase {
         case noText, noNumber, noList, noTexts, noID, noURLInIt, noPartPath, impossibleSizes, impossibleTime
         // The manager
         case wasCancelled, waitWasCancelled, leftAtShutDown, wasShutDown
+        // A suspended app
+        case isSuspended, activateFirst, staysWithApp, demandsValidator, systemFailed, systemFoundChange
+        case systemBroughtOther
+        case demandsRateLimit, demandsHostBudget, demandsProxy, demandsCertificates, demandsInsecure
+        case demandsAddressFamily, demandsMirrors, demandsUnencrypted, demandsPublicAddresses, demandsMaxBytes
+        case demandsObject, demandsCredentials, demandsCookies, demandsSecrets
+        // The manager's list
         case alreadyListed, notListed, nothingLeft, credentialsNotKept, notInThatPriority
         // An action that the state, which fills its hole, forbids
         case cannotPause, cannotResume, cannotCancel, cannotRestart, cannotChange, cannotRead

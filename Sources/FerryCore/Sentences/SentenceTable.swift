@@ -9,7 +9,7 @@ package enum SentenceTable {
     package static let rows: Rows = [
         requests, servers, answers, validators, redirects, remoteFiles, network, tls, urls, localFiles, sets, objects,
         fileOperations,
-        ownership, moves, resumeData, daemon, manager, catalogue, events, suggestions, setSuggestions,
+        ownership, moves, resumeData, daemon, manager, handover, catalogue, events, suggestions, setSuggestions,
     ].reduce(into: [:]) { rows, area in
         rows.merge(area) { first, _ in preconditionFailure("two areas have the row of “\(first.english)”") }
     }

@@ -253,6 +253,9 @@ final class Transfer: Sendable {
         }
     }
 
+    /// Whether the server sends no ranges, as far as its responses tell.
+    var lacksRanges: Bool { state.withLock { $0.machine.lacksRanges } }
+
     // MARK: Links
 
     /// First the source, then its mirrors; their positions identify them.

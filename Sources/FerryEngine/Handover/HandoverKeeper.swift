@@ -17,20 +17,30 @@ package final class HandoverKeeper: Sendable {
     package struct Manager: Sendable {
         /// Opens part file and journal; `nil` if the download is not listed. Called on file threads.
         package var open: @Sendable (DownloadID) throws(DownloadError) -> HandoverPair?
+        /// Calls the body, which splices one file, while nothing else uses the download's files; `postponed` without a call
+        /// if something does.
+        package var exclusively: @Sendable (DownloadID, @Sendable () async -> SpliceResult) async -> SpliceResult
         /// Stores the end of a lease, and reports it. Called at least once for each.
-        package var report: @Sendable (LeaseEnd) throws(DownloadError) -> Void
+        package var report: @Sendable (LeaseEnd) async throws(DownloadError) -> Void
         /// A landed file could not be spliced now; it stays until the download is ready.
         package var failed: @Sendable (DownloadID, DownloadError) -> Void
+        /// An event of the session has come: ``HandoverKeeper/settle()`` may have to be called. Called on its thread.
+        package var arrived: @Sendable () -> Void
         package var now: @Sendable () -> Duration
         package var date: @Sendable () -> Date
 
         package init(
             open: @escaping @Sendable (DownloadID) throws(DownloadError) -> HandoverPair?,
-            report: @escaping @Sendable (LeaseEnd) throws(DownloadError) -> Void,
+            exclusively: @escaping @Sendable (DownloadID, @Sendable () async -> SpliceResult) async -> SpliceResult = {
+                await $1()
+            },
+            report: @escaping @Sendable (LeaseEnd) async throws(DownloadError) -> Void,
             failed: @escaping @Sendable (DownloadID, DownloadError) -> Void = { _, _ in },
+            arrived: @escaping @Sendable () -> Void = {},
             now: @escaping @Sendable () -> Duration, date: @escaping @Sendable () -> Date
         ) {
-            (self.open, self.report, self.failed, self.now, self.date) = (open, report, failed, now, date)
+            (self.open, self.exclusively, self.report) = (open, exclusively, report)
+            (self.failed, self.arrived, self.now, self.date) = (failed, arrived, now, date)
         }
     }
 
@@ -92,10 +102,23 @@ package final class HandoverKeeper: Sendable {
 
     package var leases: [Lease] { state.withLock { $0.machine.leases } }
 
+    /// Whether the system has bytes of a download, or may still fetch some; and whether a file of it waits to be spliced.
+    package func leases(of download: DownloadID) -> (any: Bool, landed: Bool) {
+        state.withLock { ($0.machine.hasLeases(of: download), $0.machine.hasLanded(download)) }
+    }
+
+    /// Whether something waits for ``settle()``.
+    package var isDue: Bool { state.withLock { !$0.pending.isEmpty } }
+
     // MARK: Events
 
     /// Takes an event on the session's thread.
     private func take(_ event: SystemEvent) {
+        receive(event)
+        manager.arrived()
+    }
+
+    private func receive(_ event: SystemEvent) {
         switch event {
         case .landed(let task, let head, let file):
             guard let lease = state.withLock({ $0.machine.lease(ofLanding: task) }) else { return }
@@ -122,6 +145,9 @@ package final class HandoverKeeper: Sendable {
 
     /// The time that the system gave is nearly over.
     package func timeIsUp() { state.withLock { $0.take { $0.timeIsUp() } } }
+
+    /// The download is paused: its tasks are cancelled, and files that have landed stay.
+    package func takeBack(_ download: DownloadID) { state.withLock { $0.take { $0.takeBack(download) } } }
 
     /// The download is not listed any more.
     package func withdrew(_ download: DownloadID) { state.withLock { $0.take { $0.withdrew(download) } } }
@@ -177,15 +203,16 @@ package final class HandoverKeeper: Sendable {
 
     // MARK: Executing
 
-    /// Executes what waits, in order. After an error the rest waits for the next call.
+    /// Executes what waits, in order. After an error, or the cancellation of the task, the rest waits for the next call.
     package func settle() async throws(DownloadError) {
         await lock.acquire()
         defer { lock.release() }
-        try await settleInTurn()
+        try await settleInTurn(isCancellable: true)
     }
 
-    private func settleInTurn() async throws(DownloadError) {
+    private func settleInTurn(isCancellable: Bool = false) async throws(DownloadError) {
         while let action = state.withLock({ $0.pending.first }) {
+            if isCancellable, Task.isCancelled { return }
             try await execute(action)
             // Others append only.
             state.withLock { _ = $0.pending.removeFirst() }
@@ -198,7 +225,7 @@ package final class HandoverKeeper: Sendable {
         case .splice(let lease):
             let result = await splice(lease)
             state.withLock { $0.take { $0.spliced(lease.number, result) } }
-        case .report(let end): try manager.report(end)
+        case .report(let end): try await manager.report(end)
         case .save(let book):
             try await onDisk { fileSystem throws(FileError) in try self.landing.store(book, fileSystem) }
         case .discard(let number):
@@ -213,6 +240,10 @@ package final class HandoverKeeper: Sendable {
     }
 
     private func splice(_ lease: Lease) async -> SpliceResult {
+        await manager.exclusively(lease.download) { await self.spliceNow(lease) }
+    }
+
+    private func spliceNow(_ lease: Lease) async -> SpliceResult {
         do throws(DownloadError) {
             return try await files.run { [landing, manager] disk throws(DownloadError) -> SpliceResult in
                 guard var pair = try manager.open(lease.download) else { return .ended(.withdrawn) }

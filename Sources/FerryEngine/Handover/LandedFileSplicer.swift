@@ -1,5 +1,5 @@
 package import FerryCore
-import SystemPackage
+package import SystemPackage
 
 #if canImport(FoundationEssentials)
     package import struct FoundationEssentials.Date
@@ -28,6 +28,32 @@ package struct HandoverPair: Sendable {
     package func close() {
         journal.close()
         part.close()
+    }
+
+    /// Opens and locks the pair of a download; `nil` if one of its files is gone, or the journal is another download's.
+    /// Blocks.
+    package static func open(
+        _ id: DownloadID, at path: FilePath, rules: ResumeRules, syncs: Bool, fileSystem: any FileSystem
+    ) throws(DownloadError) -> HandoverPair? {
+        guard let paths = DownloadPaths(of: path) else { return nil }
+        let part: PartFile
+        do throws(PartFileError) { part = try PartFile.open(paths.part, fileSystem: fileSystem) } catch {
+            if case .missing = error { return nil }
+            throw DownloadError(error)
+        }
+        do throws(JournalError) {
+            let (journal, record) = try Journal.open(at: paths.journal, fileSystem: fileSystem, syncs: syncs)
+            let pair = HandoverPair(part: part, journal: journal, record: record, rules: rules, syncs: syncs)
+            guard record.id == id.rawValue else {
+                pair.close()
+                return nil
+            }
+            return pair
+        } catch {
+            part.close()
+            if case .missing = error { return nil }
+            throw DownloadError(error)
+        }
     }
 }
 

@@ -57,7 +57,7 @@ package final class ScriptedSystem: Sendable {
         var random: SeededGenerator
         var script: Script
         var origins: [String: ScriptedOrigin]
-        var disk: ModelDisk
+        var disk: any FileSystem
         var now = 0.0
         var app = App.absent
         var works: [Int: Work] = [:]
@@ -118,7 +118,7 @@ package final class ScriptedSystem: Sendable {
     ///   - directory: The directory of the temporary files.
     ///   - origins: The servers, by the path of the URL.
     package init(
-        disk: ModelDisk, directory: FilePath, origins: [String: ScriptedOrigin], script: Script = Script(),
+        disk: any FileSystem, directory: FilePath, origins: [String: ScriptedOrigin], script: Script = Script(),
         seed: UInt64
     ) {
         self.directory = directory
@@ -142,7 +142,7 @@ package final class ScriptedSystem: Sendable {
     package func set(_ script: Script) { state.withLock { $0.script = script } }
 
     /// The disk after a crash.
-    package func set(disk: ModelDisk) {
+    package func set(disk: any FileSystem) {
         state.withLock { state in
             state.disk = disk
             state.connection = nil
@@ -183,6 +183,11 @@ package final class ScriptedSystem: Sendable {
     /// Whether the system would resume or start the app now.
     package var wantsToWake: Bool {
         state.withLock { !$0.app.runs && !$0.isQuit && !$0.events.isEmpty && $0.works.isEmpty }
+    }
+
+    /// The requests of the present tasks, in the order of their numbers.
+    package var requests: [LeasedRequest] {
+        state.withLock { state in state.works.values.sorted { $0.id < $1.id }.map(\.request) }
     }
 
     package var now: Double { state.withLock { $0.now } }
@@ -228,7 +233,7 @@ package final class ScriptedSystem: Sendable {
         let event: Event
         let handler: @Sendable (SystemEvent) -> Void
         let isAlive: @Sendable () -> Bool
-        let disk: ModelDisk
+        let disk: any FileSystem
     }
 
     private func nextEvent() -> Delivery? {

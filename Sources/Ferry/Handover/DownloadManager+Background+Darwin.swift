@@ -1,0 +1,30 @@
+#if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
+    import Foundation
+
+    extension DownloadManager.Configuration {
+        /// Keeps the list in a catalogue, and lets the system go on with the downloads while the app is suspended or was ended
+        /// by the system; see ``continuingInBackground(_:)``.
+        ///
+        /// - Parameters:
+        ///   - identifier: The name of the list and of the background session, as for
+        ///     ``default(identifier:directory:stateDirectory:)``.
+        ///   - directory: The default directory for downloads; `nil` for the app's Documents, on tvOS its Caches, which
+        ///     the system may purge.
+        public static func background(
+            identifier: String, directory: String? = nil
+        ) -> DownloadManager.Configuration {
+            let place = directory ?? downloads
+            return .default(identifier: identifier, directory: place).continuingInBackground()
+        }
+
+        private static var downloads: String {
+            #if os(tvOS)
+                let directory = FileManager.SearchPathDirectory.cachesDirectory
+            #else
+                let directory = FileManager.SearchPathDirectory.documentDirectory
+            #endif
+            let found = FileManager.default.urls(for: directory, in: .userDomainMask).first
+            return found?.path ?? NSHomeDirectory()
+        }
+    }
+#endif

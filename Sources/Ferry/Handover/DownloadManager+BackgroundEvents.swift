@@ -1,0 +1,40 @@
+extension DownloadManager {
+    /// Hands the events of a background session over to its manager: call it from the app's delegate.
+    ///
+    /// ```swift
+    /// func application(
+    ///     _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String,
+    ///     completionHandler: @escaping () -> Void
+    /// ) {
+    ///     DownloadManager.handleBackgroundEvents(identifier, completionHandler: completionHandler)
+    /// }
+    /// ```
+    ///
+    /// What has landed is put into the files, complete downloads are published, and events are stored; then the manager is
+    /// suspended again, and the handler is called once, on the main thread. If ``activate()`` is called meanwhile, the
+    /// manager stays open. Create the manager first, with the same configuration as before, and do not activate it when
+    /// the app is started in the background.
+    ///
+    /// Returns whether a manager of this process has the identifier; otherwise the handler is the caller's.
+    @discardableResult @MainActor
+    public static func handleBackgroundEvents(
+        _ identifier: String, completionHandler: @escaping () -> Void
+    ) -> Bool {
+        guard let scheduler = BackgroundManagers[identifier] else { return false }
+        let handler = CompletionHandler(completionHandler)
+        // owner: none; the task ends within the time that the system gives.
+        Task { await scheduler.woken { handler.call() } }
+        return true
+    }
+
+    /// As ``handleBackgroundEvents(_:completionHandler:)``, for a scene's `backgroundTask(.urlSession(identifier))`: returns
+    /// when the system may suspend the app.
+    public func finishBackgroundEvents() async { await scheduler?.woken {} }
+}
+
+/// A handler of the system, which belongs to the main thread.
+@MainActor private final class CompletionHandler {
+    let call: () -> Void
+
+    init(_ call: @escaping () -> Void) { self.call = call }
+}

@@ -1,0 +1,292 @@
+import FerryCore
+import FerryEngine
+import Synchronization
+import SystemPackage
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// The leases of the system's session, while the list is open.
+///
+///     event of the session ─► arrived ─► pump: places of the leased downloads, HandoverKeeper.settle ─► splice, report
+///     launch ─► isHeld: a run of a download with leases is put back until they have ended, or for a while
+extension Scheduler {
+    /// The directory of leases and landed files, in the state directory.
+    private static let directory = "handover"
+    /// How long a download in the foreground waits for tasks that are nearly done.
+    static let holdLimit: Duration = .seconds(30)
+    /// How often a download whose file has landed is looked at again.
+    private static let landedInterval: Duration = .seconds(1)
+
+    /// Makes the session again and reads the leases; `nil` without a session, or if they cannot be read.
+    func openKeeper(at place: String) async -> HandoverKeeper? {
+        if let keeper = state.withLock({ $0.handover.keeper }) { return keeper }
+        guard let transfer = configuration.backgroundTransfer, let session = makeSession(transfer) else { return nil }
+        do throws(DownloadError) {
+            let fileSystem = await withFiles { $0 }
+            return try await HandoverKeeper.open(
+                session, landing: LandingDirectory(FilePath(place).appending(Self.directory)), fileSystem: fileSystem,
+                manager: keeperManager(fileSystem))
+        } catch {
+            complain(error)
+            return nil
+        }
+    }
+
+    private func keeperManager(_ fileSystem: any FileSystem) -> HandoverKeeper.Manager {
+        let clock = clock
+        return HandoverKeeper.Manager(
+            open: { [weak self] id throws(DownloadError) in
+                guard let place = self?.state.withLock({ $0.handover.places[id] }) else {
+                    throw DownloadError(.internal, "where \(id) is has not been read")
+                }
+                return try place.open(id, fileSystem)
+            },
+            exclusively: { [weak self] id, splice in await self?.spliceAlone(id, splice) ?? .postponed },
+            report: { [weak self] end throws(DownloadError) in try await self?.ended(end) },
+            failed: { [weak self] _, error in self?.complain(error) },
+            arrived: { [weak self] in self?.pumpHandover() }, now: { clock.now() }, date: { clock.date() })
+    }
+
+    // MARK: Executing
+
+    /// Executes what the keeper has to do; returns at once.
+    func pumpHandover() {
+        state.withLock { state in
+            guard state.phase == .open, state.handover.keeper != nil else { return }
+            state.handover.isDue = true
+            guard state.handover.pump == nil else { return }
+            // owner: state.handover, awaited in suspend and shutdown.
+            state.handover.pump = Task { [weak self] in
+                while let self, self.takeDue() { await self.settleHandover() }
+            }
+        }
+    }
+
+    private func takeDue() -> Bool {
+        state.withLock { state in
+            defer { state.handover.isDue = false }
+            let isDue = state.handover.isDue && !Task.isCancelled
+            if !isDue { state.handover.pump = nil }
+            return isDue
+        }
+    }
+
+    /// Executes what the keeper has to do.
+    func settleHandover() async {
+        let (keeper, isNew) = state.withLock { state in
+            defer { state.handover.isNew = false }
+            return (state.handover.keeper, state.handover.isNew)
+        }
+        guard let keeper else { return }
+        let ids = Set(keeper.leases.map(\.download))
+        await readPlaces(of: ids)
+        // After an error the rest waits for the next event.
+        do throws(DownloadError) {
+            if isNew {
+                for id in ids { keeper.retried(id) }
+                try await keeper.compare()
+            }
+            try await keeper.settle()
+        } catch { complain(error) }
+        release()
+    }
+
+    /// Reads where the parts of leased downloads are.
+    func readPlaces(of ids: Set<DownloadID>) async {
+        guard let rows = try? await store?.rows(ids.sorted { $0.rawValue < $1.rawValue }) else { return }
+        let places = Dictionary(rows.map { ($0.id, HandoverPlace($0)) }) { first, _ in first }
+        state.withLock { $0.handover.places = places }
+    }
+
+    /// Calls the body while no run and no action uses the download's files.
+    private func spliceAlone(_ id: DownloadID, _ body: @Sendable () async -> SpliceResult) async -> SpliceResult {
+        guard let store else { return .postponed }
+        let live: LiveDownload?
+        do throws(DownloadError) { live = try await self.live(id, in: store) } catch { return .postponed }
+        guard let live else { return .ended(.withdrawn) }
+        await live.lock.acquire()
+        defer { live.lock.release() }
+        if live.isClosed || !live.current.actions.contains(.cancel) { return .ended(.withdrawn) }
+        let isFree = state.withLock { state in
+            guard state.queue.run(of: id) == nil else { return false }
+            _ = state.queue.hold(id)
+            return true
+        }
+        guard isFree else { return .postponed }
+        let result = await body()
+        state.withLock { $0.queue.take(.settle, of: id) }
+        updates.notify()
+        reschedule()
+        return result
+    }
+
+    /// Stores and reports the end of a lease.
+    private func ended(_ end: LeaseEnd) async throws(DownloadError) {
+        let id = end.lease.download
+        guard let store, let row = try await store.row(id) else { return }
+        var fields: [RowField] = []
+        switch end.outcome {
+        case .claimed, .repeated:
+            if let held = await withFiles({ HandoverPlace(row).held(by: id, $0) }) {
+                fields.append(.progress(completedBytes: held.completedBytes, totalBytes: held.totalBytes))
+                known(id)?.fetched(held.completedBytes, of: held.totalBytes)
+            }
+        case .refused, .takenBack, .stopped, .failed, .lost, .withdrawn: break
+        }
+        // All leases of one suspension are one attempt.
+        if end.outcome.isAttempt, !row.state.isFinal, state.withLock({ $0.handover.attempted.insert(id).inserted }) {
+            fields.append(.attempts(row.attempts + 1, retryAt: row.retryAt))
+        }
+        if !fields.isEmpty { try await commit([.update(id, fields)]) }
+        if let phrase = end.outcome.phrase { happened(.note(.phrase(phrase)), to: id) }
+        told(id)
+    }
+
+    // MARK: Runs of leased downloads
+
+    /// Returns until when a run has to wait for the system; `nil` if it need not.
+    ///
+    /// A lease is no claim, so a run that does not wait does no harm: what it has fetched when the file lands is not
+    /// written again.
+    func holdForLeases(_ id: DownloadID) -> Duration? {
+        let until: Duration? = state.withLock { state in
+            guard let keeper = state.handover.keeper else { return nil }
+            let (any, landed) = keeper.leases(of: id)
+            guard any else { return nil }
+            let now = clock.now()
+            var until = now + Self.holdLimit
+            if let since = state.handover.foregroundSince { until = since + Self.holdLimit }
+            if landed { until = now + Self.landedInterval }
+            guard until > now else { return nil }
+            state.handover.held.insert(id)
+            return until
+        }
+        if until != nil { pumpHandover() }
+        return until
+    }
+
+    /// Lets downloads run whose leases have ended.
+    private func release() {
+        let isChanged = state.withLock { state in
+            guard let keeper = state.handover.keeper else { return false }
+            let free = state.handover.held.filter { !keeper.leases(of: $0).any }
+            for id in free { state.queue.take(.wake, of: id) }
+            state.handover.held.subtract(free)
+            return !free.isEmpty
+        }
+        if isChanged { reschedule() }
+    }
+
+    /// A run has ended: files that have landed meanwhile can be spliced.
+    func retryLanded(_ id: DownloadID) {
+        guard let keeper = state.withLock({ $0.handover.keeper }), keeper.leases(of: id).any else { return }
+        keeper.retried(id)
+        pumpHandover()
+    }
+
+    /// The user has paused the download: the system stops too.
+    func takeBackLeases(of id: DownloadID) {
+        guard let keeper = state.withLock({ $0.handover.keeper }), keeper.leases(of: id).any else { return }
+        keeper.takeBack(id)
+        pumpHandover()
+    }
+
+    /// The download has ended, or begins anew: what the system has of it is not wanted.
+    func withdrawLeases(of id: DownloadID) {
+        guard let keeper = state.withLock({ $0.handover.keeper }), keeper.leases(of: id).any else { return }
+        keeper.withdrew(id)
+        pumpHandover()
+    }
+
+    // MARK: Handing over
+
+    /// The most downloads of one handover, which has at most a hundred tasks.
+    private static let maxCandidates = 400
+
+    /// Leases what is missing of the running and waiting downloads to the system, and tells those that stay why. The runs
+    /// have ended.
+    ///
+    /// - Parameter answered: What the runs have learned.
+    func handOver(_ answered: [DownloadID: DownloadDriver.Answered]) async {
+        guard let keeper = state.withLock({ $0.handover.keeper }), let store else { return }
+        let entries = state.withLock { $0.queue.entries.filter { !$1.state.isParked && !$1.state.isLeaving } }
+        let ids = entries.sorted { ($0.value.key, $0.key.rawValue) < ($1.value.key, $1.key.rawValue) }.map(\.key)
+        guard let rows = try? await store.rows(Array(ids.prefix(Self.maxCandidates))) else { return }
+        var refusals: [DownloadID: HandoverRefusal] = [:]
+        var candidates: [HandoverCandidate] = []
+        for row in rows where row.state.mayBeHandedOver {
+            let needs = entries[row.id].map { NetworkNeeds(lane: Int($0.lane)) } ?? NetworkNeeds()
+            do throws(HandoverRefusal) {
+                if let candidate = try await candidate(row, answered[row.id], needs) { candidates.append(candidate) }
+            } catch { refusals[row.id] = error }
+        }
+        var random = SystemRandomNumberGenerator()
+        do throws(DownloadError) {
+            try await keeper.compare()
+            refusals.merge(try await keeper.handOver(candidates, using: &random)) { $1 }
+        } catch { complain(error) }
+        tell(refusals)
+    }
+
+    /// Returns the download as the system would go on with it; `nil` if its next run has to settle something first.
+    private func candidate(
+        _ row: CatalogueRow, _ answered: DownloadDriver.Answered?, _ needs: NetworkNeeds
+    ) async throws(HandoverRefusal) -> HandoverCandidate? {
+        let configuration = configuration
+        guard let transfer = configuration.backgroundTransfer else { return nil }
+        let secrets = row.hasSecrets ? try? await vault.secrets(of: row.id) : nil
+        if row.hasSecrets, secrets == nil { throw .obstacle(.credentials) }
+        let request = row.request(with: secrets)
+        guard let source = request.sources.first else { return nil }
+        guard row.part != nil || row.path != nil else { throw .unproven }
+        let record = await withFiles { HandoverPlace(row).record(of: row.id, $0) }
+        let settings = configuration.transfer.with(request.connection)
+        let target: HandoverTarget
+        do throws(HandoverObstacle) {
+            target = try HandoverTarget.choose(
+                for: request, source: source, target: answered?.target,
+                isDirect: answered.map { $0.target == nil } ?? false, settings: settings, now: clock.date())
+        } catch { throw .obstacle(error) }
+        guard let record else { return nil }
+        var candidate = HandoverCandidate(
+            download: row.id, target: target, identity: record.identity, total: record.totalBytes,
+            claimed: RangeSet(pairs: record.claimed) ?? RangeSet())
+        candidate.hasRanges = answered?.hasRanges ?? true
+        candidate.unproven = transfer.fetchesUnproven ? .whole : .wait
+        candidate.needs = needs
+        candidate.notBefore = row.entry.wakeAt.flatMap { $0 > clock.date() ? $0 : nil }
+        candidate.priority = request.priority
+        candidate.accepts = transfer.accepts
+        candidate.obstacles = HandoverObstacle.demands(
+            of: request, settings: settings, url: target.url, total: record.totalBytes,
+            isLimited: configuration.rateLimit != nil,
+            hasBudget: configuration.hostBudget != HostBudget() || configuration.domainBudget != HostBudget())
+        return candidate
+    }
+
+    /// Tells each download once why it stays with the app.
+    private func tell(_ refusals: [DownloadID: HandoverRefusal]) {
+        for (id, refusal) in refusals {
+            guard let phrase = refusal.phrase else { continue }
+            let isNews = state.withLock { state in
+                defer { state.handover.told[id] = phrase }
+                return state.handover.told[id] != phrase
+            }
+            if isNews { happened(.note(.phrase(phrase)), to: id) }
+        }
+    }
+}
+
+extension DownloadState {
+    /// Whether the system may go on with a download in this state.
+    fileprivate var mayBeHandedOver: Bool {
+        switch self {
+        case .downloading, .verifying, .waiting(.slot), .waiting(.network), .waiting(.retry), .waiting(.notBefore): true
+        case .waiting, .paused, .failed, .completed, .cancelled: false
+        }
+    }
+}

@@ -1,0 +1,255 @@
+import FerryCore
+import FerryTesting
+import Foundation
+import HTTPTypes
+import SystemPackage
+import Testing
+
+@testable import Ferry
+@testable import FerryEngine
+
+@Suite("Handing over to the system", .timeLimit(.minutes(30)))
+struct HandingOverTests {
+    private static let resource = Resource(size: 3_000_000, seed: 11)
+
+    /// Begins a download that the server holds after the first megabyte.
+    private func begin(_ shop: Workshop, _ manager: DownloadManager) async throws -> Download {
+        shop.server.serve("/a", Self.resource)
+        shop.server.script("/a", [.stall(after: 1_000_000)])
+        let download = try await manager.download(try shop.single("/a"))
+        await shop.reach(1_000_000, download)
+        return download
+    }
+
+    private func system(_ shop: Workshop) throws -> SystemService { try SystemService(shop, ["/a": Self.resource]) }
+
+    @Test("Handover: what is missing is requested with its validator, and no header or description names a path")
+    func request() async throws {
+        try await Workshop.run { shop in
+            let system = try system(shop)
+            let manager = shop.phone(system) { $0.allowsMeteredNetwork = false }
+            let download = try await begin(shop, manager)
+            await manager.suspend()
+            let request = try #require(system.service.requests.first)
+            #expect(system.service.requests.count == 1)
+            #expect(request.url.text == shop.server.url("/a"))
+            #expect(request.fields[.range] == "bytes=1000000-2999999")
+            #expect(request.fields[.ifRange] == Self.resource.etag)
+            #expect(request.fields[.acceptEncoding] == "identity")
+            // The server is on this machine, whose networks cost nothing.
+            #expect(request.allowsMetered)
+            #expect(request.ticket.hasSuffix(" \(download.id)"))
+            #expect(!request.ticket.contains("/"))
+            await manager.shutdown()
+        }
+    }
+
+    @Test("Handover: bytes that land while the app is suspended are in the file, and the wake ends with its completion")
+    func wake() async throws {
+        try await Workshop.run { shop in
+            let system = try system(shop)
+            let manager = shop.phone(system)
+            let events = manager.events
+            let download = try await begin(shop, manager)
+            await manager.suspend()
+            system.transferAll()
+            await shop.wake(manager, system)
+            #expect(download.status.state == .completed(.strong))
+            shop.expect(shop.path("a"), is: Self.resource)
+            #expect(shop.asked == ["/a"])
+            #expect(await shop.code { _ = try await manager.downloads() } == .wrongState)
+            await manager.shutdown()
+            #expect(await shop.told(events).filter { if case .completed = $0.kind { true } else { false } }.count == 1)
+        }
+    }
+
+    @Test("Handover: an app that was killed meanwhile is started by the system, and its next start has the event")
+    func relaunch() async throws {
+        try await Workshop.run { shop in
+            let system = try system(shop)
+            let first = shop.phone(system)
+            let id = try await begin(shop, first).id
+            await first.suspend()
+            system.service.set(app: .absent)
+            system.transferAll()
+            let second = shop.phone(system)
+            await shop.wake(second, system)
+            shop.expect(shop.path("a"), is: Self.resource)
+            system.service.set(app: .absent)
+            let third = shop.phone(system)
+            let events = third.events
+            system.service.set(app: .foreground)
+            try await third.activate()
+            #expect(try await third.download(id: id)?.status.state == .completed(.strong))
+            for await event in events {
+                guard case .completed = event.kind else { continue }
+                #expect(event.id == id)
+                break
+            }
+            #expect(shop.asked == ["/a"])
+            for manager in [first, second, third] { await manager.shutdown() }
+        }
+    }
+
+    @Test("Handover: in the foreground a task that has received little is taken back, and the app goes on")
+    func takenBack() async throws {
+        try await Workshop.run { shop in
+            let system = try system(shop)
+            let manager = shop.phone(system)
+            let download = try await begin(shop, manager)
+            await manager.suspend()
+            system.service.set(app: .foreground)
+            try await manager.activate()
+            #expect(system.service.requests.isEmpty)
+            await system.deliver { download.status.state.isFinal }
+            try shop.expect(await download.finished().path, is: Self.resource)
+            #expect(shop.server.traffic.requests(for: "/a").last?.range == "bytes=1000000-2999999")
+            await manager.shutdown()
+        }
+    }
+
+    @Test("Handover: a force quit is neither an attempt nor a crash, and the next start goes on from the same byte")
+    func forceQuit() async throws {
+        try await Workshop.run { shop in
+            let system = try system(shop)
+            for _ in 0..<4 {
+                let manager = shop.phone(system) { $0.maxAttempts = 1 }
+                let download: Download
+                if let listed = try await manager.downloads().first {
+                    download = listed
+                    shop.server.script("/a", [.stall(after: 0)])
+                    try await manager.activate()
+                    await system.deliver { download.status.state == .downloading }
+                } else {
+                    download = try await begin(shop, manager)
+                }
+                await manager.suspend()
+                system.service.forceQuit()
+                system.service.set(app: .foreground)
+            }
+            shop.server.always("/a", .honest)
+            let last = shop.phone(system) { $0.maxAttempts = 1 }
+            try await last.activate()
+            let download = try #require(try await last.downloads().first)
+            await system.deliver { download.status.state.isFinal }
+            try shop.expect(await download.finished().path, is: Self.resource)
+            #expect(shop.server.traffic.requests(for: "/a").last?.range == "bytes=1000000-2999999")
+            await last.shutdown()
+        }
+    }
+
+    @Test("Handover: a file that changed on the server is not joined, and the download says so and starts over")
+    func changed() async throws {
+        try await Workshop.run { shop in
+            let other = Resource(size: 3_000_000, seed: 12)
+            let system = try SystemService(shop, ["/a": other])
+            let manager = shop.phone(system)
+            let events = manager.events
+            let download = try await begin(shop, manager)
+            shop.server.serve("/a", other)
+            await manager.suspend()
+            system.transferAll()
+            system.service.set(app: .foreground)
+            try await manager.activate()
+            await system.deliver { download.status.state.isFinal }
+            try shop.expect(await download.finished().path, is: other)
+            await manager.shutdown()
+            #expect(await notes(events).contains { $0.contains("changed while the app was suspended") })
+        }
+    }
+
+    @Test("Handover: a download with secret headers whose redirects left their origin stays with the app, and says why")
+    func secrets() async throws {
+        try await Workshop.run { shop in
+            let system = try system(shop)
+            let manager = shop.phone(system)
+            let events = manager.events
+            shop.server.serve("/a", Self.resource)
+            shop.server.always("/b", .redirect(to: shop.server.url("/a")))
+            shop.server.script("/a", [.stall(after: 1_000_000)])
+            let name = try #require(HTTPField.Name("X-Key"))
+            let download = try await manager.download(try shop.single("/b") { $0.headers[name] = "secret" })
+            await shop.reach(1_000_000, download)
+            await manager.suspend()
+            #expect(system.service.requests.isEmpty)
+            try await manager.activate()
+            await manager.suspend()
+            await manager.shutdown()
+            // Once, however often the app is suspended.
+            #expect(await notes(events).filter { $0.contains("secret headers") }.count == 1)
+        }
+    }
+
+    @Test("Handover: the target of a redirect to another origin is requested without the secret headers")
+    func signedTarget() async throws {
+        try await Workshop.run { shop in
+            let system = try system(shop)
+            let manager = shop.phone(system)
+            shop.server.serve("/a", Self.resource)
+            let target = shop.server.url("/a").replacingOccurrences(of: "127.0.0.1", with: "localhost") + "?token=1"
+            shop.server.always("/b", .redirect(to: target))
+            shop.server.script("/a", [.stall(after: 1_000_000)])
+            let name = try #require(HTTPField.Name("X-Key"))
+            let download = try await manager.download(try shop.single("/b") { $0.headers[name] = "secret" })
+            await shop.reach(1_000_000, download)
+            await manager.suspend()
+            let request = try #require(system.service.requests.first)
+            #expect(request.url.text == target)
+            #expect(request.fields[name] == nil)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("Handover: a download with a setting that the system ignores stays with the app unless that is permitted")
+    func settings() async throws {
+        try await Workshop.run { shop in
+            let system = try system(shop)
+            let manager = shop.phone(system) { $0.backgroundTransfer?.ignoredSettings = [] }
+            let events = manager.events
+            _ = try await begin(shop, manager)
+            await manager.suspend()
+            #expect(system.service.requests.isEmpty)
+            await manager.shutdown()
+            #expect(await notes(events).contains { $0.contains("its URL is not encrypted") })
+        }
+    }
+
+    @Test("Handover: the settings that may be ignored are the obstacles that may be accepted")
+    func settingNames() {
+        let accepted = HandoverObstacle.allCases.filter(\.mayBeAccepted).map(\.rawValue)
+        #expect(BackgroundTransfer.Setting.allCases.map(\.rawValue) == accepted)
+    }
+
+    @Test("Handover: a paused download is not handed over, and a pause ends its tasks")
+    func paused() async throws {
+        try await Workshop.run { shop in
+            let system = try system(shop)
+            let manager = shop.phone(system)
+            let download = try await begin(shop, manager)
+            try await download.pause()
+            await manager.suspend()
+            #expect(system.service.requests.isEmpty)
+            try await manager.activate()
+            shop.server.script("/a", [.stall(after: 0)])
+            try await download.resume()
+            await shop.reach(download) { $0 == .downloading }
+            await manager.suspend()
+            #expect(system.service.requests.count == 1)
+            // Opened by its first use after another start, which takes nothing back.
+            system.service.set(app: .absent)
+            let next = shop.phone(system)
+            system.service.set(app: .foreground)
+            let listed = try #require(try await next.downloads().first)
+            try await listed.pause()
+            await system.deliver { system.service.requests.isEmpty }
+            await manager.shutdown()
+            await next.shutdown()
+        }
+    }
+
+    private func notes(_ events: AsyncStream<DownloadEvent>) async -> [String] {
+        var notes: [String] = []
+        for await event in events { if case .note(let note) = event.kind { notes.append(note) } }
+        return notes
+    }
+}

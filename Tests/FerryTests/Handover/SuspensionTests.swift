@@ -1,0 +1,108 @@
+import FerryCore
+import FerryTesting
+import Foundation
+import SystemPackage
+import Testing
+
+@testable import Ferry
+@testable import FerryEngine
+
+@Suite("Suspension of a manager", .timeLimit(.minutes(30)))
+struct SuspensionTests {
+    @Test("Suspend: part file, journal and list are unlocked meanwhile, and activate continues from the same byte")
+    func locks() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
+            let manager = shop.kept()
+            let download = try await manager.download(try shop.single("/a"))
+            await shop.reach(1_000_000, download)
+            #expect(throws: (any Error).self) { try shop.checkUnlocked("a") }
+            await manager.suspend()
+            #expect(download.status.state == .waiting(.slot))
+            try shop.checkUnlocked("a")
+            let other = shop.kept { $0.maxConcurrentDownloads = 1 }
+            try await other.download(id: download.id)?.pause()
+            await other.shutdown()
+            // The other process has changed the list.
+            try await manager.activate()
+            #expect(download.status.state == .paused)
+            try await download.resume()
+            try shop.expect(await download.finished().path, is: resource)
+            #expect(shop.server.traffic.requests(for: "/a").last?.range == "bytes=1000000-2999999")
+            await manager.shutdown()
+        }
+    }
+
+    @Test("Suspend: calls throw wrongState meanwhile, sequences go on after it, and a shutdown is final")
+    func calls() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a", "/b"], [.stall(after: 1_000_000)])
+            let manager = shop.kept()
+            let events = manager.events
+            let download = try await manager.download(try shop.single("/a"))
+            await shop.reach(1_000_000, download)
+            await manager.suspend()
+            await manager.suspend()
+            let more = try shop.single("/b")
+            #expect(await shop.code { try await download.pause() } == .wrongState)
+            #expect(await shop.code { _ = try await manager.download(more) } == .wrongState)
+            #expect(await shop.code { _ = try await manager.downloads() } == .wrongState)
+            try await manager.activate()
+            try shop.expect(await download.finished().path, is: resource)
+            await manager.suspend()
+            await manager.shutdown()
+            #expect(await shop.code { try await manager.activate() } == .shutDown)
+            #expect(await shop.told(events).contains { if case .completed = $0.kind { true } else { false } })
+        }
+    }
+
+    @Test("Suspend: before the first use it creates no file, and activate opens the list")
+    func unopened() async throws {
+        try await Workshop.run { shop in
+            let manager = shop.kept()
+            await manager.suspend()
+            #expect(shop.names == [])
+            #expect(await shop.code { _ = try await manager.downloads() } == .wrongState)
+            try await manager.activate()
+            #expect(try await manager.downloadCount == 0)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("Suspend: a list in memory rests and goes on")
+    func inMemory() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
+            let manager = shop.manager()
+            let download = try await manager.download(try shop.single("/a"))
+            await shop.reach(1_000_000, download)
+            await manager.suspend()
+            try shop.checkUnlocked("a")
+            try await manager.activate()
+            try shop.expect(await download.finished().path, is: resource)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("Suspend: an app that is killed three times while suspended has not crashed, and its download goes on")
+    func kills() async throws {
+        try await AppHome.run { home in
+            let resource = Resource(size: 3_000_000, seed: 5)
+            home.server.serve("/a", resource)
+            for launch in 0..<3 {
+                home.server.script("/a", [.stall(after: 200_000)])
+                let app = try home.app(limit: 1)
+                if launch == 0 { try await app.ask("add", ["id": "a", "url": home.server.url("/a")]) }
+                try await app.ask("activate")
+                try await app.ask("wait", ["id": "a", "state": "downloading"])
+                try await app.ask("suspend")
+                await app.kill()
+            }
+            home.server.always("/a", .honest)
+            let last = try home.app(limit: 1)
+            try await last.ask("wait", ["id": "a", "state": "completed"])
+            try await last.close()
+            home.shop.expect(home.directory + "/a", is: resource)
+        }
+    }
+}
