@@ -483,7 +483,8 @@ public protocol URLSessionDownloadDelegate: URLSessionTaskDelegate {
 }
 open class URLSession: NSObject, @unchecked Sendable {
     public init(
-        configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?, delegateQueue queue: OperationQueue?
+        configuration: URLSessionConfiguration, delegate: (any URLSessionDelegate)?,
+        delegateQueue queue: OperationQueue?
     ) {}
     open func downloadTask(with request: URLRequest) -> URLSessionDownloadTask { fatalError() }
     open func getAllTasks(completionHandler: @escaping @Sendable ([URLSessionTask]) -> Void) {}

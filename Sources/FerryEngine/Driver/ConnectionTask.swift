@@ -297,7 +297,7 @@ struct ConnectionTask {
 extension DownloadDriver {
     /// Begins a connection.
     func open(_ id: ConnectionID) {
-        if transfer.goesOn() { report(.state(.downloading)) }
+        if transfer.backOffEnded() { report(.state(.downloading)) }
         tasks.add(id) {
             // owner: tasks, awaited in drain.
             Task(executorPreference: loop) {

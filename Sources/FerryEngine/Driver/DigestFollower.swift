@@ -6,7 +6,7 @@ import SystemPackage
 final class DigestFollower: Sendable {
     private struct State {
         var digest: PrefixDigest?
-        /// The part file that the digest reads, and the number of its opening.
+        /// The part file that the digest reads, and its ``PartSession/reopenings`` when the digest was started.
         var session: PartSession?
         var reopenings = 0
         /// The value of ``Transfer/timesForgotten`` when the digest was started.

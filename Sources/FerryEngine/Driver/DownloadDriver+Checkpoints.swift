@@ -56,7 +56,7 @@ extension DownloadDriver {
         await drain()
         do throws(DownloadError) {
             // The machine may already have reported completion; the next run starts from the claims.
-            guard !wasComplete, let session = transfer.part else { throw damage }
+            guard !wasComplete, let session = transfer.openPart else { throw damage }
             try await files.run { disk throws(DownloadError) in try session.reopen(disk) }
             report(.event(.note(Reason(.openedAnew, damage.reason))))
         } catch { fail(error) }

@@ -15,7 +15,7 @@ extension DownloadDriver {
         let file = [response.url] + sources
         // owner: tasks, awaited in drain.
         let task = Task(executorPreference: loop) {
-            guard let entry = await self.description(of: file, in: document),
+            guard let entry = await self.description(of: file, in: document), !Task.isCancelled,
                 self.transfer.described(by: entry, since: beginning)
             else { return }
             self.report(.event(.note(Reason(.describedBy, document.redacted))))

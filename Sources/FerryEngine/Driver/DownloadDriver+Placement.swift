@@ -33,7 +33,7 @@ extension DownloadDriver {
         await lock.acquire()
         defer { lock.release() }
         // Without a reason an earlier response broke before its first byte.
-        if let reason { try setAside(reason, disk) } else { try forgetOutgoing(disk) }
+        if let reason { try setAside(reason, disk) } else { try forget(disk) }
         switch try await choosePlace(for: representation, url: url, disk) {
         case .write(let place):
             transfer.set(place)
@@ -63,6 +63,7 @@ extension DownloadDriver {
         let total = representation.identity.totalBytes
         target.answered(contentType: representation.identity.contentType)
         if case .stream(let descriptor) = request.destination {
+            // A stream begins again only if none of its bytes has been written.
             let stream = StreamSink(descriptor)
             try await lookUpChecksum(for: names(of: representation, url: url))
             stream.follow(transfer.digestToCheck?.algorithm)
@@ -301,21 +302,18 @@ extension DownloadDriver {
     /// lock.
     private func setAside(_ reason: Reason, _ disk: Disk) throws(DownloadError) {
         report(.event(.restarted(reason: reason)))
+        transfer.happened(.restarted(reason: "\(reason)"), at: environment.clock.date())
+        transfer.leavePlace()
         let backup = try transfer.outgoing?.sink.setAside(reason, for: asideOwner(), disk)
         if let backup { target.replaces(backup) }
         transfer.set(nil)
     }
 
-    /// Removes the place of a response that broke before its first byte, which frees its name.
-    private func forgetOutgoing(_ disk: Disk) throws(DownloadError) {
-        try transfer.outgoing?.sink.discard(disk)
-        transfer.set(nil)
-    }
-
-    /// Removes the part file, which is of no use any more.
+    /// Removes the part file, which is of no use any more, and frees its name.
     func forget(_ disk: Disk) throws(DownloadError) {
         transfer.leavePlace()
-        try forgetOutgoing(disk)
+        try transfer.outgoing?.sink.discard(disk)
+        transfer.set(nil)
     }
 
     /// Performs a restart that the machine ordered before any response. Returns whether it succeeded.
@@ -323,11 +321,12 @@ extension DownloadDriver {
         await lock.acquire()
         defer { lock.release() }
         do throws(DownloadError) {
-            transfer.leavePlace()
             try await files.run { [self] disk throws(DownloadError) in try setAside(reason, disk) }
             transfer.restarted()
             return true
         } catch {
+            // What is there is claimed once more before the run ends.
+            if let place = transfer.outgoing { transfer.set(place) }
             fail(error)
             return false
         }

@@ -22,7 +22,7 @@ extension DownloadDriver {
         let pieces = request.pieces ?? transfer.digest.describedPieces
         var finalProof = proof
         // Pieces are compared on the disk.
-        if pieces != nil, expected == nil { try await spill() }
+        if pieces != nil, expected == nil, case .memory? = transfer.place { try await spill() }
         switch transfer.place {
         case nil: throw DownloadError(.internal, "nothing was stored")
         case .examined(let file): return try await finish(file.existing, expected)

@@ -251,11 +251,10 @@ package final class DownloadDriver: Sendable {
     /// Reports the machine's events.
     private func announce(at now: Duration) async {
         let date = environment.clock.date()
-        let (events, received, session) = transfer.takeNews()
+        let (events, received) = transfer.takeNews(at: date)
         // Here, once for many pieces.
         environment.metrics.received(received)
         for event in events {
-            session?.append(event.kind)
             report(.event(event))
             guard case .retrying(_, let delay, _) = event.kind else { continue }
             transfer.backsOff()

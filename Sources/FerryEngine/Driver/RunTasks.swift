@@ -8,8 +8,8 @@ final class RunTasks: Sendable {
     private struct State {
         var connections: [ConnectionID: Task<Void, Never>] = [:]
         var checkpoint: Task<Void, Never>?
-        /// Reads the document that describes the file.
-        var description: Task<Void, Never>?
+        /// Read the documents that describe the file: all but the last are cancelled.
+        var descriptions: [Task<Void, Never>] = []
     }
 
     /// Adds the task of a connection, which `begin` makes: it may end before this returns.
@@ -22,25 +22,25 @@ final class RunTasks: Sendable {
 
     func set(checkpoint task: Task<Void, Never>) { state.withLock { $0.checkpoint = task } }
 
-    /// Replaces the task that reads a document, and cancels the one before.
+    /// Cancels the tasks that read documents, and adds one.
     func set(description task: Task<Void, Never>?) {
         let before = state.withLock { state in
-            defer { state.description = task }
-            return state.description
+            defer { if let task { state.descriptions.append(task) } }
+            return state.descriptions
         }
-        before?.cancel()
+        for task in before { task.cancel() }
     }
 
     /// Cancels all that wait for servers, and returns once these and the checkpoint have ended.
     func drain() async {
         let (connections, checkpoint) = state.withLock { (Array($0.connections.values), $0.checkpoint) }
         for connection in connections { connection.cancel() }
-        state.withLock { $0.description }?.cancel()
+        set(description: nil)
         for connection in connections { await connection.value }
         // The last response of a connection may have begun another one.
-        let description = state.withLock { $0.description }
-        description?.cancel()
-        await description?.value
+        let descriptions = state.withLock { $0.descriptions }
+        for task in descriptions { task.cancel() }
+        for task in descriptions { await task.value }
         await checkpoint?.value
     }
 }

@@ -84,23 +84,25 @@ final class ReadLimit: Sendable {
     }
 
     func begin() {
-        state.withLock { $0 = .unlimited }
-        changed()
+        state.withLock { state in
+            state = .unlimited
+            note(throttle.rate, &state)
+        }
     }
 
     /// The rate of the throttle has changed.
-    func changed() { note(throttle.rate) }
+    func changed() { state.withLock { note(throttle.rate, &$0) } }
 
     func end() {
-        note(nil)
-        state.withLock { $0 = .idle }
+        state.withLock { state in
+            note(nil, &state)
+            state = .idle
+        }
     }
 
-    private func note(_ rate: ByteCount?) {
-        state.withLock { state in
-            if state == .idle || state == .unlimited && rate == nil { return }
-            state = rate == nil ? .unlimited : .limited
-            environment.note(limitOf: throttle, isRunning: rate != nil)
-        }
+    private func note(_ rate: ByteCount?, _ state: inout Reading) {
+        if state == .idle || state == .unlimited && rate == nil { return }
+        state = rate == nil ? .unlimited : .limited
+        environment.note(limitOf: throttle, isRunning: rate != nil)
     }
 }

@@ -3,6 +3,12 @@ import HTTPTypes
 import Synchronization
 import SystemPackage
 
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
+
 /// What a run knows of its file while it is fetched, under one lock: the machine that makes every decision, where the bytes
 /// go, the links that lead to the file, and the digests that it must have.
 ///
@@ -103,7 +109,7 @@ final class Transfer: Sendable {
 
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Whether the machine has given up.
+    /// Whether the machine opens no connection any more.
     var hasFailed: Bool { state.withLock { $0.machine.phase == .ended } }
 
     // MARK: Ticks
@@ -134,19 +140,26 @@ final class Transfer: Sendable {
         state.withLock { $0.machine.observed(processor, rateLimit: rateLimit, at: now) }
     }
 
-    /// Returns the machine's new events, the bytes that have arrived since the last call, and the part file whose journal
-    /// gets the events.
-    func takeNews() -> (events: [LocalizedEvent], received: ByteCount, session: PartSession?) {
-        state.withLock { state in (state.machine.drainEvents(), state.takeBytes(), state.storage.session) }
+    /// Returns the machine's new events, and the bytes that have arrived since the last call. The next record of the journal
+    /// gets the events too.
+    func takeNews(at date: Date) -> (events: [LocalizedEvent], received: ByteCount) {
+        state.withLock { state in
+            let events = state.machine.drainEvents()
+            for event in events { state.storage.append(event.kind, at: date) }
+            return (events, state.takeBytes())
+        }
     }
+
+    /// Adds an event that did not come from the machine to the next record of the journal.
+    func happened(_ event: DownloadEvent.Kind, at date: Date) { state.withLock { $0.storage.append(event, at: date) } }
 
     func takeReceivedBytes() -> ByteCount { state.withLock { $0.takeBytes() } }
 
     /// The manager was told that the download waits.
     func backsOff() { state.withLock { $0.isBackingOff = true } }
 
-    /// Returns whether the manager has to be told that the download goes on.
-    func goesOn() -> Bool {
+    /// A connection is opened. Returns whether the manager has to be told that the download waits no longer.
+    func backOffEnded() -> Bool {
         state.withLock { state in
             defer { state.isBackingOff = false }
             return state.isBackingOff
@@ -325,7 +338,8 @@ final class Transfer: Sendable {
 
     func waitsForPermit(_ id: ConnectionID) { state.withLock { $0.machine.waitsForPermit(id) } }
 
-    /// Gives up one of several connections to each of the sources that `isCrowded` tells.
+    /// Gives up one of several connections in the middle of its response, if `isCrowded` tells that other downloads wait for
+    /// the host of a source: the segment of a slow server may take minutes.
     func makeRoom(at now: Duration, where isCrowded: (Int) -> Bool) {
         let crowded = state.withLock { $0.machine.sourcesInUse }.filter(isCrowded)
         if !crowded.isEmpty { state.withLock { $0.machine.makeRoom(at: crowded, now: now) } }
@@ -404,8 +418,11 @@ final class Transfer: Sendable {
         var placement: SegmentPlanner.Placement?
         /// The place of the file to which the placement belongs.
         var place: Place?
+        /// Whether the machine has commands.
         var wantsTick = false
+        /// Whether the next piece must wait for a checkpoint.
         var mustWait = false
+        /// Whether the free space must be looked at.
         var mustLook = false
         /// Whether the rest of the range belongs to another connection now; `nil` if something is to be awaited first.
         var mustCut: Bool?
@@ -413,7 +430,9 @@ final class Transfer: Sendable {
         var isAwaited = false
     }
 
-    /// A piece of `count` bytes has arrived. Allocates nothing, like the next three.
+    // The next four are called for each piece, and allocate nothing.
+
+    /// A piece of `count` bytes has arrived.
     func arrived(_ count: Int, on id: ConnectionID, isLimited: Bool) -> Step {
         state.withLock { state in
             let now = now
@@ -522,7 +541,7 @@ final class Transfer: Sendable {
 
     /// Returns whether the failed write or sync will be mended.
     func mends(_ error: FileError) -> Bool {
-        state.withLock { $0.faults.mends(error, ofPart: $0.storage.part != nil) }
+        state.withLock { $0.faults.mends(error, ofPart: $0.storage.openPart != nil) }
     }
 
     /// The part file is about to be opened again. Returns whether the file was complete.
@@ -556,13 +575,16 @@ final class Transfer: Sendable {
     var place: Place? { state.withLock { $0.storage.place } }
     var part: PartSession? { state.withLock { $0.storage.part } }
 
+    /// The part file that is open, also while another representation takes its place.
+    var openPart: PartSession? { state.withLock { $0.storage.openPart } }
+
     /// The place of the file before, until it is set aside.
     var outgoing: Place? { state.withLock { $0.storage.outgoing } }
 
     /// The record of the newest part file, also of one that was given up.
     var lastRecord: JournalRecord? { state.withLock { $0.storage.session?.record ?? $0.storage.earlier } }
 
-    /// The content is to be given up.
+    /// The content is to be given up. Without a place nothing changes.
     func leavePlace() { state.withLock { $0.storage.leave() } }
 
     /// The file has this place, or needs none.
@@ -677,7 +699,7 @@ final class Transfer: Sendable {
         }
     }
 
-    /// Adds a reader. Returns `nil` before existing files have been examined, and after the end.
+    /// Adds a reader. There is no identifier before existing files have been examined, and after the end of the run.
     func addReader(of range: Range<ByteCount>) -> (id: ReaderID?, isOver: Bool) {
         state.withLock { state in
             (state.startedAt == nil || state.isOver ? nil : state.machine.readers.add(range), state.isOver)
@@ -824,13 +846,27 @@ extension Transfer {
     fileprivate struct Storage {
         private(set) var place: Place?
         private(set) var outgoing: Place?
-        /// The newest part file, also one that was given up: its events go on in the next one.
+        /// The newest part file, also one that was given up: the journal of the next one gets its events.
         private(set) var session: PartSession?
-        /// The record of a part file that was given up before the run.
+        /// The record that was found before the run; it counts while there is no session.
         private(set) var earlier: JournalRecord?
 
         /// The part file that is written.
         var part: PartSession? { if case .part(let session)? = place { session } else { nil } }
+
+        /// The part file that is open.
+        var openPart: PartSession? {
+            switch place ?? outgoing {
+            case .part(let session)?: session
+            case .memory(let memory)?: memory.successor
+            default: nil
+            }
+        }
+
+        /// Adds an event to the next record.
+        mutating func append(_ event: DownloadEvent.Kind, at date: Date) {
+            if let session { session.append(event, at: date) } else { earlier?.append(event, at: date) }
+        }
 
         mutating func prepared(_ place: Place?, _ record: JournalRecord?) {
             earlier = record

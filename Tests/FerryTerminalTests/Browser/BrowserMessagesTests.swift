@@ -34,7 +34,7 @@ import Testing
         try request.checkValues()
     }
 
-    @Test("BrowserLink: the user and the password in a tab's address are not stored with the download, nor sent as the referrer")
+    @Test("BrowserLink: the user and the password in the address of a tab are neither stored nor sent as the referrer")
     func userInfo() async throws {
         var link = BrowserLink(url: try DownloadURL("https://example.com/f"))
         (link.page, link.referer) = ("https://me:sesame@example.com/p?q=1", "https://me:sesame@example.com/p")

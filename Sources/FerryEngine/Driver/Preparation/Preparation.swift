@@ -270,6 +270,7 @@ struct Preparation {
     ) throws(DownloadError) {
         report(.event(.restarted(reason: reason)))
         try session.resume(with: record, isRetracted: false)
+        session.append(.restarted(reason: "\(reason)"), at: environment.clock.date())
         found.backup = try session.setAside(reason, for: owner(record), disk) ?? .none
         found.record = session.record
         self.session = nil

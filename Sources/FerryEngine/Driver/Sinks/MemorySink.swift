@@ -38,6 +38,9 @@ final class MemorySink: Sink {
     /// The bytes so far; empty after the move to a part file.
     var bytes: [UInt8] { state.withLock { $0.bytes } }
 
+    /// The part file that has the bytes now; `nil` before the move.
+    var successor: PartSession? { state.withLock { $0.successor } }
+
     var isRewritable: Bool { true }
 
     func write(_ bytes: UnsafeRawBufferPointer, at offset: ByteCount, _ disk: Disk?) throws(FileError) -> Bool {

@@ -11,9 +11,9 @@ import SystemPackage
 /// A part file and its journal, both locked by this process, from the first byte to the published file.
 ///
 /// ```
-/// create ─┐          ┌─ checkpoint: sync, then claim        ┌─► publish ─► removeRest
-/// adopt  ─┼─► write ─┼─ retract: the journal, then the file ┼─► setAside (the backup)
-/// resume ─┘          └─ reopen: after a fault of the disk   └─► discard, close
+/// create ─┐                ┌─ checkpoint: sync, then claim        ┌─► publish ─► removeRest
+/// adopt  ─┼──────► write ──┼─ retract: the journal, then the file ┼─► setAside (the backup)
+/// init ─► resume           └─ reopen: after a fault of the disk   └─► discard, close
 /// ```
 /// It owns what the journal says: each record is made here, from the last one and a ``JournalStatement`` of the run.
 /// Invariants: a record claims only bytes whose writes returned before a sync that began afterwards; a byte that may
@@ -198,8 +198,10 @@ final class PartSession: Sink {
         return nil
     }
 
-    /// Takes what the next run may believe of the journal. Claims that it must not believe are retracted before any byte
-    /// changes: the next write would hide that the file had been truncated.
+    /// Takes what this run may believe of the journal that it has opened.
+    ///
+    /// - Parameter isRetracted: Whether the record claims less than the journal. The rest is retracted before any byte
+    ///   changes: the next write would hide that the file had been truncated.
     func resume(with record: JournalRecord, isRetracted: Bool) throws(DownloadError) {
         state.withLock { $0.record = record }
         guard isRetracted else { return }
@@ -260,10 +262,7 @@ final class PartSession: Sink {
     }
 
     /// Adds an event to the next record.
-    func append(_ event: DownloadEvent.Kind) {
-        let date = environment.clock.date()
-        state.withLock { $0.record.append(event, at: date) }
-    }
+    func append(_ event: DownloadEvent.Kind, at date: Date) { state.withLock { $0.record.append(event, at: date) } }
 
     func checkpoint(_ statement: JournalStatement, _ disk: Disk) throws(ClaimFailure) -> Bool {
         var record = next(statement)
@@ -354,7 +353,6 @@ final class PartSession: Sink {
     func setAside(
         _ reason: Reason, for owner: BackupPair.Owner, _ disk: Disk
     ) throws(DownloadError) -> Prepared.Backup? {
-        append(.restarted(reason: "\(reason)"))
         let aside = BackupPair(paths, fileSystem: disk.fileSystem, syncs: syncs)
         do throws(FileError) {
             if try aside.isFree(for: owner) {

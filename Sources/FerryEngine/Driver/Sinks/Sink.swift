@@ -11,8 +11,8 @@ import SystemPackage
 /// | ``StreamSink`` | nowhere: another program has them | lost |
 /// | ``ExaminedFile`` | in an existing file, which is compared and never written | as they were |
 ///
-/// Connections write to disjoint ranges, and may do so at the same time. All other changes of a run's sinks exclude each
-/// other by ``DownloadDriver/lock``.
+/// Connections write to disjoint ranges, and may do so at the same time. All other calls of a run exclude each other by
+/// ``DownloadDriver/lock``, or come after all connections have ended.
 protocol Sink: AnyObject, Sendable {
     /// Whether bytes that were written can be fetched and written again.
     var isRewritable: Bool { get }
@@ -30,8 +30,9 @@ protocol Sink: AnyObject, Sendable {
     /// Returns once no later run counts a byte that the statement leaves out.
     func retract(to statement: JournalStatement, _ disk: Disk) throws(DownloadError)
 
-    /// Gives up the content because the server has another file now. Returns the backup that the new file replaces; `nil`
-    /// if there was nothing to keep.
+    /// Gives up the content because the server has another file now. Returns the backup that the new file replaces, which
+    /// is ``Prepared/Backup/none`` if that of another download is in the way; `nil` if there was nothing to keep, so that an
+    /// earlier backup stays the one.
     ///
     /// - Parameter owner: The downloads whose backup may be replaced.
     func setAside(
