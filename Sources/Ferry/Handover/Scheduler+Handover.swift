@@ -93,6 +93,7 @@ extension Scheduler {
             try await keeper.settle()
         } catch { complain(error) }
         release()
+        updates.notify()
     }
 
     /// Reads where the parts of leased downloads are.

@@ -126,7 +126,7 @@ extension Scheduler {
             await withTaskGroup(of: Void.self) { group in
                 group.addTask {
                     await isSpliced.wait()
-                    await self.awaitComplete()
+                    await self.awaitComplete(keeper)
                 }
                 group.addTask { [clock] in
                     try? await clock.sleep(for: Self.wakeLimit)
@@ -156,15 +156,17 @@ extension Scheduler {
         return state.withLock { $0.handover.keeper }
     }
 
-    /// Waits until the downloads all of whose bytes are there have been published, or the task is cancelled.
-    private func awaitComplete() async {
+    /// Waits until all files that have landed are spliced and their ends stored, and the downloads all of whose bytes are there
+    /// have been published, or the task is cancelled. A run that has just begun postpones a splice until it is put back.
+    private func awaitComplete(_ keeper: HandoverKeeper) async {
         while !Task.isCancelled {
             let seen = updates.count
             let ids = state.withLock { state in
                 state.phase == .open ? state.queue.entries.filter { !$1.state.isParked }.map(\.key) : []
             }
+            let isBusy = keeper.isDue || ids.contains { keeper.leases(of: $0).landed }
             guard let rows = try? await store?.rows(ids),
-                rows.contains(where: { $0.totalBytes != nil && $0.completedBytes == $0.totalBytes })
+                isBusy || rows.contains(where: { $0.totalBytes != nil && $0.completedBytes == $0.totalBytes })
             else { return }
             await updates.wait(after: seen)
         }

@@ -73,9 +73,9 @@ package struct HandoverMachine: Sendable {
         entries.values.contains { $0.lease.download == download }
     }
 
-    /// Whether a file of a download has landed that can be spliced now.
+    /// Whether a file of a download has landed that waits to be spliced.
     package func hasLanded(_ download: DownloadID) -> Bool {
-        entries.values.contains { $0.lease.download == download && $0.stage == .landed }
+        entries.values.contains { $0.lease.download == download && ($0.stage == .landed || $0.stage == .postponed) }
     }
 
     /// Returns the lease that a file which is landing is for; `nil` if the file is not wanted.
