@@ -141,11 +141,14 @@ CASES = [
     Case("a list in the daemon", [
         ["add", "-i", "list", "-d", "{dir}", "-x", "1", "--retries", "0"], ["watch", "all"], ["list", "--json"], ["stop"]],
         files={"list": LIST}, ignored=("watch",)),
+    Case("the gateway of a daemon that has none", [
+        ["gateway"], ["add", "--paused", URL, "-d", "{dir}"], ["gateway"], ["gateway", "list", "--json"], ["gateway", "verify"],
+        ["gateway", "purge"], ["gateway", "purge", "--all", "--yes"], ["stop"]]),
     Case("a set in the daemon", [["sync", "--daemon", "{site}/", "{dir}/set"], ["until", "complete", "sets"], ["stop"]]),
     # The rest.
     *(Case(f"help {name}", [[*name.split(), "--help"]]) for name in (
         "", "get", "plan", "aria2c", "sync", "verify", "repair", "sets", "add", "list", "show", "watch", "pause", "resume",
-        "cancel", "restart", "remove", "clear", "move", "set", "relocate", "web", "browser", "fleet", "fleet init", "fleet add",
+        "cancel", "restart", "remove", "clear", "move", "set", "relocate", "web", "browser", "gateway", "fleet", "fleet init", "fleet add",
         "fleet status", "fleet results", "fleet host", "fleet retry", "fleet pause", "fleet resume", "fleet drain",
         "fleet remove", "work", "serve", "status", "stop", "logs", "service", "doctor", "browser-host", "start-commands")),
     Case("usage", [["get"], ["get", "--nonsense", URL], ["nonsense"], ["get", "-x", "many", URL], ["--version"],
