@@ -1,3 +1,5 @@
+import FerryCore
+
 /// Bounds of a JSON text, looked at in a single pass before it is decoded. Pure.
 package enum JSONStructure {
     /// Whether a text nests at most `most` levels.
@@ -28,23 +30,8 @@ package enum JSONStructure {
 
     /// Calls `visit` with each byte outside of strings, until it returns false. Returns whether it never did.
     private static func visitMarks(of text: some Sequence<UInt8>, _ visit: (UInt8) -> Bool) -> Bool {
-        var isInString = false
-        var isEscaped = false
-        for byte in text {
-            if isInString {
-                if isEscaped {
-                    isEscaped = false
-                } else if byte == UInt8(ascii: "\\") {
-                    isEscaped = true
-                } else if byte == UInt8(ascii: "\"") {
-                    isInString = false
-                }
-            } else if byte == UInt8(ascii: "\"") {
-                isInString = true
-            } else if !visit(byte) {
-                return false
-            }
-        }
+        var strings = JSONStrings()
+        for byte in text where strings.isOutside(byte) && !visit(byte) { return false }
         return true
     }
 }

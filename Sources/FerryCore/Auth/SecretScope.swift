@@ -50,20 +50,18 @@ package struct SecretScope: Sendable, Hashable {
     }
 
     /// Returns the user's headers for requests to `url` that the system makes: it stores them, follows redirects by itself
-    /// and sends all headers along. `chain` is the redirects that have led from the source to `url`; `nil` if they are not
-    /// known.
+    /// and sends all headers along.
     ///
-    /// Secret headers are handed over only if no redirect has left their origin; an answer of another origin had none of
-    /// them, and needs none. Credentials never are.
+    /// Secret headers are handed over only if the source is known to redirect nowhere (`isDirect`): of a chain of redirects
+    /// only the end is known, and one between could lead to another server. An answer of another origin had none of them,
+    /// and needs none. Credentials never are.
     package func handedOver(
-        to url: DownloadURL, through chain: [DownloadURL]?
+        to url: DownloadURL, isDirect: Bool
     ) throws(HandoverObstacle) -> HTTPFields {
         if credentials(for: url) != nil { throw .credentials }
         let own = headers(for: url)
         guard own.contains(where: { $0.name.isSecret }) else { return own }
-        guard url.origin == source, let chain, chain.allSatisfy({ $0.origin == source }) else {
-            throw .secretsAcrossOrigins
-        }
+        guard isDirect, url.origin == source else { throw .secretsAcrossOrigins }
         return own
     }
 

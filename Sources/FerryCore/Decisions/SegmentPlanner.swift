@@ -52,7 +52,7 @@ package struct SegmentPlanner: Sendable {
     package var end: ByteCount { total ?? .max }
 
     package var isComplete: Bool { total.map { $0 <= writtenBytes && written.holds(0..<$0) } ?? false }
-    package var unsyncedBytes: ByteCount { writtenBytes - claimed.byteCount }
+    package var unclaimedBytes: ByteCount { writtenBytes - claimed.byteCount }
     package var remainingBytes: ByteCount? { total.map { $0 - writtenBytes } }
 
     /// The written bytes that a response from the start of the file has still to repeat.

@@ -32,7 +32,7 @@ package struct TransferFacts: Sendable, Hashable {
         package var awaited = 0.0
         /// Of ``connected``, because of a rate limit.
         package var limited = 0.0
-        /// Of ``connected``, while a piece was written, or because of too many unsynced bytes.
+        /// Of ``connected``, while a piece was written, or because of too many unclaimed bytes.
         package var stored = 0.0
         /// Of ``connected``, in pauses of half a round trip or more in which nothing arrived.
         package var silent = 0.0

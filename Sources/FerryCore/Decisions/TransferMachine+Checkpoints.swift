@@ -29,10 +29,10 @@ extension TransferMachine {
         }
     }
 
-    /// Unsynced bytes that trigger a checkpoint.
+    /// Unclaimed bytes that trigger a checkpoint.
     static let checkpointBytes: ByteCount = 32 << 20
-    /// Unsynced bytes at which reading is suspended.
-    static let mostUnsynced: ByteCount = 64 << 20
+    /// Unclaimed bytes at which reading is suspended.
+    static let mostUnclaimed: ByteCount = 64 << 20
     /// The rate in bytes per second below which checkpoints are less frequent.
     static let slowRate = 1_000_000.0
 
@@ -40,17 +40,17 @@ extension TransferMachine {
     private var mayCheckpoint: Bool { checkpoints.isIdle && (planner.total != nil || file.identity.hasValidator) }
 
     /// Whether the driver should tick at once instead of at the next interval: to open connections, or to sync, since a
-    /// disk that idles until then would delay the transfer at ``mostUnsynced``.
+    /// disk that idles until then would delay the transfer at ``mostUnclaimed``.
     package var wantsTick: Bool {
-        openings.areUrgent || settings.syncs && mayCheckpoint && planner.unsyncedBytes >= Self.checkpointBytes
+        openings.areUrgent || settings.claims && mayCheckpoint && planner.unclaimedBytes >= Self.checkpointBytes
     }
 
     /// Due every second or 32 MiB, whichever is first; below 1 MB/s every ten seconds.
     func isCheckpointDue(at now: Duration) -> Bool {
         guard mayCheckpoint else { return false }
-        let unsynced = planner.unsyncedBytes
-        guard unsynced > 0 else { return false }
-        if unsynced >= Self.checkpointBytes { return true }
+        let unclaimed = planner.unclaimedBytes
+        guard unclaimed > 0 else { return false }
+        if unclaimed >= Self.checkpointBytes { return true }
         let speed = connections.values.reduce(0) { $0 + $1.speed }
         return checkpoints.elapsed(at: now) >= (speed < Self.slowRate ? .seconds(10) : .seconds(1))
     }

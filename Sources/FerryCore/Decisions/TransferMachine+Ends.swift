@@ -78,9 +78,9 @@ extension TransferMachine {
         return connections[id]?.yields != true && planner.extend(id)
     }
 
-    /// Whether reading is suspended because of too many unsynced bytes.
+    /// Whether reading is suspended because a kill would lose too many bytes.
     package var mustWaitForCheckpoint: Bool {
-        settings.syncs && planner.total != nil && planner.unsyncedBytes >= Self.mostUnsynced
+        settings.claims && planner.total != nil && planner.unclaimedBytes >= Self.mostUnclaimed
     }
 
     // MARK: Ends

@@ -24,7 +24,8 @@ package struct TransferMachine: Sendable {
         /// The bytes go to an output, from which they cannot be taken back.
         package var isStream = false
         package var rules = ResumeRules()
-        package var syncs = true
+        /// Whether a journal claims the written bytes, which a kill would lose otherwise, synced or not.
+        package var claims = true
         package var sources = 1
         /// The sources' URLs for messages; empty where their numbers suffice.
         package var sourceNames: [String] = []

@@ -109,24 +109,7 @@ package struct HandoverTarget: Sendable, Hashable {
         settings: TransferSettings, now: Date
     ) throws(HandoverObstacle) -> HandoverTarget {
         let url = target ?? source
-        let scope = SecretScope(of: request, for: source)
-        return try choose(url, try scope.handedOver(to: url, through: isDirect ? [] : nil), settings, now)
-    }
-
-    /// As ``choose(for:source:target:isDirect:settings:now:)``, with the URLs that the redirects led to, in order; the last
-    /// one answered.
-    package static func choose(
-        for request: DownloadRequest, source: DownloadURL, followed: [DownloadURL], settings: TransferSettings,
-        now: Date
-    ) throws(HandoverObstacle) -> HandoverTarget {
-        let url = followed.last ?? source
-        let scope = SecretScope(of: request, for: source)
-        return try choose(url, try scope.handedOver(to: url, through: followed), settings, now)
-    }
-
-    private static func choose(
-        _ url: DownloadURL, _ user: HTTPFields, _ settings: TransferSettings, _ now: Date
-    ) throws(HandoverObstacle) -> HandoverTarget {
+        let user = try SecretScope(of: request, for: source).handedOver(to: url, isDirect: isDirect)
         if settings.cookies.header(for: url, now: now) != nil { throw .cookies }
         var fields = HTTPFields()
         for field in user where !reserved.contains(field.name.canonicalName) { fields.append(field) }

@@ -43,7 +43,7 @@ extension DownloadDriver {
         (rules.maxAttempts, rules.maxFirstAttempts) = (settings.maxAttempts, settings.maxFirstAttempts)
         rules.maxBytes = request.maxBytes
         rules.expectedBytes = request.expectedBytes
-        rules.syncs = request.syncsToDisk && !isStream
+        rules.claims = !isStream
         rules.isStream = isStream
         rules.isNewSource = held?.isNewSource ?? false
         rules.doubtsHeld = held?.isDoubtful ?? false

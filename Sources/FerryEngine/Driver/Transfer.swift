@@ -109,9 +109,6 @@ final class Transfer: Sendable {
 
     var isOver: Bool { state.withLock { $0.isOver } }
 
-    /// Whether the machine opens no connection any more.
-    var hasFailed: Bool { state.withLock { $0.machine.phase == .ended } }
-
     // MARK: Ticks
 
     /// What is to be done after a tick.
@@ -177,9 +174,6 @@ final class Transfer: Sendable {
             state.machine.set(maxConnections: maxConnections)
         }
     }
-
-    /// The most connections that the machine opens.
-    var maxConnections: Int { state.withLock { $0.machine.settings.maxConnections } }
 
     var tags: JournalTags? { state.withLock { $0.tags } }
     func set(tags: JournalTags) { state.withLock { $0.tags = tags } }
@@ -706,14 +700,6 @@ final class Transfer: Sendable {
         }
     }
 
-    /// The number of readers, and of those that have received wrong bytes.
-    var readers: (all: Int, refuted: Int) {
-        state.withLock { state in
-            let readers = state.machine.readers.all.values
-            return (readers.count, readers.count { $0.isRefuted })
-        }
-    }
-
     func removeReader(_ id: ReaderID) { state.withLock { $0.machine.readers.remove(id) } }
 
     /// Whether bytes that the reader has received were found to be wrong.
@@ -749,6 +735,22 @@ final class Transfer: Sendable {
             else { return false }
             state.machine.readers.received(to: range.upperBound, by: id)
             return true
+        }
+    }
+
+    // MARK: What only tests ask
+
+    /// Whether the machine opens no connection any more.
+    var hasFailed: Bool { state.withLock { $0.machine.phase == .ended } }
+
+    /// The most connections that the machine opens.
+    var maxConnections: Int { state.withLock { $0.machine.settings.maxConnections } }
+
+    /// The number of readers, and of those that have received wrong bytes.
+    var readers: (all: Int, refuted: Int) {
+        state.withLock { state in
+            let readers = state.machine.readers.all.values
+            return (readers.count, readers.count { $0.isRefuted })
         }
     }
 }

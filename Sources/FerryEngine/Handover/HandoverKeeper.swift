@@ -95,11 +95,6 @@ package final class HandoverKeeper: Sendable {
         return keeper
     }
 
-    /// The bytes of a download that no other connection should fetch now.
-    package func leased(of download: DownloadID) -> RangeSet<ByteCount> {
-        state.withLock { $0.machine.leased(of: download) }
-    }
-
     package var leases: [Lease] { state.withLock { $0.machine.leases } }
 
     /// Whether the system has bytes of a download, or may still fetch some; and whether a file of it waits to be spliced.

@@ -40,24 +40,13 @@ package enum JournalText {
         var lines: [UInt8] = []
         lines.reserveCapacity(json.count + 64)
         var depth = 0
-        var isInString = false
-        var isEscaped = false
+        var strings = JSONStrings()
         for byte in json {
-            if isInString {
-                if isEscaped {
-                    isEscaped = false
-                } else if byte == UInt8(ascii: "\\") {
-                    isEscaped = true
-                } else if byte == UInt8(ascii: "\"") {
-                    isInString = false
-                }
+            guard strings.isOutside(byte) else {
                 lines.append(byte)
                 continue
             }
             switch byte {
-            case UInt8(ascii: "\""):
-                isInString = true
-                lines.append(byte)
             case UInt8(ascii: "{"), UInt8(ascii: "["):
                 depth += 1
                 lines.append(byte)

@@ -58,7 +58,7 @@ struct TransferMachineStallTests: ScenarioSuite {
         _ bytes: ByteCount, of total: ByteCount = 100_000_000, maxConnections: Int, maxAttempts: Int? = 10
     ) -> (machine: TransferMachine, id: ConnectionID) {
         var settings = TransferMachine.Settings()
-        (settings.maxConnections, settings.syncs, settings.maxAttempts) = (maxConnections, false, maxAttempts)
+        (settings.maxConnections, settings.claims, settings.maxAttempts) = (maxConnections, false, maxAttempts)
         var machine = TransferMachine(settings: settings)
         let id = ConnectionID(rawValue: 1)
         let first = machine.tick(at: .zero)

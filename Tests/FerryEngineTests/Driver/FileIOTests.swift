@@ -1,5 +1,7 @@
+import Dispatch
 import FerryCore
 import FerryTesting
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -79,6 +81,26 @@ struct FileIOTests {
         }
     }
 
+    @Test("Download: without syncing, too, reading waits at 64 MiB that no journal claims, for a kill would lose them")
+    func unclaimed() async throws {
+        let journal = HeldJournal()
+        let disk = FaultyFileSystem(
+            .none, missing: [.unnamed],
+            look: { operation, path in
+                if operation == .write, path.string.contains(".part.ferry") { journal.write() }
+                return nil
+            })
+        try await DriverRig.with(fileSystem: disk) { rig in
+            let resource = Resource(size: 160 << 20)
+            rig.server.serve("/f", resource)
+            let run = rig.start(try rig.request("/f") { ($0.syncsToDisk, $0.maxConnections) = (false, 1) })
+            await run.until { $0.transfer.mustWaitForCheckpoint || $0.transfer.facts.isComplete }
+            #expect(!run.driver.transfer.facts.isComplete)
+            journal.release()
+            #expect(await run.end().file != nil)
+        }
+    }
+
     @Test("Download: resuming calls files on file threads, and so does backing up a file that has changed")
     func resumed() async throws {
         try await onFileThreads { rig in
@@ -140,4 +162,22 @@ struct FileIOTests {
             #expect(try rig.journal("f").claimed.isEmpty == false)
         }
     }
+}
+
+/// Holds all writes of a journal but the first, which makes it.
+private final class HeldJournal: Sendable {
+    private let isMade = Mutex(false)
+    private let gate = DispatchSemaphore(value: 0)
+
+    func write() {
+        let isFirst = isMade.withLock { isMade in
+            defer { isMade = true }
+            return !isMade
+        }
+        guard !isFirst else { return }
+        gate.wait()
+        gate.signal()
+    }
+
+    func release() { gate.signal() }
 }

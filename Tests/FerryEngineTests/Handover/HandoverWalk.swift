@@ -241,7 +241,9 @@ final class HandoverWalk {
         let claims = RangeSet<ByteCount>(pairs: record.claimed) ?? RangeSet()
         var free = claims.gaps(in: 0..<total)
         // Mostly where nothing is leased; a mistake must do no harm.
-        if chance(0.8), let keeper = process.keeper { free.subtract(keeper.leased(of: download.id)) }
+        if chance(0.8), let keeper = process.keeper {
+            free.subtract(RangeSet(keeper.leases.lazy.filter { $0.download == download.id }.map(\.reserved)))
+        }
         guard let gap = free.ranges.first else { return }
         let range =
             gap.lowerBound..<min(gap.upperBound, gap.lowerBound + ByteCount.random(in: 1...4_000, using: &random))

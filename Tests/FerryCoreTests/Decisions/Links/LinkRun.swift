@@ -30,7 +30,7 @@ struct LinkRun {
 
     private init(_ link: ModelLink, connections: Int, seed: UInt64) {
         var settings = TransferMachine.Settings()
-        (settings.maxConnections, settings.syncs) = (connections, false)
+        (settings.maxConnections, settings.claims) = (connections, false)
         machine = TransferMachine(settings: settings)
         network = ModelNetwork(link, seed: seed)
         var head = ResponseHead(status: 200)
