@@ -163,11 +163,14 @@ package struct SegmentPlanner: Sendable {
         return .write(segment.position..<until)
     }
 
-    /// Records that the write of ``place(_:count:)`` has returned.
-    package mutating func wrote(_ id: ConnectionID) {
-        guard let segment = segments[id], let range = segment.writing else { return }
+    /// Records that the write of ``place(_:count:)`` has returned. Returns the bytes that are written now.
+    @discardableResult
+    package mutating func wrote(_ id: ConnectionID) -> Range<ByteCount>? {
+        guard let segment = segments[id], let range = segment.writing else { return nil }
         writeFailed(id)
-        if !segment.isWritingDoubtful { written.insert(contentsOf: range) }
+        if segment.isWritingDoubtful { return nil }
+        written.insert(contentsOf: range)
+        return range
     }
 
     /// Records that the write failed: its bytes are missing again.
