@@ -723,7 +723,7 @@ final class Transfer: Sendable {
             if reader.position >= end { return .ended(.end) }
             let most = min(most, end - reader.position)
             if let range = state.machine.available(to: id, most: most) { return .found(range) }
-            return .missing(isNew: state.machine.waits(id, at: now))
+            return .missing(isNew: state.machine.readerWaits(id, at: now))
         }
     }
 
@@ -733,7 +733,7 @@ final class Transfer: Sendable {
             guard let part = state.readable, file.isPart(of: part), state.machine.bytes.written.holds(range),
                 state.machine.readers[id]?.isRefuted == false
             else { return false }
-            state.machine.received(to: range.upperBound, by: id)
+            state.machine.readerReceived(to: range.upperBound, by: id)
             return true
         }
     }
@@ -792,8 +792,7 @@ extension Transfer.State {
             step.place = storage.place
             return step
         }
-        let bytes = machine.bytes
-        step.mustLook = bytes.total == nil && bytes.writtenBytes >= space.enoughUntil
+        step.mustLook = !machine.hasTotal && machine.writtenBytes >= space.enoughUntil
         step.mustWait = machine.mustWaitForCheckpoint
         if !step.mustLook, !step.mustWait, !isLimited { step.mustCut = !machine.asks(id, at: clock.now()) }
         return step

@@ -168,14 +168,14 @@ struct TransferMachineReadersTests: ScenarioSuite {
         let placement = machine.place(500, on: id)
         #expect(placement == .write(0..<500))
         let (first, second) = (machine.addReader(of: 0..<1000), machine.addReader(of: 400..<1000))
-        let waits = [machine.waits(first, at: .zero), machine.waits(first, at: .zero)]
+        let waits = [machine.readerWaits(first, at: .zero), machine.readerWaits(first, at: .zero)]
         #expect(waits == [true, false])
         #expect(machine.available(to: first, most: 100) == nil)
         let isAwaited = machine.wrote(on: id)
         #expect(isAwaited)
         #expect(machine.available(to: first, most: 100) == 0..<100)
-        machine.received(to: 100, by: first)
-        machine.received(to: 450, by: second)
+        machine.readerReceived(to: 100, by: first)
+        machine.readerReceived(to: 450, by: second)
         machine.forget(RangeSet(0..<50), on: id)
         #expect(machine.readers[first]?.isRefuted == true)
         #expect(machine.readers[second]?.isRefuted == false)

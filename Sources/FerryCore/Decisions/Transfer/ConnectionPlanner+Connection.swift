@@ -54,7 +54,7 @@ extension ConnectionPlanner {
                 case abandoned
             }
             var reason: Reason
-            /// Whether the action was returned to the driver.
+            /// Whether the command was returned to the driver.
             var isSent = false
 
             init(_ earlier: Cut?, _ reason: Reason) {

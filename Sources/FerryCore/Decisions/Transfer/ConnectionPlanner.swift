@@ -1,12 +1,12 @@
 /// Which connections of a transfer are open, and which bytes each of them fetches.
 ///
-/// It owns the connections and the plan of bytes. Whoever asks knows what the file is, and says so with ``Terms``: whether
-/// others may join the first connection at all. What an answer or an end means for the download is not decided here.
+/// It owns the connections and the plan of bytes. What the file is, it does not know: its owner says with ``Terms`` whether
+/// other connections may join the first one. What a response or an end means for the download is not decided here.
 ///
 /// A new connection gets missing bytes that nobody fetches, else the tail of the segment that would be done last. The number
 /// of connections follows the speed (``ConnectionCountPolicy``), patience follows the answers (``ResponseLatency``), and the
 /// bytes that readers wait for come first (``TransferReaders``).
-package struct ConnectionPlanner: Sendable {
+struct ConnectionPlanner: Sendable {
     /// What the user allows.
     struct Limits: Sendable {
         var maxConnections: Int
@@ -21,7 +21,7 @@ package struct ConnectionPlanner: Sendable {
         var isRunning: Bool
         /// Whether the responses of several connections are parts of one file.
         var joinsParts: Bool
-        /// Whether a response of this run has described the file.
+        /// Whether a response has described the file since the transfer began, or began again.
         var hasRepresentation: Bool
     }
 
@@ -48,9 +48,9 @@ package struct ConnectionPlanner: Sendable {
     private var limits: Limits
     private var all: [ConnectionID: Connection] = [:]
     /// Which bytes are written, claimed, and assigned to a connection.
-    package private(set) var bytes: SegmentPlanner
-    package private(set) var readers = TransferReaders()
-    package private(set) var arrivals = Arrivals()
+    private(set) var bytes: SegmentPlanner
+    private(set) var readers = TransferReaders()
+    private(set) var arrivals = Arrivals()
     private var openings = Openings()
     private var policy: ConnectionCountPolicy
     private var latency: ResponseLatency
@@ -98,8 +98,8 @@ package struct ConnectionPlanner: Sendable {
     /// Whether a response that is being read will be verified with its digest.
     var isChecking: Bool { all.values.contains { $0.body?.isChecked == true && !$0.isCut } }
 
-    /// Whether a connection reads the response that settled the identity, which may bring more than its bytes.
-    var isProbing: Bool { !all.values.allSatisfy { $0.body?.isProbe != true || $0.isCut } }
+    /// Whether a connection still reads the response that settled the identity; the download ends only with it.
+    var isProbing: Bool { all.values.contains { $0.body?.isProbe == true && !$0.isCut } }
 
     /// The sources of several connections that deliver; none while one of them is ending.
     var sourcesInUse: Set<Int> {
@@ -107,6 +107,7 @@ package struct ConnectionPlanner: Sendable {
         return Set(all.values.map(\.source))
     }
 
+    /// Whether several connections may fetch parts of this file (RFC 9110 §15.3.7.3).
     private func allows(_ terms: Terms) -> Bool { limits.maxConnections > 1 && terms.joinsParts }
 
     // MARK: Bytes
@@ -115,8 +116,8 @@ package struct ConnectionPlanner: Sendable {
     mutating func learn(total: ByteCount) { bytes.learn(total: total) }
     /// The length was only assumed.
     mutating func forgetTotal() { bytes.forgetTotal() }
-    /// Another file takes the place of this one.
-    mutating func begin(_ new: SegmentPlanner) { bytes = new }
+    /// Begins with these bytes: none of a new file, or all of an existing one.
+    mutating func replaceBytes(by new: SegmentPlanner) { bytes = new }
     /// Discards written bytes, which are withheld until ``allow(_:)``.
     mutating func forget(_ ranges: RangeSet<ByteCount>) {
         bytes.forget(ranges)
@@ -169,7 +170,8 @@ package struct ConnectionPlanner: Sendable {
         return source
     }
 
-    /// Records that the write of ``place(_:on:)`` has returned. Returns the written bytes.
+    /// Records that the write of ``place(_:on:)`` has returned. Returns the bytes that count as written
+    /// now; `nil` if a sync has failed since the write began.
     mutating func wrote(on id: ConnectionID) -> Range<ByteCount>? { bytes.wrote(id) }
 
     mutating func writeFailed(on id: ConnectionID) { bytes.writeFailed(id) }
@@ -240,7 +242,7 @@ package struct ConnectionPlanner: Sendable {
     }
 
     /// The head of a response has come. Returns the request that it answers; `nil` if nobody waits for it any more.
-    mutating func answered(_ id: ConnectionID, at now: Duration) -> TransferMachine.Fetch? {
+    mutating func headArrived(on id: ConnectionID, at now: Duration) -> TransferMachine.Fetch? {
         guard let connection = all[id], !connection.isCut, let (fetch, since) = connection.request else { return nil }
         latency.record(now - since, isFirst: connection.isNew)
         bottlenecks.present.times.firstByte = max(bottlenecks.present.times.firstByte, (now - since).seconds)
@@ -259,7 +261,7 @@ package struct ConnectionPlanner: Sendable {
         reads(Connection.Body(kind: .range), on: id)
     }
 
-    /// The rest of the file is read, from `start` on.
+    /// The rest of the file is read: this range.
     mutating func readsRest(on id: ConnectionID, _ range: Range<ByteCount>) {
         bytes.assignStream(id, from: range.lowerBound, asked: range.upperBound)
         reads(Connection.Body(kind: .rest), on: id)
@@ -282,7 +284,7 @@ package struct ConnectionPlanner: Sendable {
     mutating func checks(_ id: ConnectionID) { all[id]?.body?.isChecked = true }
 
     /// A response was unusable. Returns how many were, one after the other.
-    mutating func misfits(on id: ConnectionID) -> Int {
+    mutating func countMisfit(on id: ConnectionID) -> Int {
         change(id) {
             $0.misfits += 1
             return $0.misfits
@@ -303,13 +305,7 @@ package struct ConnectionPlanner: Sendable {
         return (connection, bytes.segments[id])
     }
 
-    /// The connection's request is not sent.
-    mutating func withdraws(_ id: ConnectionID) {
-        bytes.release(id)
-        change(id) { $0.activity = .idle }
-    }
-
-    /// The bytes of the connection are others' from now on.
+    /// Takes its segment from a connection; the unwritten bytes are unassigned.
     mutating func release(_ id: ConnectionID) { bytes.release(id) }
 
     /// The task of the connection has ended.
@@ -325,26 +321,27 @@ package struct ConnectionPlanner: Sendable {
         }
     }
 
-    /// Cancels all connections but one.
+    /// Cancels all connections, except `kept`.
     mutating func cutAll(_ reason: Connection.Cut.Reason = .superseded, besides kept: ConnectionID? = nil) {
         for id in all.keys where id != kept { cut(id, reason) }
     }
 
-    /// Cancels all connections. Returns what is to be done to those that are not told yet.
+    /// Cancels all connections. Returns the commands for those that the driver does not know of yet.
     mutating func stop() -> [Command] {
-        var steps: [Command] = []
-        for id in ids where all[id]?.cut?.isSent != true { tell(id, .superseded, &steps) }
-        return steps
+        var commands: [Command] = []
+        for id in ids where all[id]?.cut?.isSent != true { tell(id, .superseded, &commands) }
+        return commands
     }
 
-    /// Cancels a connection because other downloads need its host: the server is not at fault.
+    /// Cancels a connection that its host does not take now. The server is not blamed, and the next one is opened after a
+    /// second.
     mutating func giveUp(_ id: ConnectionID, at now: Duration) {
         cut(id, .abandoned)
         policy.withheld(working: others(than: id))
         delay(until: now + .seconds(1))
     }
 
-    /// Whether the newest connection to one of these sources ended in the middle of its response. The last connection stays.
+    /// Ends the newest connection to one of these sources in the middle of its response; the last connection stays.
     mutating func makeRoom(at sources: Set<Int>, now: Duration) {
         let found = all.filter { sources.contains($0.value.source) && !$0.value.isCut }.keys
         guard let id = found.max(by: { $0.rawValue < $1.rawValue }), others(than: id) > 0 else { return }
@@ -363,7 +360,7 @@ package struct ConnectionPlanner: Sendable {
     /// Until then no further connection is opened.
     mutating func delay(until time: Duration) { openings.delay(until: time) }
 
-    /// The network has changed: nothing delays a connection any more.
+    /// The network has changed: cancels all connections, and delays no new one.
     mutating func reconnects(at now: Duration) {
         cutAll(.abandoned)
         openings.notBefore = now
@@ -381,7 +378,7 @@ package struct ConnectionPlanner: Sendable {
     }
 
     /// Another file begins: nothing is known of what its server bears.
-    mutating func forgetRefusals() { policy = ConnectionCountPolicy(limit: limits.maxConnections) }
+    mutating func resetCount() { policy = ConnectionCountPolicy(limit: limits.maxConnections) }
 
     /// The identity of the file is settled.
     mutating func settled(_ terms: Terms) {
@@ -396,22 +393,22 @@ package struct ConnectionPlanner: Sendable {
 
     // MARK: Ticks
 
-    /// Measures, and cancels what is lost. Returns also how many connections have stalled.
+    /// Measures, and returns the cuts that are due, with the number of those connections that have stalled.
     mutating func watch(at now: Duration, _ terms: Terms) -> (commands: [Command], stalls: Int) {
         openings.areUrgent = false
-        var steps: [Command] = []
+        var commands: [Command] = []
         if arrivals.measuredAt.map({ now - $0 >= TransferMachine.tickInterval }) ?? true {
             let arrived = measure(at: now, terms)
-            steps += reconnections(arrived, at: now, terms)
+            commands += reconnections(arrived, at: now, terms)
         }
-        let stalls = cutStalled(at: now, &steps)
-        steps += cutUnanswered(at: now, terms)
-        if let lost = lostConnection(at: now, terms) { tell(lost, .superseded, &steps) }
-        return (steps, stalls)
+        let stalls = cutStalled(at: now, &commands)
+        commands += cutUnanswered(at: now, terms)
+        if let lost = lostConnection(at: now, terms) { tell(lost, .superseded, &commands) }
+        return (commands, stalls)
     }
 
-    /// Opens the first connection.
-    mutating func begin(at now: Duration) -> [Command] { all.isEmpty ? [open(at: now)] : [] }
+    /// Opens a connection, if there is none.
+    mutating func openFirst(at now: Duration) -> [Command] { all.isEmpty ? [open(at: now)] : [] }
 
     /// Opens further connections while that is worth it, and leads some to the bytes that readers wait for.
     mutating func openMore(at now: Duration, _ terms: Terms) -> [Command] {
@@ -473,15 +470,15 @@ package struct ConnectionPlanner: Sendable {
             return (id, Double(segment.remaining) / connection.speed)
         }
         let slowest = candidates.sorted { ($0.seconds, $0.id.rawValue) > ($1.seconds, $1.id.rawValue) }
-        var steps: [Command] = []
+        var commands: [Command] = []
         let worth = latency.roundTrip.seconds * 10
         for (id, seconds) in slowest.prefix(all.count / ReconnectionPolicy.share) where seconds > worth {
-            tell(id, .superseded, &steps)
+            tell(id, .superseded, &commands)
             bytes.release(id)
             // The end of these must be sent before the new ones are made, or the server sees more at a time.
             openings.delay(until: now + TransferMachine.tickInterval / 2)
         }
-        return steps
+        return commands
     }
 
     /// Cancels connections above `target` that have no response yet, newest first.
@@ -496,18 +493,18 @@ package struct ConnectionPlanner: Sendable {
     }
 
     /// Cancels connections that have stalled, or have nothing left to read. Returns how many have stalled.
-    private mutating func cutStalled(at now: Duration, _ steps: inout [Command]) -> Int {
+    private mutating func cutStalled(at now: Duration, _ commands: inout [Command]) -> Int {
         var stalls = 0
         for (id, connection) in all {
             if let cut = connection.cut {
-                if !cut.isSent { tell(id, .superseded, &steps) }
+                if !cut.isSent { tell(id, .superseded, &commands) }
                 continue
             }
             // The remaining bytes of this quiet connection were reassigned, so it has nothing left to read.
             if let segment = bytes.segments[id], segment.position >= segment.end, segment.writing == nil,
                 isQuiet(connection, at: now), segment.end < segment.askedEnd
             {
-                tell(id, .superseded, &steps)
+                tell(id, .superseded, &commands)
                 continue
             }
             guard connection.body != nil, connection.isAsking, now - connection.markTime >= limits.stallTimeout else {
@@ -515,7 +512,7 @@ package struct ConnectionPlanner: Sendable {
             }
             if connection.bytes - connection.markBytes < limits.stallBytes {
                 stalls += 1
-                tell(id, .stalled, &steps)
+                tell(id, .stalled, &commands)
             } else {
                 change(id) { $0.mark(at: now) }
             }
@@ -534,26 +531,26 @@ package struct ConnectionPlanner: Sendable {
         else { return [] }
         latency.increasePatience()
         policy.objected(working: 1)
-        var steps: [Command] = []
+        var commands: [Command] = []
         for id in ids {
-            tell(id, .superseded, &steps)
+            tell(id, .superseded, &commands)
             bytes.release(id)
         }
-        return steps
+        return commands
     }
 
-    /// Cancels a connection and returns the action for the driver.
+    /// Cancels a connection and adds the command for the driver.
     private mutating func tell(
-        _ id: ConnectionID, _ reason: Connection.Cut.Reason, _ steps: inout [Command]
+        _ id: ConnectionID, _ reason: Connection.Cut.Reason, _ commands: inout [Command]
     ) {
         cut(id, reason)
         all[id]?.cut?.isSent = true
-        steps.append(.cut(id))
+        commands.append(.cut(id))
     }
 
     // MARK: Shares
 
-    /// Whether one more connection beside the others may fetch bytes.
+    /// Whether the connection may fetch bytes beside the others.
     func mayJoin(_ id: ConnectionID, at now: Duration, _ terms: Terms) -> Bool {
         let count = others(than: id)
         let isWanted = count < policy.ceiling && hasWorkForReaders(at: now, terms)
@@ -746,6 +743,10 @@ package struct ConnectionPlanner: Sendable {
 
     // MARK: Readers
 
+    // A connection that is opened or has ended its segment is assigned the missing bytes of the readers' windows first. If no
+    // connection will bring the byte at a reader's position soon, one more is opened within the limits; if none may be opened,
+    // the one that would be done last leaves its segment. Where responses cannot be joined, readers wait for the only stream.
+
     mutating func addReader(of range: Range<ByteCount>) -> ReaderID { readers.add(range) }
     mutating func removeReader(_ id: ReaderID) { readers.remove(id) }
     mutating func waits(_ id: ReaderID, at now: Duration) -> Bool { readers.waits(id, at: now) }
@@ -888,7 +889,7 @@ package struct ConnectionPlanner: Sendable {
     /// What limits the speed now; `nil` if that is not known.
     var bottleneck: Bottleneck? { bottlenecks.bottleneck }
 
-    /// What was observed since the last second ended.
+    /// What was observed since the last judgement.
     var presentFacts: TransferFacts { bottlenecks.present }
 
     /// Whether ``observed(_:rateLimit:at:)`` is to be called.

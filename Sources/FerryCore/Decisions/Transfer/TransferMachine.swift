@@ -1,5 +1,5 @@
-/// The state machine of one transfer: what each connection requests, when to open and cancel connections, when to sync,
-/// and when the transfer is over.
+/// The state machine of one transfer: what responses, ends and failures mean for it, when to sync, and when it is over.
+/// Which connections are open, and what each of them fetches, is planned by the ``ConnectionPlanner`` that it owns.
 ///
 /// Inputs are facts (`headReceived`, `arrived`, `ended`, `tick`), outputs are commands; the machine has no side
 /// effects. Time is a `Duration` since a fixed start; randomness is an argument. The driver calls the machine under one
@@ -7,9 +7,6 @@
 ///
 /// A transfer opens with one connection; its response settles the identity of the file (``ResumePolicy``), and only
 /// then may others join. When no connection is left, the transfer opens again with one, under the same rules.
-///
-/// What responses, ends and failures mean for the download is decided here; which connections are open and what each of them
-/// fetches, by the ``ConnectionPlanner`` that it owns.
 package struct TransferMachine: Sendable {
     /// Limits and rules of the user and the manager.
     package struct Settings: Sendable {
@@ -137,6 +134,7 @@ package struct TransferMachine: Sendable {
         }
     }
 
+    /// As given. The connection limit, the names of sources and whether the source is new change, and are kept elsewhere.
     private let settings: Settings
     package private(set) var phase = Phase.opening
     package private(set) var file: RemoteFile
@@ -212,11 +210,15 @@ package struct TransferMachine: Sendable {
     /// The number of connections that receive a body.
     package var activeConnections: Int { connections.activeCount }
     package var openConnections: Int { connections.count }
-    /// The most connections that are opened.
+    /// The most connections that are opened; tests ask for it.
     package var maxConnections: Int { connections.maxConnections }
 
     /// Which bytes are written, claimed, and assigned to a connection.
     package var bytes: SegmentPlanner { connections.bytes }
+    /// Whether the length of the file is known. Asked for each piece, without a copy of ``bytes``.
+    package var hasTotal: Bool { connections.bytes.total != nil }
+    /// The number of written bytes, likewise.
+    package var writtenBytes: ByteCount { connections.bytes.writtenBytes }
     /// Bytes of response bodies that have arrived, including discarded ones.
     package var receivedBytes: ByteCount { connections.arrivals.bytes }
 
@@ -336,7 +338,7 @@ package struct TransferMachine: Sendable {
     package mutating func headReceived(
         _ verdict: ResponseVerdict, on id: ConnectionID, at now: Duration, random: Double
     ) -> HeadAction {
-        guard let fetch = connections.answered(id, at: now) else { return .leave }
+        guard let fetch = connections.headArrived(on: id, at: now) else { return .leave }
         hasResponse = true
         if case .notModified = verdict, fetch.unless != nil {
             enter(.ended)
@@ -454,7 +456,7 @@ package struct TransferMachine: Sendable {
                 return .leave
             }
             file.claim = claim
-            let isHopeless = connections.misfits(on: id) > 2
+            let isHopeless = connections.countMisfit(on: id) > 2
             return isHopeless ? dismiss(reason, fetch, id, at: now, random: random) : .drop
         case .busy(let status, let wish):
             objected(Reason(.serverAnswered, "\(status)"), id, wish: wish, at: now, random: random)
@@ -467,7 +469,7 @@ package struct TransferMachine: Sendable {
                 ? dismiss(reason, fetch, id, at: now, random: random) : stepBack(fetch, reason)
         case .unusable(let reason), .refused(let reason):
             if case .refused = verdict, let action = retreat(fetch, reason) { return action }
-            return connections.misfits(on: id) < 2 ? .drop : stepBack(fetch, reason)
+            return connections.countMisfit(on: id) < 2 ? .drop : stepBack(fetch, reason)
         case .complete: return .leave
         }
     }
@@ -568,6 +570,8 @@ package struct TransferMachine: Sendable {
 
     // MARK: Refusals
 
+    // Responses that cannot be used, and what they end: their connection, a source, the partial content, or the download.
+
     /// Whether to restart at zero. Counts changes of the file; ends the download if changes are not permitted or too
     /// many.
     private mutating func mayRestart(_ reason: Reason, isChange: Bool) -> Bool {
@@ -664,7 +668,7 @@ package struct TransferMachine: Sendable {
 
     private mutating func unusable(_ reason: Reason, _ fetch: Fetch, _ id: ConnectionID) -> HeadAction {
         note(Reason(.askingAgain, reason))
-        switch connections.misfits(on: id) {
+        switch connections.countMisfit(on: id) {
         case 1: return .drop
         case 2:
             file.asksWhole = true
@@ -697,11 +701,12 @@ package struct TransferMachine: Sendable {
         let range = connections.wrote(on: id)
         if sources.count > 1, let range, let source = connections[id]?.source { sources.brought(range, by: source) }
         // Fewer bytes would count as a stall, so they are no progress: a server that drips would be retried forever.
-        retry.progressed(to: bytes.writtenBytes, worth: settings.stallBytes)
-        if let most = settings.maxBytes, bytes.writtenBytes > most {
+        retry.progressed(to: connections.bytes.writtenBytes, worth: settings.stallBytes)
+        if let most = settings.maxBytes, connections.bytes.writtenBytes > most {
             end(DownloadError(.tooLarge, ErrorPhrase(.fileLargerThan, "\(most)")))
         }
-        return range.map { connections.readers.areAwaiting($0) } ?? false
+        guard let range, !connections.readers.isEmpty else { return false }
+        return connections.readers.areAwaiting(range)
     }
 
     package mutating func writeFailed(on id: ConnectionID) { connections.writeFailed(on: id) }
@@ -719,7 +724,8 @@ package struct TransferMachine: Sendable {
 
     /// Whether reading is suspended because a kill would lose too many bytes.
     package var mustWaitForCheckpoint: Bool {
-        settings.claims && bytes.total != nil && bytes.unclaimedBytes >= Self.mostUnclaimed
+        settings.claims && connections.bytes.total != nil
+            && connections.bytes.unclaimedBytes >= Self.mostUnclaimed
     }
 
     /// Bytes below which a broken connection counts as refused by the server.
@@ -859,16 +865,18 @@ package struct TransferMachine: Sendable {
         replacePlanner(total: nil)
         file.forget()
         sources.restart()
-        connections.forgetRefusals()
+        connections.resetCount()
         enter(.opening)
     }
 
     private mutating func replacePlanner(total: ByteCount?) {
         cutOffs.assumed = nil
-        connections.begin(SegmentPlanner(total: total))
+        connections.replaceBytes(by: SegmentPlanner(total: total))
         sources.forgetLent()
         checkpoints.replaceFile()
     }
+
+    // MARK: Samples
 
     /// Records the comparison of samples with a source that sent the validators `offered`.
     package mutating func sampled(_ outcome: SamplePlan.Outcome, source: Int, offered: FileIdentity?) {
@@ -942,6 +950,8 @@ package struct TransferMachine: Sendable {
         return true
     }
 
+    // MARK: Waiting
+
     /// No connection is usable: backs off, or gives up.
     ///
     /// - Parameter most: The maximum of attempts, where it is less than that of the settings.
@@ -981,6 +991,11 @@ package struct TransferMachine: Sendable {
     }
 
     // MARK: Wrong bytes
+
+    // A complete file may not have its digest although another of its sources has the right bytes. First the bytes of mirrors
+    // are fetched again from the primary source. If that does not help, or there are none, a source with samples that differ
+    // from the file becomes the primary one, and the download begins again with it. Each step drops a source for good, and
+    // sources with equal samples are not tried, because their file would be the same.
 
     /// Records that the complete file does not have its digest. Returns the ranges that are forgotten, and withheld until
     /// ``allow(_:)``; `nil` if no other source is left, and the download ends with the error.
@@ -1043,7 +1058,8 @@ package struct TransferMachine: Sendable {
         return .leave
     }
 
-    /// The response of this connection will be verified with its digest; the file is not finished before that.
+    /// The response of this connection will be verified with its digest (RFC 9530 Content-Digest); the file is not finished
+    /// before that.
     package mutating func checks(_ id: ConnectionID) { connections.checks(id) }
 
     /// The response of this connection did not match its digest: discards its written bytes.
@@ -1095,12 +1111,15 @@ package struct TransferMachine: Sendable {
     private static let slowRate = 1_000_000.0
 
     /// Whether no checkpoint is running and a later run could use a claim.
-    private var mayCheckpoint: Bool { checkpoints.isIdle && (bytes.total != nil || file.identity.hasValidator) }
+    private var mayCheckpoint: Bool {
+        checkpoints.isIdle && (connections.bytes.total != nil || file.identity.hasValidator)
+    }
 
     /// Whether the driver should tick at once instead of at the next interval: to open connections, or to sync, since a
     /// disk that idles until then would delay the transfer at ``mostUnclaimed``.
     package var wantsTick: Bool {
-        connections.areUrgent || settings.claims && mayCheckpoint && bytes.unclaimedBytes >= Self.checkpointBytes
+        connections.areUrgent
+            || settings.claims && mayCheckpoint && connections.bytes.unclaimedBytes >= Self.checkpointBytes
     }
 
     /// Due every second or 32 MiB, whichever is first; below 1 MB/s every ten seconds.
@@ -1174,9 +1193,10 @@ package struct TransferMachine: Sendable {
         case .waiting(let until):
             guard connections.isEmpty, now >= until else { return [] }
             enter(.opening)
-            return connections.begin(at: now)
-        case .reopening: return connections.begin(at: now)
-        default: return connections.isEmpty ? connections.begin(at: now) : connections.openMore(at: now, terms)
+            return connections.openFirst(at: now)
+        case .reopening: return connections.openFirst(at: now)
+        case .opening, .running, .finishing, .failing, .ended:
+            return connections.isEmpty ? connections.openFirst(at: now) : connections.openMore(at: now, terms)
         }
     }
 
@@ -1210,7 +1230,7 @@ package struct TransferMachine: Sendable {
     /// An existing file has the length of the representation: its samples are compared, with none of it fetched.
     package mutating func examine() {
         guard let total = bytes.total else { return }
-        connections.begin(SegmentPlanner(total: total, claimed: RangeSet(0..<total)))
+        connections.replaceBytes(by: SegmentPlanner(total: total, claimed: RangeSet(0..<total)))
         file.isExamined = true
         sources[sources.primary].trust = .unproven
         enter(.opening)
@@ -1237,7 +1257,7 @@ package struct TransferMachine: Sendable {
     /// Counts no failed attempt.
     package mutating func held(_ id: ConnectionID, until time: Duration, _ reason: Reason, at now: Duration) {
         guard connections[id] != nil else { return }
-        connections.withdraws(id)
+        connections.idles(id)
         guard phase.isActive else { return }
         if connections.others(than: id) > 0 {
             connections.giveUp(id, at: now)
@@ -1271,10 +1291,10 @@ package struct TransferMachine: Sendable {
     package mutating func removeReader(_ id: ReaderID) { connections.removeReader(id) }
 
     /// The reader waits for the byte at its position. Returns whether it did not before.
-    package mutating func waits(_ id: ReaderID, at now: Duration) -> Bool { connections.waits(id, at: now) }
+    package mutating func readerWaits(_ id: ReaderID, at now: Duration) -> Bool { connections.waits(id, at: now) }
 
     /// The reader has received the bytes from its position to `end`.
-    package mutating func received(to end: ByteCount, by id: ReaderID) { connections.received(to: end, by: id) }
+    package mutating func readerReceived(to end: ByteCount, by id: ReaderID) { connections.received(to: end, by: id) }
 
     /// Returns the bytes at the position of a reader that are written, at most `most`; `nil` if there are none.
     package func available(to id: ReaderID, most: ByteCount) -> Range<ByteCount>? {
@@ -1286,7 +1306,7 @@ package struct TransferMachine: Sendable {
     /// What limits the speed now; `nil` if that is not known, or nothing is transferred.
     package var bottleneck: Bottleneck? { phase.isActive ? connections.bottleneck : nil }
 
-    /// What was observed since the last second ended.
+    /// What was observed since the last judgement.
     var presentFacts: TransferFacts { connections.presentFacts }
 
     /// Whether the server sends no ranges, so that a break costs the time for all bytes, although they are kept.

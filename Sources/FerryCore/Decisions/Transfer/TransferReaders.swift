@@ -6,10 +6,7 @@ package struct ReaderID: RawRepresentable, Hashable, Sendable {
 
 /// The readers of a file while it is fetched, each of which receives its bytes in order.
 ///
-/// The bytes that they read next are fetched before all others. Each reader has a window, which begins at its position. A
-/// connection that is opened or has ended its segment is assigned the missing bytes of the windows first. If no connection
-/// will bring the byte at a reader's position soon, one more connection is opened within the limits; if none may be opened,
-/// the one that would be done last leaves its segment. Where responses cannot be joined, readers wait for the only stream.
+/// The bytes that they read next are fetched before all others. Each reader has a window, which begins at its position.
 package struct TransferReaders: Sendable {
     /// Bytes after the position of a reader that are fetched before all others.
     static let readAhead: ByteCount = 16 << 20
@@ -35,28 +32,28 @@ package struct TransferReaders: Sendable {
     package private(set) var all: [ReaderID: Reader] = [:]
     private var last = 0
 
-    package var isEmpty: Bool { all.isEmpty }
+    var isEmpty: Bool { all.isEmpty }
     package subscript(id: ReaderID) -> Reader? { all[id] }
 
     /// Adds a reader of a range, which may end after the file.
-    package mutating func add(_ range: Range<ByteCount>) -> ReaderID {
+    mutating func add(_ range: Range<ByteCount>) -> ReaderID {
         last += 1
         let id = ReaderID(rawValue: last)
         all[id] = Reader(received: range.lowerBound..<range.lowerBound, end: range.upperBound)
         return id
     }
 
-    package mutating func remove(_ id: ReaderID) { all[id] = nil }
+    mutating func remove(_ id: ReaderID) { all[id] = nil }
 
     /// The reader waits for the byte at its position. Returns whether it did not before.
-    package mutating func waits(_ id: ReaderID, at now: Duration) -> Bool {
+    mutating func waits(_ id: ReaderID, at now: Duration) -> Bool {
         guard let reader = all[id], reader.waitsSince == nil else { return false }
         all[id]?.waitsSince = now
         return true
     }
 
     /// The reader has received the bytes from its position to `end`.
-    package mutating func received(to end: ByteCount, by id: ReaderID) {
+    mutating func received(to end: ByteCount, by id: ReaderID) {
         guard let reader = all[id], reader.position <= end, end <= reader.end else { return }
         all[id]?.received = reader.received.lowerBound..<end
         all[id]?.waitsSince = nil

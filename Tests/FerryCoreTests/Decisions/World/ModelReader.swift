@@ -51,14 +51,14 @@ extension World {
                 reader.contents.insert(content)
             }
             if reader.served == nil { reader.served = (machine.receivedBytes, requests) }
-            machine.received(to: range.upperBound, by: id)
+            machine.readerReceived(to: range.upperBound, by: id)
             reader.position = range.upperBound
             left -= range.upperBound - range.lowerBound
         }
         if reader.position >= min(reader.range.upperBound, machine.bytes.end) {
             machine.removeReader(id)
             reader.end = now
-        } else if machine.waits(id, at: Duration.milliseconds(Int64((now * 1000).rounded()))) {
+        } else if machine.readerWaits(id, at: Duration.milliseconds(Int64((now * 1000).rounded()))) {
             isRung = true
         }
     }
