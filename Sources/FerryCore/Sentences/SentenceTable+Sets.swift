@@ -112,6 +112,9 @@ extension SentenceTable {
 
     /// The patterns of the commands for sets; see ``chinesePatterns``.
     static let setPatterns: [String: String] = [
+        "--max-delete needs --delete": "--max-delete 需要 --delete",
+        "--max-delete needs a number of files, or percent up to 100%, not {0}":
+            "--max-delete 需要文件数或不超过 100% 的百分比，而不是 {0}",
         "--depth needs a number of 0 or more": "--depth 需要 0 或更大的数字",
         "there is no list {0}; a URL begins with https:// or http://": "没有列表 {0}；网址以 https:// 或 http:// 开头",
         "--user and --netrc are for the server of the source: give its URL, or --base URL":
