@@ -141,11 +141,13 @@ struct SetReader: Sendable {
         var content: Content
     }
 
-    private func page(_ url: DownloadURL, most: Int) async throws(DownloadError) -> Page {
+    private func page(_ url: DownloadURL, most: Int, until end: Duration) async throws(DownloadError) -> Page {
         func isPage(_ response: UpstreamResponse) -> Bool {
             response.head.values(.contentType).first.flatMap { MediaType($0) }?.isHTML == true
         }
-        let (response, bytes) = try await answer(to: url) { isPage($0) ? min(most, Self.mostPageBytes) : most }
+        let (response, bytes) = try await answer(to: url, until: end) {
+            isPage($0) ? min(most, Self.mostPageBytes) : most
+        }
         let isPage = isPage(response)
         let start = String(decoding: bytes.prefix(256), as: UTF8.self).trimmedText.asciiLowercased
         guard isPage || start.utf8.hasPrefix("<!doctype html") || start.utf8.hasPrefix("<html") else {
@@ -161,9 +163,9 @@ struct SetReader: Sendable {
     /// Asks for a part of the list until the response has status 200 and a whole body, and returns both.
     ///
     /// What may pass is tried again after the delays of downloads: no connection, a body that breaks off, a server that asks
-    /// to wait. Where nothing answers, a one-shot run ends as soon as a download would.
+    /// to wait. Where nothing answers, a one-shot run ends as soon as a download would. No server makes a list wait beyond `end`.
     func answer(
-        to url: DownloadURL, most: (UpstreamResponse) -> Int
+        to url: DownloadURL, until end: Duration, most: (UpstreamResponse) -> Int
     ) async throws(DownloadError) -> (response: UpstreamResponse, bytes: [UInt8]) {
         guard let scheduler = manager.scheduler else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.runsElsewhere))
@@ -188,7 +190,8 @@ struct SetReader: Sendable {
             guard case .transient(let wish) = failure.recovery, failure.phrase?.key != .slowBody,
                 case .retry(let delay, let attempt) = retry.failed(
                     wish: wish, most: hasAnswered ? nil : settings.maxFirstAttempts,
-                    random: scheduler.environment.random())
+                    random: scheduler.environment.random()),
+                end - delay > now()
             else { throw failure }
             let reason = answer.map { Reason(.serverAnswered, "\($0)") } ?? failure.reason
             retrying(.retrying(attempt: attempt, delay: delay, reason: reason), url)
@@ -209,7 +212,8 @@ struct SetReader: Sendable {
     }
 
     private func read(_ url: DownloadURL, _ listing: inout SetListing) async throws(DownloadError) {
-        let first = try await page(url, most: SetList.mostBytes)
+        let end = listingEnd
+        let first = try await page(url, most: SetList.mostBytes, until: end)
         if case .list(let bytes) = first.content {
             // A list on another server, as of the files of a release, is there alone: its names are below the given address.
             // allow(origin): which URL names are below; nothing is sent.
@@ -231,7 +235,7 @@ struct SetReader: Sendable {
                 suggestion: ErrorPhrase(.giveThatAddress), recovery: .needsUser)
         }
         listing.root = first.url
-        await crawl(from: first, &listing)
+        await crawl(from: first, until: end, &listing)
     }
 
     /// Whether the first page is of the server that was named: the same one, or its https where http was.
@@ -314,11 +318,10 @@ struct SetReader: Sendable {
     }
 
     /// Reads the pages below the first one, level by level.
-    private func crawl(from first: Page, _ listing: inout SetListing) async {
+    private func crawl(from first: Page, until end: Duration, _ listing: inout SetListing) async {
         let root = first.url
         var crawl = Crawl(root, options.filter, limits, listing)
         crawl.take(first)
-        let end = options.listingTime.map { now() + $0 } ?? .seconds(Int64.max)
         for depth in 0... {
             let directories = crawl.directories
             crawl.directories = []
@@ -345,6 +348,9 @@ struct SetReader: Sendable {
         listing = crawl.listing
     }
 
+    /// When the list of this source must be read.
+    var listingEnd: Duration { options.listingTime.map { now() + $0 } ?? .seconds(Int64.max) }
+
     func now() -> Duration { manager.scheduler?.clock.now() ?? SystemClock().now() }
 
     func late(_ root: DownloadURL) -> Reason {
@@ -367,7 +373,7 @@ struct SetReader: Sendable {
                     running += 1
                     group.addTask {
                         do throws(DownloadError) {
-                            let page = try await page(urls[index], most: Self.mostPageBytes)
+                            let page = try await page(urls[index], most: Self.mostPageBytes, until: end)
                             return (index, .success(page))
                         } catch { return (index, .failure(error)) }
                     }

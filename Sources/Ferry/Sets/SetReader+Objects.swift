@@ -14,9 +14,10 @@ extension SetReader {
         // A list that goes round in circles has no end.
         var tokens: Set<Int> = []
         var (count, bytes) = (0, 0)
-        let end = options.listingTime.map { now() + $0 } ?? .seconds(Int64.max)
+        let end = listingEnd
         for pageNumber in 1... {
-            let page = try await page(of: bucket, prefix: String(decoding: start, as: UTF8.self), after: token)
+            let page = try await page(
+                of: bucket, prefix: String(decoding: start, as: UTF8.self), after: token, until: end)
             var entries: [SetEntry] = []
             for object in page.objects where object.key.starts(with: start) && object.key.last != UInt8(ascii: "/") {
                 let path = String(decoding: object.key.dropFirst(start.count), as: UTF8.self)
@@ -48,11 +49,11 @@ extension SetReader {
     }
 
     private func page(
-        of bucket: DownloadURL, prefix: String, after token: String?
+        of bucket: DownloadURL, prefix: String, after token: String?, until end: Duration
     ) async throws(DownloadError) -> S3ListPage {
         var parameters = [(name: "list-type", value: "2"), ("encoding-type", "url"), ("prefix", prefix)]
         if let token { parameters.append(("continuation-token", token)) }
-        let (_, bytes) = try await answer(to: bucket.with(query: parameters)) { _ in S3ListPage.mostBytes }
+        let (_, bytes) = try await answer(to: bucket.with(query: parameters), until: end) { _ in S3ListPage.mostBytes }
         return try await EngineProvider.files.run { _ throws(DownloadError) in
             do throws(TextError) { return try S3ListPage(parsing: bytes) } catch {
                 throw DownloadError(.refused, ErrorPhrase(.failedWith, "\(bucket)", error.whole))

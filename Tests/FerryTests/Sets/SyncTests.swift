@@ -203,6 +203,13 @@ struct SyncTests {
             shop.server.always("/pub/", .status(503))
             let error = await #expect(throws: DownloadError.self) { try await Self.sync(shop, attempts: 2) }
             #expect(error?.phrase?.key == .setAnswered)
+            // No server holds a set that has a time for its list.
+            shop.server.always("/pub/", .status(503, retryAfter: "3600"))
+            let asked = shop.server.requests.count
+            await #expect(throws: DownloadError.self) {
+                try await Self.sync(shop, attempts: 9) { $0.listingTime = .seconds(600) }
+            }
+            #expect(shop.server.requests.count == asked + 1)
         }
     }
 
