@@ -18,6 +18,13 @@ let staticLibraries: [LinkerSetting] =
         $0.isEmpty ? [] : [.unsafeFlags(["-L", $0], .when(platforms: [.linux], configuration: .release))]
     } ?? []
 
+// Apple's systems want to know which of their calls a library makes, and why. Elsewhere the file would need all of Foundation.
+#if os(macOS)
+    let privacy: (excluded: [String], resources: [Resource]) = ([], [.copy("PrivacyInfo.xcprivacy")])
+#else
+    let privacy: (excluded: [String], resources: [Resource]) = (["PrivacyInfo.xcprivacy"], [])
+#endif
+
 let package = Package(
     name: "ferry",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
@@ -107,7 +114,7 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
-            swiftSettings: strict),
+            exclude: privacy.excluded, resources: privacy.resources, swiftSettings: strict),
         // The list of downloads for views, observable on the main actor.
         .target(name: "FerryUI", dependencies: ["Ferry", "FerryCore"], swiftSettings: strict),
         // Metrics in Prometheus' text format: what daemons and workers serve.

@@ -14,12 +14,13 @@ package protocol File: AnyObject, Sendable {
     /// Fills `buffer` from `offset` and returns the count, which is less than requested only at the end of the file.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: ByteCount) throws(FileError) -> Int
 
-    /// Flushes the data written so far to the disk, past its cache (`fdatasync`, `F_FULLFSYNC`).
+    /// Makes the data written so far durable before anything that is written later on the same volume: past the disk's
+    /// cache (`fdatasync`), on Apple's systems in this order (`F_BARRIERFSYNC`).
     ///
     /// An error is reported once: a second call may succeed although the data is lost, so it proves nothing.
     func dataSync() throws(FileError)
 
-    /// Like ``dataSync()``, but includes times and mode.
+    /// Flushes the file, also its times and mode, to the disk past its cache (`fsync`, `F_FULLFSYNC`).
     func sync() throws(FileError)
 
     func truncate(to length: ByteCount) throws(FileError)
