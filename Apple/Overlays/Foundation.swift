@@ -507,3 +507,9 @@ extension URLResourceValues {
     }
 }
 extension URL { public mutating func setResourceValues(_ values: URLResourceValues) throws {} }
+public struct FileProtectionType: Hashable, RawRepresentable, Sendable {
+    public let rawValue: String
+    public init(rawValue: String) {}
+    public static var completeUntilFirstUserAuthentication: FileProtectionType { fatalError() }
+}
+extension FileAttributeKey { public static var protectionKey: FileAttributeKey { fatalError() } }

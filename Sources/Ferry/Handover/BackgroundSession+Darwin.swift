@@ -15,14 +15,6 @@
             return { URLSessionTransfers.session(identifier, $0) }
         }
 
-        /// Excludes a directory from backups. Blocks.
-        static func excludeFromBackup(_ path: String) {
-            var url = URL(fileURLWithPath: path, isDirectory: true)
-            var values = URLResourceValues()
-            values.isExcludedFromBackup = true
-            try? url.setResourceValues(values)
-        }
-
         /// Calls the body, and asks the system not to suspend the process meanwhile.
         static func expiringActivity(_ body: () async -> Void) async {
             #if os(macOS)

@@ -9,9 +9,6 @@
             { _ in nil }
         }
 
-        /// No backup of this system asks.
-        static func excludeFromBackup(_ path: String) {}
-
         /// Calls the body: no app is suspended.
         static func expiringActivity(_ body: () async -> Void) async { await body() }
     }

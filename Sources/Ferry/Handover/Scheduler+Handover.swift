@@ -27,11 +27,9 @@ extension Scheduler {
         guard let transfer = configuration.backgroundTransfer, let session = makeSession(transfer) else { return nil }
         do throws(DownloadError) {
             let fileSystem = await withFiles { $0 }
-            let landing = LandingDirectory(FilePath(place).appending(Self.directory))
-            let keeper = try await HandoverKeeper.open(
-                session, landing: landing, fileSystem: fileSystem, manager: keeperManager(fileSystem))
-            await withFiles { _ in BackgroundSession.excludeFromBackup(landing.path.string) }
-            return keeper
+            return try await HandoverKeeper.open(
+                session, landing: LandingDirectory(FilePath(place).appending(Self.directory)), fileSystem: fileSystem,
+                manager: keeperManager(fileSystem))
         } catch {
             complain(error)
             return nil

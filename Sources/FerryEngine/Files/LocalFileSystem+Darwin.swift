@@ -109,6 +109,24 @@
             fgetxattr(descriptor, name, buffer, size, 0, 0)
         }
 
+        /// Sets whether the file is in backups, and when it can be opened. Frameworks take paths: the one that the file has now.
+        static func mark(_ descriptor: Int32, as role: FileRole) {
+            var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+            guard fcntl(descriptor, F_GETPATH, &bytes) == 0 else { return }
+            let path = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            if role != .records {
+                var url = URL(fileURLWithPath: path)
+                var values = URLResourceValues()
+                values.isExcludedFromBackup = role == .unfinished
+                try? url.setResourceValues(values)
+            }
+            #if !os(macOS)
+                guard role != .finished else { return }
+                try? FileManager.default.setAttributes(
+                    [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication], ofItemAtPath: path)
+            #endif
+        }
+
         static func modificationTime(_ raw: stat) -> FileTime {
             FileTime(
                 seconds: Int64(raw.st_mtimespec.tv_sec),

@@ -88,6 +88,9 @@
             ferry_fgetxattr(descriptor, name, buffer, size)
         }
 
+        /// No backup of this system asks, and its files are locked with no device.
+        static func mark(_ descriptor: Int32, as role: FileRole) {}
+
         static func modificationTime(_ raw: stat) -> FileTime {
             FileTime(seconds: Int64(raw.st_mtim.tv_sec), nanoseconds: Int32(truncatingIfNeeded: raw.st_mtim.tv_nsec))
         }
