@@ -225,6 +225,10 @@ let package = Package(
             ],
             path: "TestSupport/ferry-app",
             swiftSettings: strict),
+        // An app of the tests whose downloads the system goes on with.
+        .executableTarget(
+            name: "ferry-background", dependencies: ["Ferry", "FerryCore"], path: "TestSupport/ferry-background",
+            swiftSettings: strict),
         .testTarget(
             name: "FerryCoreTests",
             dependencies: ["FerryCore", .product(name: "HTTPTypes", package: "swift-http-types")],
