@@ -209,12 +209,11 @@ public final class DownloadManager: Sendable {
     /// The delegate, held weakly; `nil` if none is set.
     public var delegate: (any DownloadManagerDelegate)? { dispatcher.withLock { $0 }?.delegate }
 
-    /// Sets the delegate. Its methods are called on `actor`, which may be the delegate itself; `nil` removes the
-    /// delegate.
-    public func setDelegate(_ delegate: (any DownloadManagerDelegate)?, on actor: any Actor = MainActor.shared) {
+    /// Sets the delegate, whose methods are called on the main actor; `nil` removes it.
+    public func setDelegate(_ delegate: (any DownloadManagerDelegate)?) {
         let new = delegate.map {
             let place = backend.listen()
-            return DelegateDispatcher($0, of: self, place, moving: backend.moving, on: actor)
+            return DelegateDispatcher($0, of: self, place, moving: backend.moving)
         }
         let old = dispatcher.withLock { current in
             defer { current = new }
