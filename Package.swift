@@ -31,6 +31,7 @@ let package = Package(
     products: [
         .library(name: "Ferry", targets: ["Ferry"]),
         .library(name: "FerryUI", targets: ["FerryUI"]),
+        .library(name: "FerryTestSupport", targets: ["FerryTestSupport"]),
         .executable(name: "ferry", targets: ["FerryCLI"]),
         .executable(name: "ferry-origin", targets: ["ferry-origin"]),
         // For the package in `Fuzz/` alone.
@@ -117,6 +118,17 @@ let package = Package(
             exclude: privacy.excluded, resources: privacy.resources, swiftSettings: strict),
         // The list of downloads for views, observable on the main actor.
         .target(name: "FerryUI", dependencies: ["Ferry", "FerryCore"], swiftSettings: strict),
+        // A manager with scripted downloads, and a server of this machine: for previews and tests of apps.
+        .target(
+            name: "FerryTestSupport",
+            dependencies: [
+                "Ferry", "FerryEngine", "FerryCore",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
+            swiftSettings: strict),
         // Metrics in Prometheus' text format: what daemons and workers serve.
         .target(
             name: "FerryMetrics",
@@ -276,7 +288,7 @@ let package = Package(
             name: "FerryTests",
             dependencies: [
                 "Ferry", "FerryUI", "FerryCore", "FerryEngine", "FerryAPI", "FerryServer", "FerryTesting", "ferry-app",
-                "FerryCLI", "CFerry",
+                "FerryCLI", "CFerry", "FerryTestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Logging", package: "swift-log"),

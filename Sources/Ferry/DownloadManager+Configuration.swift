@@ -135,6 +135,8 @@ extension DownloadManager {
         /// Receives counters and times of what happens to the downloads, by the names in `docs/metrics.md`. Default
         /// `nil`: the metrics system of the program (`MetricsSystem.bootstrap`). Read when the manager is created.
         public var metrics: (any MetricsFactory)?
+        /// What makes the engine, in place of connections to servers. Default `nil`.
+        package var engine: EngineProvider?
         /// Whether the downloads of an earlier process wait until each is resumed. Default false.
         package var parksListed = false
         /// Other sessions whose downloads this manager hosts. Default: none.

@@ -26,7 +26,9 @@ public final class DownloadManager: Sendable {
 
     /// Creates a manager; opens nothing yet.
     public convenience init(_ configuration: Configuration) {
-        self.init(configuration, engine: EngineProvider(), system: BackgroundSession.make(for: configuration))
+        self.init(
+            configuration, engine: configuration.engine ?? EngineProvider(),
+            system: BackgroundSession.make(for: configuration))
     }
 
     package init(
