@@ -222,6 +222,9 @@ let package = Package(
         // Two programs to read: one URL; and what an app does. Compiled as an app's own code is, without our features.
         .executableTarget(name: "example-fetch", dependencies: ["Ferry"], path: "Examples/fetch"),
         .executableTarget(name: "example-shelf", dependencies: ["Ferry"], path: "Examples/shelf"),
+        // A page with a bar and four buttons, in SwiftUI and in UIKit: empty where there is neither.
+        .target(
+            name: "ExampleScreen", dependencies: ["Ferry", "FerryUI"], path: "Examples/Screen", exclude: ["README.md"]),
         // The benchmark of scale: one command for each thing that is measured.
         .executableTarget(
             name: "ferry-scale",
