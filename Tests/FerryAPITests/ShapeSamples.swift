@@ -191,7 +191,7 @@ enum ShapeSamples {
     static var newSet: NewSet {
         var set = NewSet(url: "http://h/", list: "/l", directory: "/d")
         (set.include, set.exclude, set.depth, set.base) = (["a"], ["b"], 1, "http://h/b/")
-        (set.deletesGone, set.replacesOthers) = (true, true)
+        (set.deletesGone, set.maxDelete, set.replacesOthers) = (true, "50%", true)
         return set
     }
     static var fileSet: FileSet {
@@ -230,7 +230,7 @@ enum ShapeSamples {
             ("DownloadError", DownloadError(.disk, "m")),
             ("DownloadProgress", progress), ("DownloadProgress", DownloadProgress()),
             ("Bottleneck", bottleneck), ("Bottleneck", Bottleneck(.latency)),
-            ("DownloadPage", DownloadPage(items: [], total: 0)),
+            ("DownloadPage", DownloadPage(items: [], total: 0, asOf: "b-1")),
             ("DownloadItems", DownloadItems([])), ("DownloadDetail", detail), ("Segment", detail.segments[0]),
             ("Response", detail.response), ("Response", DownloadDetail.Response()),
             ("ActionCount", ActionCount(1)), ("ActionCount", count),

@@ -48,6 +48,7 @@ struct EventRingTests {
         #expect(numbers(ring, after: 4) == nil)
         ring.append(session: nil, at: .seconds(17)) { _ in [UInt8](repeating: 0, count: 99) }
         #expect(ring.heldBytes <= 100)
+        #expect(ring.storedBytes == ring.heldBytes)
         #expect(ring.last == 9)
     }
 

@@ -84,6 +84,39 @@ struct EventStreamTests {
         }
     }
 
+    @Test("Event stream: a page of the list has what the stream told up to its event, however they fall together")
+    func asOf() async throws {
+        try await DaemonRig.run { rig in
+            try await rig.follow { events in
+                _ = try await events.catchUp()
+                let added = try await rig.add(new(rig, "/file/1k") { $0.startsPaused = true })
+                // The states of the stream by number, and what pages say of the moment.
+                var told: [Int64: DownloadState.Kind] = [:]
+                var pages: [(asOf: Int64, kind: DownloadState.Kind)] = []
+                func read() async throws {
+                    let page = try await rig.ask(.list).shape(DownloadPage.self)
+                    let asOf = try #require(page.asOf.flatMap { EventID($0) })
+                    #expect(asOf.boot == rig.daemon.broadcaster.boot)
+                    pages.append((asOf.number, try #require(page.items.first).status.state.kind))
+                }
+                try await read()
+                _ = try await rig.ask(.resume, id: added.id.rawValue)
+                while told.values.contains(.completed) == false, let sent = try await events.next() {
+                    if case .state(let download) = try StreamEvent(sent), let id = sent.id.flatMap({ EventID($0) }) {
+                        told[id.number] = download.status.state.kind
+                        try await read()
+                    }
+                }
+                for page in pages {
+                    let known = told.filter { $0.key <= page.asOf }.max { $0.key < $1.key }?.value
+                    let later = told.filter { $0.key > page.asOf }.map(\.value)
+                    #expect(known == nil || page.kind == known || later.contains(page.kind), "\(page), \(told)")
+                }
+                #expect(pages.last?.kind == .completed)
+            }
+        }
+    }
+
     @Test(
         "Event stream: an id of another boot, or one that is unknown, gets a snapshot",
         arguments: ["other-1", "x", "999"])

@@ -75,7 +75,7 @@ import Testing
     /// The options of sets with a use of each; `--dry-run` and `--daemon` choose what is done with the plan.
     private static let setUses: [String: [String]] = [
         "--include": ["*.txt"], "--exclude": ["*.txt"], "--depth": ["1"], "--base": ["http://h/other/"], "--delete": [],
-        "--dry-run": [], "--daemon": [],
+        "--max-delete": ["5", "--delete"], "--dry-run": [], "--daemon": [],
     ]
 
     private static func setPlan(_ words: [String]) throws -> String {

@@ -86,7 +86,14 @@ package struct DaemonLink: Sendable {
     package func downloads(
         _ filter: [(name: String, value: String)] = [], limit: Int = .max
     ) async throws(DownloadError) -> [ListedDownload] {
-        try await ask(DaemonCall.list(filter, limit: limit), as: DownloadPage.self).items
+        try await page(filter, limit: limit).items
+    }
+
+    /// As ``downloads(_:limit:)``, with the event that the list is as new as.
+    package func page(
+        _ filter: [(name: String, value: String)] = [], limit: Int = .max
+    ) async throws(DownloadError) -> DownloadPage {
+        try await ask(DaemonCall.list(filter, limit: limit), as: DownloadPage.self)
     }
 
     /// Opens the event stream after the event `id`, else with a snapshot; of the session `named`, or of this one.

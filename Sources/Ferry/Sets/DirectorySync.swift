@@ -20,6 +20,10 @@ public struct SyncOptions: Sendable, Hashable {
     /// Whether files of the set that the source does not list any more are deleted here, if they are unchanged. Default
     /// false.
     public var deletesGone = false
+    /// The most files that ``deletesGone`` deletes. If more have gone, none is deleted, and that is a problem: a source that
+    /// has lost most of its files is more often broken than tidied up. `nil`: half of a set of more than ten files, and all
+    /// of a smaller one. Default `nil`.
+    public var maxDeletions: DeletionLimit?
     /// Whether files are replaced that are there and were not downloaded by this set, or were changed since. Default
     /// false: such a file is left, and is incomplete.
     public var replacesOthers = false
@@ -34,6 +38,31 @@ public struct SyncOptions: Sendable, Hashable {
     public var request = DownloadRequest(sources: [], destination: .directory(""))
 
     public init() {}
+}
+
+/// How many files of a set a sync may delete.
+public enum DeletionLimit: Sendable, Hashable {
+    case count(Int)
+    /// Of the files that the last sync has recorded.
+    case percent(Int)
+
+    /// Reads `N` or `P%`; `nil` unless N is 0 or more, and P at most 100.
+    public init?(_ text: String) {
+        let isShare = text.utf8.last == UInt8(ascii: "%")
+        let digits = isShare ? text.dropLast() : text[...]
+        guard !digits.isEmpty, digits.utf8.allSatisfy({ (0x30...0x39).contains($0) }), let number = Int(digits),
+            !isShare || number <= 100
+        else { return nil }
+        self = isShare ? .percent(number) : .count(number)
+    }
+
+    /// Returns the most files of a set of `count` that may be deleted.
+    func most(of count: Int) -> Int {
+        switch self {
+        case .count(let most): most
+        case .percent(let share): count / 100 * share + count % 100 * share / 100
+        }
+    }
 }
 
 /// The outcome of a sync.
@@ -120,8 +149,18 @@ public final class DirectorySync: Sendable {
     /// Reads the list, compares it with the directory, and opens the manifest.
     ///
     /// - Throws: `conflict` while another sync of the directory runs; an error of the server or the list; `disk`.
-    public init(
+    public convenience init(
         of source: SetSource, into directory: String, options: SyncOptions, manager: DownloadManager
+    ) async throws(DownloadError) {
+        try await self.init(of: source, into: directory, options: options, manager: manager) { _, _ in }
+    }
+
+    /// As ``init(of:into:options:manager:)``.
+    ///
+    /// - Parameter retrying: Told when a part of the list is asked for again.
+    package init(
+        of source: SetSource, into directory: String, options: SyncOptions, manager: DownloadManager,
+        retrying: @escaping @Sendable (_ event: LocalizedEvent, _ url: DownloadURL) -> Void
     ) async throws(DownloadError) {
         let root = DownloadManager.absolute(directory)
         self.directory = root
@@ -135,7 +174,7 @@ public final class DirectorySync: Sendable {
         case .file(_, let base): home = (base ?? options.base)?.origin
         case .entries: home = options.base?.origin
         }
-        let listing = try await SetReader(manager: manager, options: options).read(source)
+        let listing = try await SetReader(manager: manager, options: options, retrying: retrying).read(source)
         (self.listing, self.options) = (listing, options)
         let opened = try await EngineProvider.files.run { [options] disk throws(DownloadError) in
             try Self.open(FilePath(root), listing, options, disk)
@@ -144,7 +183,7 @@ public final class DirectorySync: Sendable {
         manifest = Mutex(opened.manifest)
         var state = State()
         state.report.listedCount = listing.entries.count
-        state.report.problems = listing.problems.map(\.description)
+        state.report.problems = (listing.problems + plan.problems).map(\.description)
         for entry in listing.entries { state.report.renamed[entry.path] = entry.otherName }
         var (requests, entries): ([DownloadRequest], [FilePath: SetEntry]) = ([], [:])
         for step in plan.steps {

@@ -4,6 +4,12 @@ import HTTPTypes
 import NIOCore
 import SystemPackage
 
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
+
 /// What a source lists.
 struct SetListing: Sendable {
     var entries: [SetEntry] = []
@@ -61,6 +67,8 @@ struct SetReader: Sendable {
     let manager: DownloadManager
     let options: SyncOptions
     var limits = Limits()
+    /// Told when a part of the list is asked for again.
+    var retrying: @Sendable (_ event: LocalizedEvent, _ url: DownloadURL) -> Void = { _, _ in }
 
     /// The maximum size of an index page in bytes.
     private static let mostPageBytes = 16 << 20
@@ -134,17 +142,11 @@ struct SetReader: Sendable {
     }
 
     private func page(_ url: DownloadURL, most: Int) async throws(DownloadError) -> Page {
-        let response = try await manager.fetch(url, for: options.request)
-        guard response.head.status == 200 else {
-            let code: DownloadError.Code = [401, 407].contains(response.head.status) ? .credentials : .refused
-            throw DownloadError(
-                code, ErrorPhrase(.setAnswered, "\(url)", "\(response.head.status)"),
-                recovery: .needsUser)
+        func isPage(_ response: UpstreamResponse) -> Bool {
+            response.head.values(.contentType).first.flatMap { MediaType($0) }?.isHTML == true
         }
-        let type = response.head.values(.contentType).first
-        let isPage = type.flatMap { MediaType($0) }?.isHTML == true
-        let bytes = Array(
-            buffer: try await response.body.collect(upTo: isPage ? min(most, Self.mostPageBytes) : most))
+        let (response, bytes) = try await answer(to: url) { isPage($0) ? min(most, Self.mostPageBytes) : most }
+        let isPage = isPage(response)
         let start = String(decoding: bytes.prefix(256), as: UTF8.self).trimmedText.asciiLowercased
         guard isPage || start.utf8.hasPrefix("<!doctype html") || start.utf8.hasPrefix("<html") else {
             return Page(url: response.url, content: .list(bytes))
@@ -154,6 +156,56 @@ struct SetReader: Sendable {
                 in: bytes, at: response.url, most: limits.entries, mostBytes: min(limits.bytes, Self.mostPageLinkBytes))
         }
         return Page(url: response.url, content: .index(found.links, isWhole: found.isWhole))
+    }
+
+    /// Asks for a part of the list until the response has status 200 and a whole body, and returns both.
+    ///
+    /// What may pass is tried again after the delays of downloads: no connection, a body that breaks off, a server that asks
+    /// to wait. Where nothing answers, a one-shot run ends as soon as a download would.
+    func answer(
+        to url: DownloadURL, most: (UpstreamResponse) -> Int
+    ) async throws(DownloadError) -> (response: UpstreamResponse, bytes: [UInt8]) {
+        guard let scheduler = manager.scheduler else {
+            throw DownloadError(.invalidRequest, ErrorPhrase(.runsElsewhere))
+        }
+        let settings = scheduler.configuration.driverSettings
+        var retry = RetryPolicy(maxAttempts: settings.maxAttempts)
+        var hasAnswered = false
+        while true {
+            let failure: DownloadError
+            var answer: Int?
+            do throws(DownloadError) {
+                let response = try await manager.fetch(url, for: options.request)
+                hasAnswered = true
+                if response.head.status == 200 {
+                    let body = try await response.body.collect(upTo: most(response))
+                    return (response, Array(buffer: body))
+                }
+                answer = response.head.status
+                failure = Self.refusal(of: url, response.head, at: scheduler.clock.date())
+            } catch { failure = error }
+            // A body that does not come in its time is given up, so that the set gives its place to others.
+            guard case .transient(let wish) = failure.recovery, failure.phrase?.key != .slowBody,
+                case .retry(let delay, let attempt) = retry.failed(
+                    wish: wish, most: hasAnswered ? nil : settings.maxFirstAttempts,
+                    random: scheduler.environment.random())
+            else { throw failure }
+            let reason = answer.map { Reason(.serverAnswered, "\($0)") } ?? failure.reason
+            retrying(.retrying(attempt: attempt, delay: delay, reason: reason), url)
+            do { try await scheduler.clock.sleep(for: delay) } catch {
+                throw DownloadError(.cancelled, ErrorPhrase(.stopped))
+            }
+        }
+    }
+
+    /// Returns the error of a response that is no part of a list: a transient one if its server asks to wait.
+    private static func refusal(of url: DownloadURL, _ head: ResponseHead, at now: Date) -> DownloadError {
+        let recovery: DownloadError.Recovery =
+            if case .busy(_, let wish) = ResponseVerdict.judge(head, asked: .whole, now: now) {
+                .transient(retryAfter: wish)
+            } else { .needsUser }
+        let code: DownloadError.Code = [401, 407].contains(head.status) ? .credentials : .refused
+        return DownloadError(code, ErrorPhrase(.setAnswered, "\(url)", "\(head.status)"), recovery: recovery)
     }
 
     private func read(_ url: DownloadURL, _ listing: inout SetListing) async throws(DownloadError) {

@@ -1,6 +1,5 @@
 import FerryCore
 import FerryEngine
-import NIOCore
 
 /// The objects of a bucket whose keys have a common prefix, as ListObjectsV2 lists them.
 extension SetReader {
@@ -53,12 +52,7 @@ extension SetReader {
     ) async throws(DownloadError) -> S3ListPage {
         var parameters = [(name: "list-type", value: "2"), ("encoding-type", "url"), ("prefix", prefix)]
         if let token { parameters.append(("continuation-token", token)) }
-        let response = try await manager.fetch(bucket.with(query: parameters), for: options.request)
-        guard response.head.status == 200 else {
-            throw DownloadError(
-                .refused, ErrorPhrase(.setAnswered, "\(bucket)", "\(response.head.status)"), recovery: .needsUser)
-        }
-        let bytes = Array(buffer: try await response.body.collect(upTo: S3ListPage.mostBytes))
+        let (_, bytes) = try await answer(to: bucket.with(query: parameters)) { _ in S3ListPage.mostBytes }
         return try await EngineProvider.files.run { _ throws(DownloadError) in
             do throws(TextError) { return try S3ListPage(parsing: bytes) } catch {
                 throw DownloadError(.refused, ErrorPhrase(.failedWith, "\(bucket)", error.whole))

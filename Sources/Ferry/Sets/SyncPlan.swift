@@ -61,6 +61,9 @@ struct SyncPlan: Sendable, Hashable {
     /// Files of the manifest that are not looked at: the filter or the depth leaves them out.
     private(set) var others: [FileRecord] = []
 
+    /// What is asked for and not done.
+    private(set) var problems: [Reason] = []
+
     /// A file that the source does not list any more.
     struct Gone: Sendable, Hashable {
         var record: FileRecord
@@ -86,6 +89,11 @@ struct SyncPlan: Sendable, Hashable {
                 gone.append(Gone(record: record, isDeleted: isDeleted))
             }
         }
+        let (count, known) = (gone.count { $0.isDeleted }, directory.manifest.count)
+        let most = options.maxDeletions?.most(of: known) ?? (known > 10 ? known / 2 : known)
+        guard count > most else { return }
+        for index in gone.indices { gone[index].isDeleted = false }
+        problems.append(.phrase(ErrorPhrase(.tooManyGone, "\(count)", "\(known)")))
     }
 
     private static func step(_ entry: SetEntry, _ options: SyncOptions, _ directory: Directory) -> Step {

@@ -86,7 +86,7 @@ extension SyncPreview: Encodable {
 extension SyncPreview {
     /// The steps of a plan.
     init(_ plan: SyncPlan, _ listing: SetListing, _ directory: SyncPlan.Directory) {
-        problems = listing.problems.map(\.description)
+        problems = (listing.problems + plan.problems).map(\.description)
         for step in plan.steps {
             switch step {
             case .keep(let record):

@@ -24,6 +24,8 @@ package struct NewSet: ClientBody, Encodable, Hashable {
     package var base: String?
     /// Whether files that the source does not list any more are deleted, if they are unchanged; `nil` for no.
     package var deletesGone: Bool?
+    /// The most files that are deleted, as `N` or `P%`; `nil` for half of a set of more than ten files.
+    package var maxDelete: String?
     /// Whether files are replaced that are not of the set; `nil` for no.
     package var replacesOthers: Bool?
 
@@ -32,7 +34,7 @@ package struct NewSet: ClientBody, Encodable, Hashable {
     }
 
     package enum CodingKeys: String, CodingKey, CaseIterable {
-        case url, list, directory, include, exclude, depth, base, deletesGone, replacesOthers
+        case url, list, directory, include, exclude, depth, base, deletesGone, maxDelete, replacesOthers
     }
 }
 

@@ -79,11 +79,14 @@ package struct DownloadPage: Codable, Sendable, Hashable {
     package var total: Int
     /// The index of the first item of this page.
     package var offset: Int
+    /// The event of the stream that the page is as new as, or newer (``EventID``); `nil` from an earlier daemon.
+    package var asOf: String?
 
-    package init(items: [ListedDownload], total: Int, offset: Int = 0) {
+    package init(items: [ListedDownload], total: Int, offset: Int = 0, asOf: String? = nil) {
         self.items = items
         self.total = total
         self.offset = offset
+        self.asOf = asOf
     }
 }
 

@@ -89,7 +89,9 @@ package struct ResponseHeadMender: Sendable {
         var hasBegun = false
         for line in lines {
             if hasBegun, result.count > 1, let first = line.first, isBlank(first) {
-                result[result.count - 1] = trimmed(result[result.count - 1]) + [space] + trimmed(line)
+                // A line of blanks adds none to the end of the value.
+                let rest = trimmed(line)
+                if !rest.isEmpty { result[result.count - 1] = trimmed(result[result.count - 1]) + [space] + rest }
             } else {
                 result.append(hasBegun ? field(line) : line)
             }

@@ -96,7 +96,8 @@ extension ErrorPhrase {
         case partDamaged, partReplaced, removedAtOnce, thereAlready, inTheWay, noFreeName, belongsToAnother, noSpace
         case noSpaceBesideReserve
         // Sets of files, and files that are verified and repaired
-        case notASetPath, sameSetPath, emptySet, setAnswered, setLeavesServer, notAnIndex, largeSet, slowSet, noSetBase,
+        case notASetPath, sameSetPath, emptySet, setAnswered, setLeavesServer, notAnIndex, largeSet, slowSet,
+            tooManyGone, noSetBase,
             setInUse
         case noManifest, manifestDamaged, manifestShort, syncNotEnded, linksWithQuery, deepSet, noneWanted
         case recordNotOurs, downloadedRecord, largeRecord

@@ -15,6 +15,10 @@ extension SentenceTable {
         .slowSet: (
             "{0} is not listed whole after {1} minutes: the rest is left out", "{1} 分钟后 {0} 仍未列完：其余部分被略去"
         ),
+        .tooManyGone: (
+            "{0} of {1} files are not listed any more, so none is deleted; --max-delete {0} allows it",
+            "{1} 个文件中有 {0} 个不再列出，因此一个也不删除；可用 --max-delete {0} 允许"
+        ),
         .largeSet: ("{0} is too large: {1} pages were read, the rest is left out", "{0} 过大：已读 {1} 页，其余部分被略去"),
         .manifestDamaged: (
             "{1} lines of the manifest in {0} cannot be read: ferry sync requests their files again",
@@ -108,6 +112,9 @@ extension SentenceTable {
 
     /// The patterns of the commands for sets; see ``chinesePatterns``.
     static let setPatterns: [String: String] = [
+        "--max-delete needs --delete": "--max-delete 需要 --delete",
+        "--max-delete needs a number of files, or percent up to 100%, not {0}":
+            "--max-delete 需要文件数或不超过 100% 的百分比，而不是 {0}",
         "--depth needs a number of 0 or more": "--depth 需要 0 或更大的数字",
         "there is no list {0}; a URL begins with https:// or http://": "没有列表 {0}；网址以 https:// 或 http:// 开头",
         "--user and --netrc are for the server of the source: give its URL, or --base URL":

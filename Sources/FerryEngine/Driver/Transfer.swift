@@ -196,9 +196,9 @@ final class Transfer: Sendable {
         state.withLock { state in
             guard state.startedAt != nil else { return nil }
             let machine = state.machine
-            let done = machine.planner.writtenBytes
-            let total = machine.planner.total
-            let repeated = machine.planner.repeatedBytes
+            let done = machine.bytes.writtenBytes
+            let total = machine.bytes.total
+            let repeated = machine.bytes.repeatedBytes
             var bottleneck = machine.bottleneck
             if machine.waitsForPermit {
                 bottleneck = Bottleneck(.otherDownloads, connections: connectionLimit)
@@ -216,10 +216,10 @@ final class Transfer: Sendable {
     func picture() -> TransferPicture? {
         state.withLock { state in
             guard state.startedAt != nil else { return nil }
-            let planner = state.machine.planner
+            let bytes = state.machine.bytes
             var picture = TransferPicture(
-                totalBytes: planner.total, written: planner.written, identity: state.machine.file.identity)
-            for (id, segment) in planner.segments where segment.remaining > 0 {
+                totalBytes: bytes.total, written: bytes.written, identity: state.machine.file.identity)
+            for (id, segment) in bytes.segments where segment.remaining > 0 {
                 picture.running.append((id.rawValue, segment.position..<segment.end))
             }
             picture.finalURL = state.links.finalURL?.redacted
@@ -251,12 +251,12 @@ final class Transfer: Sendable {
 
     var facts: Facts {
         state.withLock { state in
-            let (file, planner) = (state.machine.file, state.machine.planner)
+            let (file, bytes) = (state.machine.file, state.machine.bytes)
             return Facts(
-                totalBytes: planner.total, identity: file.identity, proof: file.proof, weakestJoin: file.weakestJoin,
-                receivedBytes: state.machine.arrivals.bytes, finalURL: state.links.finalURL?.redacted ?? "",
+                totalBytes: bytes.total, identity: file.identity, proof: file.proof, weakestJoin: file.weakestJoin,
+                receivedBytes: state.machine.receivedBytes, finalURL: state.links.finalURL?.redacted ?? "",
                 finished: file.finished, finishedProof: file.finishedProof, isExamined: file.isExamined,
-                isComplete: planner.isComplete, writtenBytes: planner.writtenBytes, rules: state.machine.rules)
+                isComplete: bytes.isComplete, writtenBytes: bytes.writtenBytes, rules: state.machine.rules)
         }
     }
 
@@ -301,7 +301,7 @@ final class Transfer: Sendable {
     /// representation has begun since `beginning`.
     func described(by entry: URLList.Entry, since beginning: Int) -> Bool {
         state.withLock { state in
-            guard state.beginnings == beginning, let total = state.machine.planner.total, entry.size ?? total == total
+            guard state.beginnings == beginning, let total = state.machine.bytes.total, entry.size ?? total == total
             else { return false }
             state.addMirrors(entry.urls, request)
             state.digest.described(by: entry, total: total)
@@ -542,7 +542,7 @@ final class Transfer: Sendable {
     func mendingBegan() -> Bool {
         state.withLock { state in
             state.faults.distrustsUnclaimed = true
-            return state.machine.planner.isComplete
+            return state.machine.bytes.isComplete
         }
     }
 
@@ -553,13 +553,13 @@ final class Transfer: Sendable {
 
     /// Notes how much free space a file of unknown length leaves; it is looked at again after an eighth of it.
     func foundRoom(_ room: ByteCount) {
-        state.withLock { $0.space.enoughUntil = $0.machine.planner.writtenBytes + max(0, room) / 8 }
+        state.withLock { $0.space.enoughUntil = $0.machine.bytes.writtenBytes + max(0, room) / 8 }
     }
 
     /// Returns the directory of a file of unknown length, if its free space is to be looked at; once each second.
     func directoryToCheck(at now: Duration) -> FilePath? {
         state.withLock { state in
-            guard state.machine.planner.total == nil, state.space.isDue(at: now) else { return nil }
+            guard state.machine.bytes.total == nil, state.space.isDue(at: now) else { return nil }
             return state.storage.part?.paths.directory
         }
     }
@@ -658,7 +658,7 @@ final class Transfer: Sendable {
     /// enter it.
     func followed() -> (checksum: Checksum?, end: ByteCount, timesForgotten: Int, part: PartSession?) {
         state.withLock {
-            ($0.digestToCheck, $0.machine.planner.claimed.prefixEnd, $0.faults.timesForgotten, $0.storage.part)
+            ($0.digestToCheck, $0.machine.bytes.claimed.prefixEnd, $0.faults.timesForgotten, $0.storage.part)
         }
     }
 
@@ -689,18 +689,18 @@ final class Transfer: Sendable {
     /// The part file whose bytes are those of the representation that the server has confirmed, with what is known of it.
     var readable: (part: PartSession, totalBytes: ByteCount?, identity: FileIdentity)? {
         state.withLock { state in
-            state.readable.map { ($0, state.machine.planner.total, state.machine.file.identity) }
+            state.readable.map { ($0, state.machine.bytes.total, state.machine.file.identity) }
         }
     }
 
     /// Adds a reader. There is no identifier before existing files have been examined, and after the end of the run.
     func addReader(of range: Range<ByteCount>) -> (id: ReaderID?, isOver: Bool) {
         state.withLock { state in
-            (state.startedAt == nil || state.isOver ? nil : state.machine.readers.add(range), state.isOver)
+            (state.startedAt == nil || state.isOver ? nil : state.machine.addReader(of: range), state.isOver)
         }
     }
 
-    func removeReader(_ id: ReaderID) { state.withLock { $0.machine.readers.remove(id) } }
+    func removeReader(_ id: ReaderID) { state.withLock { $0.machine.removeReader(id) } }
 
     /// Whether bytes that the reader has received were found to be wrong.
     func isRefuted(_ id: ReaderID) -> Bool { state.withLock { $0.machine.readers[id]?.isRefuted ?? false } }
@@ -719,21 +719,21 @@ final class Transfer: Sendable {
             guard let reader = state.machine.readers[id], !state.isOver else { return .ended(.over) }
             guard let part = state.readable else { return .missing(isNew: false) }
             guard file.isPart(of: part) else { return .ended(.otherFile) }
-            let end = min(reader.end, end, state.machine.planner.end)
+            let end = min(reader.end, end, state.machine.bytes.end)
             if reader.position >= end { return .ended(.end) }
             let most = min(most, end - reader.position)
             if let range = state.machine.available(to: id, most: most) { return .found(range) }
-            return .missing(isNew: state.machine.readers.waits(id, at: now))
+            return .missing(isNew: state.machine.readerWaits(id, at: now))
         }
     }
 
     /// Records the bytes as received if they still are those of the file.
     func confirm(_ range: Range<ByteCount>, _ id: ReaderID, _ file: ContentFile) -> Bool {
         state.withLock { state in
-            guard let part = state.readable, file.isPart(of: part), state.machine.planner.written.holds(range),
+            guard let part = state.readable, file.isPart(of: part), state.machine.bytes.written.holds(range),
                 state.machine.readers[id]?.isRefuted == false
             else { return false }
-            state.machine.readers.received(to: range.upperBound, by: id)
+            state.machine.readerReceived(to: range.upperBound, by: id)
             return true
         }
     }
@@ -744,7 +744,7 @@ final class Transfer: Sendable {
     var hasFailed: Bool { state.withLock { $0.machine.phase == .ended } }
 
     /// The most connections that the machine opens.
-    var maxConnections: Int { state.withLock { $0.machine.settings.maxConnections } }
+    var maxConnections: Int { state.withLock { $0.machine.maxConnections } }
 
     /// The number of readers, and of those that have received wrong bytes.
     var readers: (all: Int, refuted: Int) {
@@ -792,8 +792,7 @@ extension Transfer.State {
             step.place = storage.place
             return step
         }
-        let planner = machine.planner
-        step.mustLook = planner.total == nil && planner.writtenBytes >= space.enoughUntil
+        step.mustLook = !machine.hasTotal && machine.writtenBytes >= space.enoughUntil
         step.mustWait = machine.mustWaitForCheckpoint
         if !step.mustLook, !step.mustWait, !isLimited { step.mustCut = !machine.asks(id, at: clock.now()) }
         return step
@@ -805,8 +804,8 @@ extension Transfer.State {
         // The source of the validators comes first.
         let first = given.indices.contains(links.primary) ? [given[links.primary]] : []
         return JournalStatement(
-            claimed: machine.planner.claimed.union(snapshot.intersection(machine.planner.written)),
-            isComplete: machine.planner.isComplete, isLinkUnproven: machine.isLinkUnproven, tags: tags,
+            claimed: machine.bytes.claimed.union(snapshot.intersection(machine.bytes.written)),
+            isComplete: machine.bytes.isComplete, isLinkUnproven: machine.isLinkUnproven, tags: tags,
             urls: first + given, totalBytes: machine.provenTotal, identity: machine.file.identity,
             checksum: digest.requested, offered: machine.file.representation?.digests.first ?? digest.offered,
             weakestJoin: machine.file.weakestJoin)

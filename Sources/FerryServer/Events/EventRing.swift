@@ -12,7 +12,7 @@ struct EventRing: Sendable {
         /// The event's number among final events; `nil` for other events.
         let ending: Int64?
         /// The event as sent.
-        let bytes: [UInt8]
+        fileprivate(set) var bytes: [UInt8]
         /// Monotonic.
         let time: Duration
     }
@@ -37,6 +37,8 @@ struct EventRing: Sendable {
 
     var count: Int { entries.count - first }
     var heldBytes: Int { held }
+    /// The bytes that are in memory; tests compare them with ``heldBytes``.
+    var storedBytes: Int { entries.reduce(0) { $0 + $1.bytes.count } }
 
     /// Adds an event; `make` returns its bytes for its number.
     mutating func append(
@@ -64,6 +66,8 @@ struct EventRing: Sendable {
             guard count > limits.count || held > limits.bytes || oldest.time + limits.age < now else { break }
             forgotten = oldest.number
             held -= oldest.bytes.count
+            // The place is reused later, the memory at once.
+            entries[first].bytes = []
             first += 1
         }
         // Compacted in batches, to keep the amortized cost low.

@@ -20,25 +20,31 @@ extension API {
         if let words = query.states { filter.kinds = try kinds(words) }
         let order = RowOrder(query.sort, isDescending: query.order == .desc)
         let revision = call.revision()
+        // Before the rows are read: later events are sent to whoever follows the stream.
+        let place = broadcaster.lastID
         let page = try await manager.page(
             filter, order: order, offset: query.offset, limit: min(query.limit, FerryAPI.mostEntries))
         guard min(query.limit, page.total - query.offset) <= FerryAPI.mostEntries else {
             let all = try await manager.identifiers(filter, order: order)
-            return list(call, all.dropFirst(query.offset).prefix(query.limit), total: all.count, query.offset)
+            return list(call, all.dropFirst(query.offset).prefix(query.limit), total: all.count, query.offset, place)
         }
         let listed = try texts.items(page.rows.map { manager.listed($0, revision: revision) })
-        let end = Self.listEnd(page.total, query.offset)
+        let end = Self.listEnd(page.total, query.offset, place)
         return Answer.body(Data(Self.listStart.utf8) + listed + Data(end.utf8), type: "application/json")
     }
 
     private static let listStart = #"{"items":["#
 
-    private static func listEnd(_ total: Int, _ offset: Int) -> String { #"],"offset":\#(offset),"total":\#(total)}"# }
+    private static func listEnd(_ total: Int, _ offset: Int, _ place: EventID) -> String {
+        #"],"asOf":"\#(place)","offset":\#(offset),"total":\#(total)}"#
+    }
 
     /// Returns more downloads than one read of the store has. They were identified at once, so that each occurs once
     /// however it moves meanwhile; their rows are read as the client receives them, so that memory does not grow with
     /// the list. Removed ones are omitted.
-    private func list(_ call: APIRequest, _ ids: ArraySlice<DownloadID>, total: Int, _ offset: Int) -> Response {
+    private func list(_ call: APIRequest, _ ids: ArraySlice<DownloadID>, total: Int, _ offset: Int, _ place: EventID)
+        -> Response
+    {
         Response(
             status: .ok, headers: [.contentType: "application/json"],
             body: ResponseBody { writer in
@@ -51,7 +57,7 @@ extension API {
                     try await writer.write(ByteBuffer(bytes: Data(start.utf8) + items))
                     start = ","
                 }
-                let end = (start == "," ? "" : start) + Self.listEnd(total, offset)
+                let end = (start == "," ? "" : start) + Self.listEnd(total, offset, place)
                 try await writer.write(ByteBuffer(string: end))
                 try await writer.finish(nil)
             })

@@ -41,6 +41,9 @@ extension NewSet {
         guard depth.map({ 0...Self.mostDepth ~= $0 }) ?? true else {
             throw Problem(.badRequest, "depth must be a number from 0 to \(Self.mostDepth).")
         }
+        guard maxDelete.map({ DeletionLimit($0) != nil }) ?? true else {
+            throw Problem(.badRequest, "maxDelete must be a number of files, or percent up to 100%.")
+        }
         guard !directory.isEmpty, directory.utf8.count <= Self.mostPathBytes, !directory.utf8.contains(0) else {
             throw Problem(.badRequest, "directory must name the directory of the set.")
         }
@@ -55,6 +58,7 @@ extension FileSet {
         options.maxDepth = set.depth
         options.base = try set.base.map { text throws(DownloadError) in try DownloadURL(text) }
         options.deletesGone = set.deletesGone ?? false
+        options.maxDeletions = set.maxDelete.flatMap { DeletionLimit($0) }
         options.replacesOthers = set.replacesOthers ?? false
         options.root = root
         // A set that is being listed has one of the few places of the daemon.

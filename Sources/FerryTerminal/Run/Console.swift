@@ -20,6 +20,8 @@ package final class Console: Sendable {
     private struct State {
         var area = LiveArea()
         var lines: [String] = []
+        /// The width for which they were drawn.
+        var width = 0
         var isOutputOpen = true
         var isErrorOpen = true
         var isSuspended = false
@@ -92,13 +94,15 @@ package final class Console: Sendable {
         }
     }
 
-    /// Replaces the drawn lines; an empty list erases them.
+    /// Replaces the drawn lines; an empty list erases them. Lines that are there already are not written again.
     package func draw(_ lines: [String]) {
         if !lines.isEmpty, writer?.isBehind(2) == true { return }
         write { state in
             guard state.isErrorOpen, !(state.isSuspended && !lines.isEmpty), !(lines.isEmpty && state.lines.isEmpty)
             else { return }
             let width = width()
+            if lines == state.lines, width == state.width { return }
+            state.width = width
             put(lines.isEmpty ? state.area.clear(width: width) : state.area.redraw(lines, width: width), &state)
             state.lines = lines
         }

@@ -29,8 +29,16 @@ extension Program {
                 show(preview, console, arguments.show)
                 return await console.finished(preview.problems.isEmpty ? .done : .usage)
             }
+            let isQuiet = arguments.show.quiet || json
             let sync = try await DirectorySync(
-                of: source, into: arguments.directory, options: options, manager: manager)
+                of: source, into: arguments.directory, options: options, manager: manager
+            ) { event, url in
+                guard !isQuiet,
+                    let line = EventText.line(
+                        event.kind, reason: event.reason?.local, name: url.redacted, detail: .verbose)
+                else { return }
+                console.message(line)
+            }
             let code = try await run(sync.requests, planner, manager, console, world, sync: sync)
             let report = try await sync.finish()
             show(report, of: sync, console, arguments.show)

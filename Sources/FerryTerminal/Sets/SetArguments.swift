@@ -38,6 +38,12 @@ package struct SyncArguments: ParsableArguments, Sendable {
     @Flag(help: "Delete files of the set that the source does not list any more, if they are unchanged here.")
     package var delete = false
 
+    @Option(
+        help: ArgumentHelp(
+            "Let --delete delete at most so many files, or none. Default: half of a set of more than ten files.",
+            valueName: "N|P%"))
+    package var maxDelete: String?
+
     @Flag(help: "Show what would be fetched, checked, kept and deleted, and why; write nothing.")
     package var dryRun = false
 

@@ -59,6 +59,14 @@ struct SyncPlanner: Sendable {
             try Self.url(text.utf8.hasSuffix("/") ? text : text + "/")
         }
         sync.deletesGone = arguments.delete
+        if let text = arguments.maxDelete {
+            guard arguments.delete else { throw UsageError("--max-delete needs --delete") }
+            guard let limit = DeletionLimit(text) else {
+                throw UsageError(
+                    "--max-delete needs a number of files, or percent up to 100%, not \(TextError.quote(text))")
+            }
+            sync.maxDeletions = limit
+        }
         let source: SetSource
         var server = sync.base
         let text = arguments.source
@@ -112,6 +120,7 @@ struct SyncPlanner: Sendable {
         if !arguments.exclude.isEmpty { set.exclude = arguments.exclude }
         (set.depth, set.base) = (options.maxDepth, options.base?.text)
         if options.deletesGone { set.deletesGone = true }
+        set.maxDelete = arguments.maxDelete
         if options.replacesOthers { set.replacesOthers = true }
         return set
     }

@@ -3,6 +3,9 @@ package import FerryAPI
 import FerryCore
 
 /// The state of `ferry watch`: processes events and keys. Pure.
+///
+/// An event costs the same in a list of any length: counts and the set of running downloads follow each event, and the rows
+/// are found once for each picture (``settle()``).
 package struct WatchBoard: Sendable {
     /// A request to the daemon that results from a key.
     package enum Order: Sendable, Hashable {
@@ -15,17 +18,27 @@ package struct WatchBoard: Sendable {
     }
 
     /// The downloads that are shown; `nil` for all.
-    package var only: Set<DownloadID>?
-    private var downloads: [DownloadID: ListedDownload] = [:]
+    package var only: Set<DownloadID>? { didSet { recount() } }
+    private var downloads: [DownloadID: Entry] = [:]
+    /// The list, with identifiers of downloads that have left it since ``settle()``.
     private var order: [DownloadID] = []
-    /// The download that keys apply to.
-    package private(set) var selected: DownloadID?
+    /// The numbers of shown downloads, by group.
+    private var counted = Array(repeating: 0, count: Group.allCases.count)
+    private var running: Set<DownloadID> = []
+    /// The rows, as ``settle()`` found them; `nil` once an event may have changed which they are.
+    private var settled: [DownloadID]?
+    /// The download that the user chose; it is selected while it has a row.
+    private var choice: DownloadID?
+    /// The events that came while the list was being read, which know better than its rows; `nil` at other times.
+    private var reading: Reading?
+    /// The event that the last read of the list is as new as; events before it are behind the rows.
+    private var asOf: EventID?
     /// The key that deletes data and must be pressed again, and its download.
     package struct Question: Sendable, Hashable {
         package let key: WatchKey
         package let id: DownloadID
     }
-    package private(set) var question: Question?
+    private var asked: Question?
     /// Only downloads with this text in their names are shown.
     package private(set) var search = ""
     /// The daemon's rate limit in bytes per second.
@@ -35,113 +48,211 @@ package struct WatchBoard: Sendable {
     package var isLost = false
     /// Whether the list must be read again, as its order or more has changed.
     package private(set) var isStale = false
+    /// Whether only the beginning of the list is known.
+    package private(set) var isIncomplete = false
 
     package init() {}
 
-    // MARK: Events
-
-    /// Replaces the list.
-    package mutating func fill(_ items: [ListedDownload]) {
-        downloads = Dictionary(items.map { ($0.id, $0) }) { first, _ in first }
-        order = items.map(\.id)
-        isStale = false
-        settle()
+    private struct Entry {
+        var listed: ListedDownload
+        var group: Group
+        /// Where it stands in the list.
+        var place: Int
     }
 
-    package mutating func take(_ event: StreamEvent) {
+    private struct Reading {
+        var told: [DownloadID: ListedDownload] = [:]
+        var gone: Set<DownloadID> = []
+    }
+
+    /// What is counted together; the first four have rows, in this order.
+    private enum Group: Int, CaseIterable {
+        case running, waiting, paused, failed, completed, cancelled
+
+        init(_ state: DownloadState) {
+            self =
+                switch state {
+                case .downloading, .verifying: .running
+                case .waiting: .waiting
+                case .paused: .paused
+                case .failed: .failed
+                case .completed: .completed
+                case .cancelled: .cancelled
+                }
+        }
+
+        var hasRows: Bool { self != .completed && self != .cancelled }
+    }
+
+    // MARK: Events
+
+    /// The list is being read. Its rows may be older than events that come until ``fill(_:asOf:)``.
+    package mutating func beginReading() {
+        isStale = false
+        reading = Reading()
+    }
+
+    /// Replaces the list by what was read since ``beginReading()``; with `nil` it could not be read, and is to be read again.
+    ///
+    /// - Parameter event: The event that the items are as new as; `nil` if that is not known.
+    package mutating func finishReading(_ items: [ListedDownload]?, asOf event: EventID?) {
+        // Meanwhile a snapshot has begun another list.
+        guard let reading else { return }
+        self.reading = nil
+        guard let items else { return isStale = true }
+        let isStale = isStale
+        fill(items.filter { !reading.gone.contains($0.id) }.map { reading.told[$0.id] ?? $0 }, asOf: event)
+        let added = reading.told.values.filter { downloads[$0.id] == nil }
+        for item in added.sorted(by: { $0.id.rawValue < $1.id.rawValue }) { put(item) }
+        self.isStale = isStale
+    }
+
+    /// Replaces the list.
+    ///
+    /// - Parameter event: The event that the items are as new as; `nil` if that is not known.
+    package mutating func fill(_ items: [ListedDownload], asOf event: EventID? = nil) {
+        (downloads, order, asOf) = ([:], [], event)
+        isIncomplete = false
+        for item in items { put(item) }
+        recount()
+        isStale = false
+    }
+
+    /// Takes an event of the stream, with its identifier if it has one.
+    package mutating func take(_ event: StreamEvent, _ id: EventID? = nil) {
+        // The list was read later, so its rows are as new or newer.
+        let isBehind = if let id, let asOf { id.boot == asOf.boot && id.number <= asOf.number } else { false }
         switch event {
+        case .state where isBehind, .removed where isBehind, .order where isBehind: break
         case .state(let download):
-            if downloads.updateValue(download, forKey: download.id) == nil { order.append(download.id) }
+            reading?.told[download.id] = download
+            reading?.gone.remove(download.id)
+            put(download)
         case .progress(let batch):
             // Only for running downloads: the progress of a stopped one may be older than its state.
             for one in batch {
                 let id = DownloadID(rawValue: one.id)
-                if let state = downloads[id]?.status.state, Self.rank(state) == 0 {
-                    downloads[id]?.status.progress = one.progress
-                }
+                if downloads[id]?.group == .running { downloads[id]?.listed.status.progress = one.progress }
             }
         case .removed(let ids):
-            let gone = Set(ids.map { DownloadID(rawValue: $0) })
-            for id in gone { downloads[id] = nil }
-            order.removeAll(where: gone.contains)
+            for id in ids.map({ DownloadID(rawValue: $0) }) {
+                reading?.told[id] = nil
+                reading?.gone.insert(id)
+                guard let entry = downloads.removeValue(forKey: id) else { continue }
+                count(entry, -1)
+            }
+            settled = nil
         case .order: isStale = true
         case .settings(let settings): if settings.scope == "daemon" { limit = settings.rateLimit }
         case .network(let status): network = status
         case .reset(let snapshot):
-            fill(snapshot.items)
-            isStale = snapshot.total > snapshot.items.count
+            reading = nil
+            fill(snapshot.items, asOf: id)
+            isIncomplete = snapshot.total > snapshot.items.count
+            isStale = isIncomplete
             limit = snapshot.settings.rateLimit
             network = snapshot.network
         case .happened, .set, .ended, .upToDate: break
         }
-        settle()
     }
 
-    /// Selects the first row if the selected one is gone.
-    private mutating func settle() {
-        let rows = rows
-        if let selected, rows.contains(where: { $0.id == selected }) { return }
-        selected = rows.first?.id
-        question = nil
+    private mutating func put(_ download: ListedDownload) {
+        let group = Group(download.status.state)
+        if let old = downloads[download.id] {
+            downloads[download.id]?.listed = download
+            guard old.group != group || !search.isEmpty && old.listed.status.name != download.status.name else {
+                return
+            }
+            downloads[download.id]?.group = group
+            count(old, -1)
+        } else {
+            // One that has left and comes back must not stand in the list twice.
+            if order.count > downloads.count { order.removeAll { downloads[$0] == nil } }
+            downloads[download.id] = Entry(
+                listed: download, group: group, place: (order.last.flatMap { downloads[$0]?.place } ?? -1) + 1)
+            order.append(download.id)
+        }
+        if let new = downloads[download.id] { count(new, 1) }
+        settled = nil
+    }
+
+    private mutating func count(_ entry: Entry, _ change: Int) {
+        guard only?.contains(entry.listed.id) ?? true else { return }
+        counted[entry.group.rawValue] += change
+        guard entry.group == .running else { return }
+        if change > 0 { running.insert(entry.listed.id) } else { running.remove(entry.listed.id) }
+    }
+
+    private mutating func recount() {
+        counted = Array(repeating: 0, count: Group.allCases.count)
+        running = []
+        for entry in downloads.values { count(entry, 1) }
+        settled = nil
+    }
+
+    /// Finds the rows, once for all events since the last time. Without it, each question for them does.
+    package mutating func settle() {
+        if settled != nil { return }
+        order.removeAll { downloads[$0] == nil }
+        let rows = foundRows
+        if choice == nil || !hasRow(choice) { (choice, asked) = (rows.first, nil) }
+        settled = rows
     }
 
     // MARK: Display
 
-    package func download(_ id: DownloadID) -> ListedDownload? { downloads[id] }
+    package func download(_ id: DownloadID) -> ListedDownload? { downloads[id]?.listed }
 
-    /// All shown downloads in the order of the list.
-    package var all: [ListedDownload] {
-        order.compactMap { id in only?.contains(id) ?? true ? downloads[id] : nil }
+    /// The running downloads that are shown, in the order of the list.
+    package var runningDownloads: [ListedDownload] {
+        running.compactMap { downloads[$0] }.sorted { $0.place < $1.place }.map(\.listed)
     }
 
     /// The downloads that are searched for and not completed or cancelled: running, waiting, paused, then failed ones, each in the
     /// order of the list.
-    package var rows: [ListedDownload] {
+    package var rows: [DownloadID] { settled ?? foundRows }
+
+    private var foundRows: [DownloadID] {
         let wanted = search.lowercased()
-        let open = all.compactMap { one in
-            wanted.isEmpty || one.status.name.lowercased().contains(wanted)
-                ? Self.rank(one.status.state).map { (one, $0) } : nil
+        var groups = Array(repeating: [DownloadID](), count: Group.allCases.count)
+        for id in order {
+            guard let entry = downloads[id], has(entry, wanted) else { continue }
+            groups[entry.group.rawValue].append(id)
         }
-        return (0..<4).flatMap { rank in open.filter { $0.1 == rank }.map(\.0) }
+        return groups.flatMap { $0 }
     }
 
-    private static func rank(_ state: DownloadState) -> Int? {
-        switch state {
-        case .downloading, .verifying: 0
-        case .waiting: 1
-        case .paused: 2
-        case .failed: 3
-        case .completed, .cancelled: nil
-        }
+    /// Whether the download has a row; `wanted` is the text that is searched for, in small letters.
+    private func has(_ entry: Entry, _ wanted: String) -> Bool {
+        entry.group.hasRows && only?.contains(entry.listed.id) ?? true
+            && (wanted.isEmpty || entry.listed.status.name.lowercased().contains(wanted))
     }
+
+    private func hasRow(_ id: DownloadID?) -> Bool {
+        id.flatMap { downloads[$0] }.map { has($0, search.lowercased()) } ?? false
+    }
+
+    /// The download that keys apply to: the chosen one, or the first if that has no row any more.
+    package var selected: DownloadID? { hasRow(choice) ? choice : rows.first }
+
+    /// The question that waits for the key again, while its download is selected.
+    package var question: Question? { asked?.id == selected ? asked : nil }
 
     /// The total speed in bytes per second.
     package var speed: Double {
-        all.reduce(0) { sum, one in
-            one.status.state == .downloading ? sum + max(0, one.status.progress.bytesPerSecond) : sum
+        running.reduce(0) { sum, id in
+            guard let status = downloads[id]?.listed.status, status.state == .downloading else { return sum }
+            return sum + max(0, status.progress.bytesPerSecond)
         }
     }
 
     /// The number of downloads by state, without zeros: `2 running, 1 waiting`.
     package var counts: String {
-        var counts = Array(repeating: 0, count: 6)
-        for one in all {
-            let index =
-                switch one.status.state {
-                case .downloading, .verifying: 0
-                case .waiting: 1
-                case .paused: 2
-                case .failed: 3
-                case .completed: 4
-                case .cancelled: 5
-                }
-            counts[index] += 1
-        }
         let texts: [Reason] = [
-            "\(counts[0]) running", "\(counts[1]) waiting", "\(counts[2]) paused", "\(counts[3]) failed",
-            "\(counts[4]) completed", "\(counts[5]) cancelled",
+            "\(counted[0]) running", "\(counted[1]) waiting", "\(counted[2]) paused", "\(counted[3]) failed",
+            "\(counted[4]) completed", "\(counted[5]) cancelled",
         ]
-        let words = zip(counts, texts).filter { $0.0 > 0 }.map(\.1.local)
+        let words = zip(counted, texts).filter { $0.0 > 0 }.map(\.1.local)
         return words.isEmpty ? ("no downloads" as Reason).local : words.joined(separator: ", ")
     }
 
@@ -149,8 +260,9 @@ package struct WatchBoard: Sendable {
 
     /// Handles a key. Returns the resulting order; `nil` if none is to be sent.
     package mutating func press(_ key: WatchKey) -> Order? {
-        let asked = question
-        question = nil
+        settle()
+        let earlier = question
+        asked = nil
         switch key {
         case .up: step(-1)
         case .down: step(1)
@@ -160,15 +272,15 @@ package struct WatchBoard: Sendable {
         case .last: step(order.count)
         case .search(let text):
             search = text
-            settle()
+            settled = nil
         case .pause: return chosen(.pause).map { .pause($0) }
         case .resume: return chosen(.resume).map { .resume($0) }
         case .cancel, .remove:
             // Both delete the partial file, so they need a second press.
             guard let id = chosen(key == .cancel ? .cancel : .remove) else { return nil }
             let now = Question(key: key, id: id)
-            if asked == now { return key == .cancel ? .cancel(id) : .remove(id) }
-            question = now
+            if earlier == now { return key == .cancel ? .cancel(id) : .remove(id) }
+            asked = now
         case .faster:
             guard limit != nil else { return nil }
             limit = LimitSteps.faster(than: limit)
@@ -186,14 +298,16 @@ package struct WatchBoard: Sendable {
     private static let page = 10
 
     private func chosen(_ action: DownloadAction) -> DownloadID? {
-        guard let selected, let one = downloads[selected], one.status.state.actions.contains(action) else { return nil }
+        guard let selected, let one = downloads[selected]?.listed, one.status.state.actions.contains(action) else {
+            return nil
+        }
         return selected
     }
 
     private mutating func step(_ distance: Int) {
         let rows = rows
-        guard let index = rows.firstIndex(where: { $0.id == selected }) else { return }
-        selected = rows[min(rows.count - 1, max(0, index + distance))].id
+        guard let index = selected.flatMap({ rows.firstIndex(of: $0) }) else { return }
+        choice = rows[min(rows.count - 1, max(0, index + distance))]
     }
 }
 

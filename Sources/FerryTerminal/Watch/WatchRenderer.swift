@@ -30,9 +30,10 @@ package struct WatchRenderer: Sendable {
         // A download is worth more than the lines below it.
         let hasHelp = hasKeys && height > 3
         let room = max(1, height - 2 - (hasHelp ? 1 : 0))
-        let selected = all.firstIndex { $0.id == board.selected } ?? 0
+        let chosen = board.selected
+        let selected = chosen.flatMap { all.firstIndex(of: $0) } ?? 0
         let first = max(0, min(selected - room / 2, all.count - room))
-        let shown = all[first..<min(all.count, first + room)]
+        let shown = all[first..<min(all.count, first + room)].compactMap { board.download($0) }
         let rows = shown.map { one in
             var row = bars.row(one.status, now: now)
             if case .failed(let error) = one.status.state {
@@ -45,7 +46,7 @@ package struct WatchRenderer: Sendable {
         }
         let layout = BarLayout(rows: rows, columns: width - 3)
         var lines = zip(shown, rows).map { one, row in
-            (hasKeys && one.id == board.selected ? "> " : "  ") + bars.line(row, layout)
+            (hasKeys && one.id == chosen ? "> " : "  ") + bars.line(row, layout)
         }
         lines.append(DisplayWidth.fit(summary(board), to: width - 1))
         if hasHelp { lines.append(DisplayWidth.fit(help(board), to: width - 1)) }

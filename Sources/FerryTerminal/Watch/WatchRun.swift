@@ -29,6 +29,23 @@ package final class WatchRun: Sendable {
         /// The last event of the stream.
         var last: String?
         var isChanged = false
+        /// The selected downloads are to be told once the list is complete.
+        var tellsWaiting = false
+
+        /// Removes downloads that have ended from those to wait for; `nil` looks at all of them. Returns whether none is left.
+        mutating func settle(_ ids: [DownloadID]?) -> Bool {
+            guard let awaited else { return false }
+            for id in ids ?? Array(awaited) where awaited.contains(id) {
+                switch board.download(id)?.status.state {
+                case .failed(let error): codes.insert(ExitCode.of(error))
+                case .cancelled: codes.insert(.conflict)
+                case nil, .completed: break
+                default: continue
+                }
+                self.awaited?.remove(id)
+            }
+            return self.awaited?.isEmpty == true
+        }
     }
 
     private let link: DaemonLink
@@ -39,6 +56,8 @@ package final class WatchRun: Sendable {
     private let terminal: RawTerminal?
     private let state = Mutex(State())
     private let start = ContinuousClock.now
+    /// Notifies when the list is to be read again.
+    private let stale = AsyncEvent()
     /// Finishes when the run is over.
     private let end: AsyncStream<Never>
     private let endNow: AsyncStream<Never>.Continuation
@@ -75,6 +94,7 @@ package final class WatchRun: Sendable {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { await self.link.follow(self) }
             group.addTask { await self.tick() }
+            group.addTask { await self.refresh() }
             group.addTask {
                 for await key in self.terminal?.keys ?? AsyncStream(unfolding: { nil }) { await self.handle(key) }
             }
@@ -113,18 +133,38 @@ package final class WatchRun: Sendable {
             }
         }
         let isStale = state.withLock { state in
-            state.board.take(event)
+            state.board.take(event, sent.id.flatMap { EventID($0) })
             state.isChanged = true
+            if case .reset = event { state.tellsWaiting = true }
             return state.board.isStale
         }
-        if isStale, let all = try? await downloads() { state.withLock { $0.board.fill(all) } }
+        if isStale { stale.notify() }
         switch event {
         case .happened(let body): tell(body.event)
-        case .reset:
-            tellWaiting()
-            settle()
-        case .state, .removed: settle()
+        case .reset: settle()
+        case .state(let download): settle([download.id])
+        case .removed(let ids): settle(ids.map { DownloadID(rawValue: $0) })
         default: break
+        }
+    }
+
+    /// Reads the list when an event says that it must be read, while further events are taken. A list that changes all the
+    /// time is read once a second.
+    private func refresh() async {
+        while !Task.isCancelled {
+            let seen = stale.count
+            guard state.withLock({ $0.board.isStale }) else {
+                await stale.wait(after: seen)
+                continue
+            }
+            state.withLock { $0.board.beginReading() }
+            let page = try? await link.page(sessionQuery)
+            state.withLock { state in
+                state.board.finishReading(page?.items, asOf: page?.asOf.flatMap { EventID($0) })
+                state.isChanged = true
+            }
+            settle()
+            try? await Task.sleep(for: .seconds(1))
         }
     }
 
@@ -179,20 +219,14 @@ package final class WatchRun: Sendable {
     private static let mostNamed = 20
 
     /// Removes selected downloads that have ended from those to wait for.
-    private func settle() {
-        let isOver = state.withLock { state in
-            guard let awaited = state.awaited else { return false }
-            for id in awaited {
-                switch state.board.download(id)?.status.state {
-                case .failed(let error): state.codes.insert(ExitCode.of(error))
-                case .cancelled: state.codes.insert(.conflict)
-                case nil, .completed: break
-                default: continue
-                }
-                state.awaited?.remove(id)
-            }
-            return state.awaited?.isEmpty == true
+    private func settle(_ ids: [DownloadID]? = nil) {
+        let (isOver, tellsWaiting) = state.withLock { state -> (Bool, Bool) in
+            // What has left the list, or has not been read yet, cannot be told apart.
+            guard !state.board.isIncomplete else { return (false, false) }
+            defer { state.tellsWaiting = false }
+            return (state.settle(ids), state.tellsWaiting)
         }
+        if tellsWaiting { tellWaiting() }
         if isOver { finish() }
     }
 
@@ -210,19 +244,21 @@ package final class WatchRun: Sendable {
         switch style {
         case .bars(let color):
             guard TerminalSize.isForeground(2) else { return }
-            let board: WatchBoard? = state.withLock { state in
-                defer { state.isChanged = false }
-                return state.isChanged ? state.board : nil
-            }
-            guard let board else { return }
             let size = TerminalSize.current(2)
             let renderer = WatchRenderer(
                 width: size.columns > 24 ? size.columns - 3 : size.columns, height: size.lines, usesColor: color)
-            console.draw(renderer.lines(board, now: Date(), hasKeys: terminal != nil))
+            // Under the lock, since a copy of a long list would be copied again at the next event.
+            let lines: [String]? = state.withLock { state in
+                guard state.isChanged else { return nil }
+                state.isChanged = false
+                state.board.settle()
+                return renderer.lines(state.board, now: Date(), hasKeys: terminal != nil)
+            }
+            if let lines { console.draw(lines) }
         case .lines:
             let elapsed = ContinuousClock.now - start
             let lines = state.withLock { state in
-                let running = state.board.all.map(\.status).filter { $0.state == .downloading }
+                let running = state.board.runningDownloads.map(\.status).filter { $0.state == .downloading }
                 let whole = WholeProgress(fileCount: running.count)
                 return running.count > PlainProgress.fewFiles
                     ? [] : state.plain.lines(running, whole: whole, elapsed: elapsed)

@@ -203,16 +203,20 @@ struct BottleneckTests {
     @Test("Bottleneck: the time of a connection since a late tick counts for the second in which it passed")
     func lateTick() {
         var machine = TransferMachine(settings: TransferMachine.Settings())
-        for now in [Duration.zero, .milliseconds(100)] { _ = machine.tick(at: now) }
-        for id in machine.connections.keys { _ = machine.next(for: id, at: .milliseconds(100)) }
-        #expect(machine.connections.values.contains { $0.isAsking })
+        var orders: [TransferMachine.Order] = []
+        for now in [Duration.zero, .milliseconds(100)] {
+            for case .open(let id) in machine.tick(at: now) {
+                orders.append(machine.next(for: id, at: .milliseconds(100)))
+            }
+        }
+        #expect(orders.contains { if case .fetch = $0 { true } else { false } })
         machine.observed(nil, rateLimit: nil, at: .milliseconds(100))
         machine.observed(nil, rateLimit: nil, at: .milliseconds(1100))
         _ = machine.tick(at: .milliseconds(1100))
-        #expect(machine.limits.present.times.connected == 0)
-        let count = Double(machine.connections.count)
+        #expect(machine.presentFacts.times.connected == 0)
+        let count = Double(machine.openConnections)
         _ = machine.tick(at: .milliseconds(1300))
-        #expect(abs(machine.limits.present.times.connected - 0.2 * count) < 0.001)
+        #expect(abs(machine.presentFacts.times.connected - 0.2 * count) < 0.001)
     }
 
     @Test("Bottleneck: the cause changes with the second of two equal judgements, and ends with the requests")

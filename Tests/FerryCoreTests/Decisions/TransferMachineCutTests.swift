@@ -76,10 +76,10 @@ struct TransferMachineCutTests {
         var run = Run()
         let first = try run.bodies(of: [1000, 1000])
         // A journal does not have the length: another run would believe it.
-        #expect(first == [false, true] && run.machine.planner.total == 1000 && run.machine.provenTotal == nil)
+        #expect(first == [false, true] && run.machine.bytes.total == 1000 && run.machine.provenTotal == nil)
         let forgotten = run.cutShort()
         #expect(forgotten == RangeSet(0..<1000))
-        #expect(run.machine.planner.total == nil && run.machine.planner.writtenBytes == 0)
+        #expect(run.machine.bytes.total == nil && run.machine.bytes.writtenBytes == 0)
         guard case .waiting = run.machine.phase else { throw Unexpected() }
         let second = try run.bodies(of: [3000, 3000])
         run.machine.provedEnd()
@@ -120,8 +120,8 @@ struct TransferMachineCutTests {
         let results = try run.bodies(of: [1000, 1000])
         let forgotten = run.cutShort()
         #expect(results == [false, true] && forgotten == RangeSet())
-        #expect(run.machine.planner.writtenBytes == 1000 && run.machine.planner.total == nil)
+        #expect(run.machine.bytes.writtenBytes == 1000 && run.machine.bytes.total == nil)
         let isComplete = try run.body(of: 3000, .complete)
-        #expect(isComplete && run.machine.planner.writtenBytes == 3000)
+        #expect(isComplete && run.machine.bytes.writtenBytes == 3000)
     }
 }

@@ -22,7 +22,7 @@ struct TransferMachineIntruderTests: ScenarioSuite {
                     $0.breaks = 0.02
                 }, seed: UInt64(seed))
             #expect(outcome == .finished && world.restarts == 0, "seed \(seed): \(outcome)")
-            #expect(world.machine.planner.total == 200 << 20 && world.file[0] == nil)
+            #expect(world.machine.bytes.total == 200 << 20 && world.file[0] == nil)
             #expect(world.requests < 300, "\(world.requests)")
         }
     }
@@ -34,7 +34,7 @@ struct TransferMachineIntruderTests: ScenarioSuite {
         let (held, file) = heldPart(tag)
         let (world, outcome) = run(origin { $0.document = size }, held: held, total: 40 << 20, file: file)
         #expect(code(outcome) == .freshLink && world.restarts == 0)
-        #expect(world.machine.planner.writtenBytes == 10_000_000)
+        #expect(world.machine.bytes.writtenBytes == 10_000_000)
     }
 
     @Test("TransferMachine: after a change of the file, a document without a validator does not replace the old bytes")
@@ -103,7 +103,7 @@ struct TransferMachineIntruderTests: ScenarioSuite {
                 origin { ($0.hasOwnTags, $0.size, $0.breaks, $0.connectionRate) = (true, 60 << 20, 0.1, 20e6) },
                 seed: UInt64(seed))
             #expect(outcome == .finished && world.restarts == 0, "seed \(seed): \(outcome)")
-            #expect(world.machine.arrivals.bytes < 70 << 20, "\(world.machine.arrivals.bytes)")
+            #expect(world.machine.receivedBytes < 70 << 20, "\(world.machine.receivedBytes)")
         }
     }
 

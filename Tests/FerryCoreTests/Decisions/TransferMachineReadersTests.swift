@@ -55,7 +55,7 @@ struct TransferMachineReadersTests: ScenarioSuite {
                     continue
                 }
                 served += 1
-                let total = world.machine.planner.total ?? 0
+                let total = world.machine.bytes.total ?? 0
                 let end = max(reader.range.lowerBound, min(reader.range.upperBound, total))
                 #expect(reader.position == end, "seed \(seed): \(reader)")
                 if world.isOfOnePiece { #expect(reader.contents.count <= 1, "seed \(seed): \(reader)") }
@@ -95,7 +95,7 @@ struct TransferMachineReadersTests: ScenarioSuite {
         }
         #expect(world.peak <= 8)
         // `World` refuses a byte that is written twice; what a closed connection had in flight was received for nothing.
-        #expect(world.machine.arrivals.bytes - size < 16 << 20)
+        #expect(world.machine.receivedBytes - size < 16 << 20)
     }
 
     @Test("Readers: a reader in order is served by long segments, not by a request for each piece", arguments: [1, 8])
@@ -167,15 +167,15 @@ struct TransferMachineReadersTests: ScenarioSuite {
         machine.arrived(500, on: id, at: .zero)
         let placement = machine.place(500, on: id)
         #expect(placement == .write(0..<500))
-        let (first, second) = (machine.readers.add(0..<1000), machine.readers.add(400..<1000))
-        let waits = [machine.readers.waits(first, at: .zero), machine.readers.waits(first, at: .zero)]
+        let (first, second) = (machine.addReader(of: 0..<1000), machine.addReader(of: 400..<1000))
+        let waits = [machine.readerWaits(first, at: .zero), machine.readerWaits(first, at: .zero)]
         #expect(waits == [true, false])
         #expect(machine.available(to: first, most: 100) == nil)
         let isAwaited = machine.wrote(on: id)
         #expect(isAwaited)
         #expect(machine.available(to: first, most: 100) == 0..<100)
-        machine.readers.received(to: 100, by: first)
-        machine.readers.received(to: 450, by: second)
+        machine.readerReceived(to: 100, by: first)
+        machine.readerReceived(to: 450, by: second)
         machine.forget(RangeSet(0..<50), on: id)
         #expect(machine.readers[first]?.isRefuted == true)
         #expect(machine.readers[second]?.isRefuted == false)

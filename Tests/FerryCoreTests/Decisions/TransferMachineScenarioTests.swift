@@ -39,7 +39,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
                 origin { ($0.size, $0.totalRate, $0.changes) = (400 << 20, 60e6, [(at: 3, size: 300 << 20)]) },
                 seed: UInt64(seed))
             #expect(outcome == .finished && world.isOfOnePiece && world.restarts == 1)
-            #expect(world.machine.planner.total == 300 << 20)
+            #expect(world.machine.bytes.total == 300 << 20)
         }
     }
 
@@ -61,7 +61,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
     func unknownTotal() {
         let (world, outcome) = run(
             origin { ($0.isChunked, $0.tellsTotal, $0.breaks, $0.ranges) = (true, false, 0.05, .capped(3 << 20)) })
-        #expect(outcome == .finished && world.machine.planner.total == 40 << 20)
+        #expect(outcome == .finished && world.machine.bytes.total == 40 << 20)
         #expect(world.machine.file.proof == .none || world.restarts > 0)
     }
 
@@ -84,7 +84,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         let snapshot = machine.beginCheckpoint(at: .zero)
         machine.wrote(on: id)
         machine.ended(id, .complete, at: .zero, random: 0.5)
-        #expect(machine.planner.isComplete)
+        #expect(machine.bytes.isComplete)
         machine.left(id, at: .zero)
         machine.checkpointEnded(snapshot, succeeded: false, at: .zero)
         let commands = machine.tick(at: .seconds(1))
@@ -117,7 +117,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
     func breaks() {
         let (world, outcome) = run(origin { ($0.size, $0.breaks) = (200 << 20, 0.1) })
         #expect(outcome == .finished && world.restarts == 0 && world.machine.file.proof == .strong)
-        #expect(world.machine.arrivals.bytes < 201 << 20)
+        #expect(world.machine.receivedBytes < 201 << 20)
     }
 
     @Test(
@@ -193,7 +193,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         world.syncFailures = 0.5
         #expect(world.run() == .finished)
         #expect(world.violations == [])
-        #expect(world.machine.arrivals.bytes > 40 << 20)
+        #expect(world.machine.receivedBytes > 40 << 20)
     }
 
     @Test("TransferMachine: three changes of the file are followed, and the fourth ends the download")
@@ -226,7 +226,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         let (world, outcome) = run(
             ModelOrigin(), settings: { $0.maxConnections = 1 }, held: held, total: 40 << 20, file: file)
         #expect(outcome == .finished && world.requests == 1 && world.machine.file.proof == .strong)
-        #expect(world.machine.arrivals.bytes == (40 << 20) - 10_000_000)
+        #expect(world.machine.receivedBytes == (40 << 20) - 10_000_000)
     }
 
     @Test("TransferMachine: a server that rejects If-Range is asked without it, on every connection")
@@ -369,7 +369,7 @@ struct TransferMachineScenarioTests: ScenarioSuite {
                 origin { ($0.size, $0.connectionRate, $0.spoils) = (100 << 20, 8e6, 1) },
                 settings: { $0.maxConnections = limit })
             #expect(code(outcome) == .checksum, "\(outcome)")
-            #expect(world.machine.arrivals.bytes < 500 << 20)
+            #expect(world.machine.receivedBytes < 500 << 20)
             guard case .failed(let error) = outcome else { continue }
             #expect(error.message.contains("expected a, got b"))
         }

@@ -125,7 +125,7 @@ struct TransferMachineStallTests: ScenarioSuite {
         func pauses(after wait: Duration) -> Int {
             var changed = machine
             changed.arrived(1000, on: id, at: wait)
-            return changed.limits.present.times.pauses
+            return changed.presentFacts.times.pauses
         }
         #expect([pauses(after: .milliseconds(4)), pauses(after: .milliseconds(6))] == [0, 1])
         machine.observed(SocketFacts(shortestTrip: .milliseconds(24)), on: id)

@@ -26,7 +26,7 @@ struct ResponseHeadMenderTests {
             ("X: a\r\n  b\r\n\tc\r\n", "X: a b c\r\n"), ("Content-Length:\t5\r\n", "Content-Length: 5\r\n"),
             ("Content-Length: 5\r\nA: b\r\ncontent-length: 5\r\n", "Content-Length: 5\r\nA: b\r\n"),
             ("Content-Length: 5,5 , 5\r\n", "Content-Length: 5\r\n"), ("A: b\nC: d\n", "A: b\r\nC: d\r\n"),
-            ("A : b\r\n", "A: b\r\n"),
+            ("A : b\r\n", "A: b\r\n"), ("A: b\r\n \t\r\nC: d\r\n", "A: b\r\nC: d\r\n"),
         ], [1, 2, 7, Int.max])
     func mended(_ fields: (String, String), pieces: Int) {
         let body = "body\n\nHTTP/1.1 200 OK\n A : b\n\n"

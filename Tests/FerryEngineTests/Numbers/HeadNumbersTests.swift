@@ -88,7 +88,7 @@ struct HeadNumbersTests {
                 }
                 now += .seconds(30)
             }
-            #expect(machine.planner.writtenBytes.isSize)
+            #expect(machine.bytes.writtenBytes.isSize)
         }
     }
 

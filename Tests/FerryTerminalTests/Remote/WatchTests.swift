@@ -24,7 +24,7 @@ import Testing
     @Test("WatchBoard: running downloads come first, then waiting and paused; ended ones are counted")
     func rows() {
         let board = Self.board(Self.four)
-        #expect(board.rows.map(\.id.rawValue) == ["r", "w", "p"])
+        #expect(board.rows.map(\.rawValue) == ["r", "w", "p"])
         #expect(board.counts == "1 running, 1 waiting, 1 paused, 1 completed")
         #expect(board.speed == 100_000)
         #expect(board.selected?.rawValue == "r")
@@ -42,7 +42,7 @@ import Testing
         board.take(.removed(["w", "nobody"]))
         #expect(board.selected?.rawValue == "r")
         board.take(.state(.sample("n", .waiting(.network))))
-        #expect(board.rows.map(\.id.rawValue) == ["r", "n", "p"])
+        #expect(board.rows.map(\.rawValue) == ["r", "n", "p"])
         board.take(.order)
         #expect(board.isStale)
         board.fill([])
@@ -50,6 +50,95 @@ import Testing
         #expect(board.selected == nil)
         #expect(board.press(.pause) == nil)
         #expect(board.counts == "no downloads")
+    }
+
+    @Test("WatchBoard: after any events the rows and counts are those of a list that is counted anew")
+    func anyEvents() {
+        var random = LinearGenerator(seed: 7)
+        let states: [DownloadState] = [
+            .downloading, .verifying, .waiting(.slot), .paused, .failed(DownloadError(.network, "x")),
+            .completed(.strong), .cancelled,
+        ]
+        var board = Self.board([])
+        var list: [ListedDownload] = []
+        for step in 0..<2000 {
+            let id = "\(Int.random(in: 0..<40, using: &random))"
+            switch Int.random(in: 0..<10, using: &random) {
+            case 0:
+                list.removeAll { $0.id.rawValue == id }
+                board.take(.removed([id]))
+            case 1: _ = board.press([.down, .up, .last, .first].randomElement(using: &random)!)
+            case 2: _ = board.press(.search(["", "1", "2"].randomElement(using: &random)!))
+            case 3 where step % 3 == 0:
+                board.only = board.only == nil ? Set(["1", "12", "30"].map { DownloadID(rawValue: $0) }) : nil
+            case 4: board.settle()
+            case 5:
+                list.shuffle(using: &random)
+                board.fill(list)
+            default:
+                let one = ListedDownload.sample(id, states.randomElement(using: &random)!, name: "name \(id)")
+                if let index = list.firstIndex(where: { $0.id.rawValue == id }) {
+                    list[index] = one
+                } else {
+                    list.append(one)
+                }
+                board.take(.state(one))
+            }
+            var anew = WatchBoard()
+            anew.only = board.only
+            anew.fill(list)
+            _ = anew.press(.search(board.search))
+            #expect(board.rows == anew.rows && board.counts == anew.counts && board.speed == anew.speed, "step \(step)")
+            #expect(board.runningDownloads.map(\.id) == anew.runningDownloads.map(\.id), "step \(step)")
+            #expect(board.selected.map(board.rows.contains) ?? board.rows.isEmpty, "step \(step)")
+        }
+    }
+
+    @Test("WatchBoard: what events tell while the list is read is kept, and what it was read after is left out")
+    func reading() {
+        func event(_ number: Int64) -> EventID { EventID(boot: "b", number: number) }
+        var board = Self.board(Self.four)
+        board.take(.order, event(1))
+        board.beginReading()
+        board.take(.state(.sample("r", .completed(.strong))), event(6))
+        board.take(.state(.sample("n", .waiting(.slot))), event(7))
+        board.take(.removed(["w"]), event(8))
+        // The rows were read after event 5, and before 6.
+        board.finishReading([.sample("p", .paused), .sample("r"), .sample("w", .waiting(.slot))], asOf: event(5))
+        #expect(board.rows.map(\.rawValue) == ["n", "p"])
+        #expect(board.counts == "1 waiting, 1 paused, 1 completed")
+        #expect(!board.isStale)
+        // A list that was read later knows what late events tell.
+        board.beginReading()
+        board.finishReading([.sample("p", .completed(.strong))], asOf: event(20))
+        board.take(.state(.sample("p")), event(19))
+        board.take(.removed(["p"]), event(20))
+        board.take(.order, event(20))
+        #expect(board.counts == "1 completed" && !board.isStale)
+        board.take(.state(.sample("p")), event(21))
+        #expect(board.counts == "1 running")
+    }
+
+    @Test(
+        "WatchBoard: a list that was being read before a snapshot is not used, and one that cannot be read is read again"
+    )
+    func voidReading() {
+        var board = Self.board(Self.four)
+        board.beginReading()
+        board.take(
+            .reset(
+                StreamEvent.Snapshot(
+                    items: [.sample("s")], total: 5, settings: SettingsBody(scope: "daemon", directory: "/d"),
+                    network: .online)))
+        board.finishReading(Self.four, asOf: nil)
+        #expect(board.rows.map(\.rawValue) == ["s"])
+        #expect(board.isStale && board.isIncomplete)
+        board.beginReading()
+        board.finishReading(nil, asOf: nil)
+        #expect(board.isStale)
+        board.beginReading()
+        board.finishReading(Self.four, asOf: nil)
+        #expect(!board.isStale && !board.isIncomplete)
     }
 
     @Test("WatchBoard: progress applies to running downloads only")

@@ -18,9 +18,9 @@ struct SyncTests {
     }
 
     static func sync(
-        _ shop: Workshop, _ path: String = "/pub/", _ change: (inout SyncOptions) -> Void = { _ in }
+        _ shop: Workshop, _ path: String = "/pub/", attempts: Int = 1, _ change: (inout SyncOptions) -> Void = { _ in }
     ) async throws -> SyncReport {
-        let manager = shop.manager()
+        let manager = shop.manager { $0.maxAttempts = attempts }
         var options = SyncOptions()
         change(&options)
         do {
@@ -161,6 +161,48 @@ struct SyncTests {
             #expect(deleted.deleted == ["big.bin"] && deleted.gone == ["a.bin"], "\(deleted)")
             #expect(
                 try Self.names(shop) == ["a.bin", "ferry-manifest.jsonl", "sub/c d.bin", "sub/deep/e.bin"])
+        }
+    }
+
+    @Test("Deletion limit: with more than half of many files gone none is deleted, unless the limit allows it")
+    func deletionLimit() async throws {
+        try await Workshop.run { shop in
+            let names = (0..<12).map { "f\($0)" }
+            for name in names { shop.server.serve("/pub/" + name, Resource(size: 10, seed: UInt64(name.utf8.count))) }
+            shop.server.serve("/pub/", Self.page(names))
+            _ = try await Self.sync(shop)
+            shop.server.serve("/pub/", Self.page(Array(names.prefix(5))))
+            for limit in [nil, DeletionLimit.count(6), .percent(58), .count(0)] {
+                let kept = try await Self.sync(shop) { ($0.deletesGone, $0.maxDeletions) = (true, limit) }
+                #expect(kept.deleted == [] && kept.gone.count == 7 && kept.problems.count == 1, "\(kept)")
+            }
+            let deleted = try await Self.sync(shop) { ($0.deletesGone, $0.maxDeletions) = (true, .percent(59)) }
+            #expect(deleted.deleted.count == 7 && deleted.isComplete, "\(deleted)")
+            // A small set may lose more than half.
+            shop.server.serve("/pub/", Self.page(["f0"]))
+            let few = try await Self.sync(shop) { $0.deletesGone = true }
+            #expect(few.deleted.count == 4 && few.isComplete, "\(few)")
+        }
+        #expect(["", "x", "-1", "101%", "%", "1.5", "99999999999999999999"].allSatisfy { DeletionLimit($0) == nil })
+        #expect(DeletionLimit("7") == .count(7) && DeletionLimit("100%") == .percent(100))
+    }
+
+    @Test("Index pages: what may pass is asked for again, and its files are in the set")
+    func listingRetries() async throws {
+        try await Workshop.run { shop in
+            Self.serveTree(shop)
+            shop.server.script("/pub/", [.status(503), .status(429, retryAfter: "0"), .cut(after: 10)])
+            shop.server.script("/pub/sub/", [.status(500), .cut(after: 5, .reset)])
+            let report = try await Self.sync(shop, attempts: 4)
+            #expect(report.isComplete && report.fetchedCount == 4, "\(report)")
+            // What a retry would not change is not asked for again.
+            shop.server.always("/pub/sub/", .status(404))
+            let count = shop.server.requests.count { $0.head.target == "/pub/sub/" }
+            #expect(try await Self.sync(shop, attempts: 4).problems.count == 1)
+            #expect(shop.server.requests.count { $0.head.target == "/pub/sub/" } == count + 1)
+            shop.server.always("/pub/", .status(503))
+            let error = await #expect(throws: DownloadError.self) { try await Self.sync(shop, attempts: 2) }
+            #expect(error?.phrase?.key == .setAnswered)
         }
     }
 

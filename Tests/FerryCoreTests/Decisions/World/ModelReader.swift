@@ -34,12 +34,12 @@ extension World {
         defer { readers[index] = reader }
         if reader.id == nil {
             guard machine.file.representation != nil else { return }
-            reader.id = machine.readers.add(reader.range)
-            reader.begun = (machine.arrivals.bytes, requests)
+            reader.id = machine.addReader(of: reader.range)
+            reader.begun = (machine.receivedBytes, requests)
         }
         guard let id = reader.id, let known = machine.readers[id] else { return }
         if known.isRefuted {
-            machine.readers.remove(id)
+            machine.removeReader(id)
             return reader.isLost = true
         }
         var left = reader.appetite
@@ -50,15 +50,15 @@ extension World {
             for (content, ranges) in file where !ranges.intersection(RangeSet(range)).isEmpty {
                 reader.contents.insert(content)
             }
-            if reader.served == nil { reader.served = (machine.arrivals.bytes, requests) }
-            machine.readers.received(to: range.upperBound, by: id)
+            if reader.served == nil { reader.served = (machine.receivedBytes, requests) }
+            machine.readerReceived(to: range.upperBound, by: id)
             reader.position = range.upperBound
             left -= range.upperBound - range.lowerBound
         }
-        if reader.position >= min(reader.range.upperBound, machine.planner.end) {
-            machine.readers.remove(id)
+        if reader.position >= min(reader.range.upperBound, machine.bytes.end) {
+            machine.removeReader(id)
             reader.end = now
-        } else if machine.readers.waits(id, at: Duration.milliseconds(Int64((now * 1000).rounded()))) {
+        } else if machine.readerWaits(id, at: Duration.milliseconds(Int64((now * 1000).rounded()))) {
             isRung = true
         }
     }
@@ -68,7 +68,7 @@ extension World {
         for index in readers.indices {
             guard let id = readers[index].id else { continue }
             if !readers[index].contents.isEmpty { readers[index].isLost = true }
-            machine.readers.remove(id)
+            machine.removeReader(id)
             if !readers[index].isLost { readers[index].id = nil }
         }
     }

@@ -128,8 +128,8 @@ struct World {
         case .open(let id):
             if tasks[id] != nil { violations.append("opened twice") }
             tasks[id] = (.idle, 0)
-            if tasks.count > machine.settings.maxConnections {
-                violations.append("\(tasks.count) connections, \(machine.settings.maxConnections) allowed")
+            if tasks.count > machine.maxConnections {
+                violations.append("\(tasks.count) connections, \(machine.maxConnections) allowed")
             }
         case .cut(let id):
             guard let task = tasks[id]?.task else { return }
@@ -145,7 +145,7 @@ struct World {
             leave(id)
         case .checkpoint:
             if sync != nil { violations.append("two syncs at a time") }
-            checkpoints.append((now, machine.planner.written.subtracting(machine.planner.claimed).byteCount))
+            checkpoints.append((now, machine.bytes.written.subtracting(machine.bytes.claimed).byteCount))
             let fails = syncFailures > 0 && Double.random(in: 0..<1, using: &random) < syncFailures
             sync = (machine.beginCheckpoint(at: time), file, now + 0.06, !fails)
         case .finish: finish()
@@ -364,8 +364,8 @@ struct World {
                 if origin.hasOwnTags { offered.etag = nil }
                 let isSame = file.allSatisfy { $0.value.isEmpty || $0.key == origin.content }
                 let fits =
-                    machine.planner.total == nil
-                    || representation.identity.totalBytes.map { $0 == machine.planner.total } ?? true
+                    machine.bytes.total == nil
+                    || representation.identity.totalBytes.map { $0 == machine.bytes.total } ?? true
                 machine.sampled(isSame && fits ? .equal : .different, source: source, offered: offered)
             case .whole where origin.document != nil:
                 machine.samplingRefused(Reason(.unprovenInstead), status: 200, source: source)
@@ -388,9 +388,9 @@ struct World {
         _ done: (snapshot: RangeSet<ByteCount>, file: [Int: RangeSet<ByteCount>], until: Double, succeeds: Bool)
     ) {
         sync = nil
-        let before = machine.planner.claimed
+        let before = machine.bytes.claimed
         machine.checkpointEnded(done.snapshot, succeeded: done.succeeds, at: time)
-        let added = machine.planner.claimed.subtracting(before)
+        let added = machine.bytes.claimed.subtracting(before)
         for (content, ranges) in file where !ranges.intersection(added).isSubset(of: done.file[content] ?? RangeSet()) {
             violations.append("claimed what was not written when the sync began")
         }

@@ -1,4 +1,4 @@
-extension TransferMachine {
+extension ConnectionPlanner {
     /// A connection: its state, whether it is being cancelled, and the bytes that it has delivered.
     ///
     /// ```
@@ -12,8 +12,8 @@ extension TransferMachine {
             /// Waits for other downloads, which have all connections to the host.
             case waitingForPermit
             /// Has sent a request, at this time, and has no response head yet.
-            case asking(Fetch, since: Duration)
-            case reading(Fetch, since: Duration, Body)
+            case asking(TransferMachine.Fetch, since: Duration)
+            case reading(TransferMachine.Fetch, since: Duration, Body)
         }
 
         /// The body of the response in progress.
@@ -54,7 +54,7 @@ extension TransferMachine {
                 case abandoned
             }
             var reason: Reason
-            /// Whether the action was returned to the driver.
+            /// Whether the command was returned to the driver.
             var isSent = false
 
             init(_ earlier: Cut?, _ reason: Reason) {
@@ -76,7 +76,7 @@ extension TransferMachine {
         var speed: Double = 0
         /// Of ``bytes``, those that ``TransferFacts`` have counted.
         var observedBytes: ByteCount = 0
-        /// Bytes and time at which the connection last had received ``Settings/stallBytes`` more.
+        /// Bytes and time at which the connection last had received ``Limits/stallBytes`` more.
         var markBytes: ByteCount = 0
         var markTime: Duration
         var lastByte: Duration
@@ -93,7 +93,7 @@ extension TransferMachine {
         var waitsForPermit: Bool { if case .waitingForPermit = activity { true } else { false } }
 
         /// The request in progress, and when it was sent.
-        var request: (fetch: Fetch, since: Duration)? {
+        var request: (fetch: TransferMachine.Fetch, since: Duration)? {
             switch activity {
             case .idle, .waitingForPermit: nil
             case .asking(let fetch, let since), .reading(let fetch, let since, _): (fetch, since)

@@ -32,11 +32,12 @@ package struct SegmentPlanner: Sendable {
     /// The length of the whole in bytes; `nil` until it is known.
     package private(set) var total: ByteCount?
     /// Synced ranges, which the journal may record.
-    package private(set) var claimed: RangeSet<ByteCount>
+    package private(set) var claimed: RangeSet<ByteCount> { didSet { claimedBytes = claimed.byteCount } }
     /// Ranges with completed writes, synced or not.
     package private(set) var written: RangeSet<ByteCount> { didSet { writtenBytes = written.byteCount } }
     /// The number of bytes in ``written``, cached because it is read often.
     package private(set) var writtenBytes: ByteCount
+    private var claimedBytes: ByteCount
     /// Forgotten ranges that a journal may still claim: they must not be written.
     package private(set) var withheld = RangeSet<ByteCount>()
     package private(set) var segments: [ConnectionID: Segment] = [:]
@@ -45,14 +46,14 @@ package struct SegmentPlanner: Sendable {
         self.total = total
         self.claimed = claimed
         written = claimed
-        writtenBytes = claimed.byteCount
+        (writtenBytes, claimedBytes) = (claimed.byteCount, claimed.byteCount)
     }
 
     /// The exclusive end of the bytes to fetch: the total, or unbounded while that is unknown.
     package var end: ByteCount { total ?? .max }
 
     package var isComplete: Bool { total.map { $0 <= writtenBytes && written.holds(0..<$0) } ?? false }
-    package var unclaimedBytes: ByteCount { writtenBytes - claimed.byteCount }
+    package var unclaimedBytes: ByteCount { writtenBytes - claimedBytes }
     package var remainingBytes: ByteCount? { total.map { $0 - writtenBytes } }
 
     /// The written bytes that a response from the start of the file has still to repeat.
@@ -163,11 +164,15 @@ package struct SegmentPlanner: Sendable {
         return .write(segment.position..<until)
     }
 
-    /// Records that the write of ``place(_:count:)`` has returned.
-    package mutating func wrote(_ id: ConnectionID) {
-        guard let segment = segments[id], let range = segment.writing else { return }
+    /// Records that the write of ``place(_:count:)`` has returned. Returns the bytes that count as written
+    /// now; `nil` if a sync has failed since the write began.
+    @discardableResult
+    package mutating func wrote(_ id: ConnectionID) -> Range<ByteCount>? {
+        guard let segment = segments[id], let range = segment.writing else { return nil }
         writeFailed(id)
-        if !segment.isWritingDoubtful { written.insert(contentsOf: range) }
+        if segment.isWritingDoubtful { return nil }
+        written.insert(contentsOf: range)
+        return range
     }
 
     /// Records that the write failed: its bytes are missing again.

@@ -1,0 +1,1369 @@
+/// The state machine of one transfer: what responses, ends and failures mean for it, when to sync, and when it is over.
+/// Which connections are open, and what each of them fetches, is planned by the ``ConnectionPlanner`` that it owns.
+///
+/// Inputs are facts (`headReceived`, `arrived`, `ended`, `tick`), outputs are commands; the machine has no side
+/// effects. Time is a `Duration` since a fixed start; randomness is an argument. The driver calls the machine under one
+/// lock.
+///
+/// A transfer opens with one connection; its response settles the identity of the file (``ResumePolicy``), and only
+/// then may others join. When no connection is left, the transfer opens again with one, under the same rules.
+package struct TransferMachine: Sendable {
+    /// Limits and rules of the user and the manager.
+    package struct Settings: Sendable {
+        package var maxConnections = 16
+        /// A connection that receives fewer than ``stallBytes`` in this time, back-pressure excluded, is cancelled.
+        package var stallTimeout: Duration = .seconds(60)
+        package var stallBytes: ByteCount = 1000
+        package var maxAttempts: Int? = 10
+        /// As ``maxAttempts``, while the host refuses every connection and nothing has come from it yet; `nil` for the
+        /// same.
+        package var maxFirstAttempts: Int?
+        package var maxBytes: ByteCount?
+        /// The size that the file must have.
+        package var expectedBytes: ByteCount?
+        /// The bytes go to an output, from which they cannot be taken back.
+        package var isStream = false
+        package var rules = ResumeRules()
+        /// Whether a journal claims the written bytes, which a kill would lose otherwise, synced or not.
+        package var claims = true
+        package var sources = 1
+        /// The sources' URLs for messages; empty where their numbers suffice.
+        package var sourceNames: [String] = []
+        /// The partial content is of another URL than the first source: the source must be proven, and if it proves to
+        /// be another file, that is a conflict, never a restart.
+        package var isNewSource = false
+        /// The partial content was moved or is doubtful: samples are compared first.
+        package var doubtsHeld = false
+        /// The retry state of earlier runs.
+        package var memory = RetryMemory()
+        package init() {}
+    }
+
+    /// A request to send.
+    package struct Fetch: Hashable, Sendable {
+        package var ask: RangeAsk
+        /// The value of If-Range.
+        package var ifRange: String?
+        /// Validators of a finished file; makes the request conditional.
+        package var unless: FileIdentity?
+        /// The index of the source.
+        package var source: Int
+        /// Whether to request the original URL and follow its redirects, instead of the last redirect target.
+        package var fromOriginal: Bool
+    }
+
+    /// The next action of a connection.
+    package enum Order: Hashable, Sendable {
+        case fetch(Fetch)
+        /// Compare samples of the partial content with this source, then call ``sampled(_:source:offered:)``.
+        case prove(source: Int)
+        /// Back up the partial content, then call ``restarted()``.
+        case restart(Reason)
+        /// End the connection: there is nothing to fetch.
+        case leave
+    }
+
+    /// The action for a response.
+    package enum HeadAction: Hashable, Sendable {
+        /// Prepare storage for this representation, then read the body.
+        case begin(Representation)
+        /// Read the body.
+        case read
+        /// Back up the partial content, prepare storage for this representation, then read the body.
+        case restartWith(Reason, Representation)
+        /// The existing finished file is current.
+        case unchanged
+        /// Discard the body and call ``next(for:at:)`` again.
+        case drop
+        /// Discard the body and end the connection.
+        case leave
+    }
+
+    /// An action of the driver outside of a connection's task.
+    package enum Command: Hashable, Sendable {
+        case open(ConnectionID)
+        case cut(ConnectionID)
+        /// Sync and claim: ``beginCheckpoint(at:)``, then ``checkpointEnded(_:succeeded:at:)``.
+        case checkpoint
+        /// All bytes are written.
+        case finish
+        case fail(DownloadError)
+    }
+
+    /// How a connection's request ended.
+    package enum End: Hashable, Sendable {
+        /// The body was read to its declared end.
+        case complete
+        /// Reading was stopped: the segment was done, or the connection was cut.
+        case stopped
+        /// No usable response head: refused, timed out, connection lost.
+        /// `isRefused`: the host refused the connection.
+        case failedBeforeHead(Reason, isTransient: Bool, isRefused: Bool = false)
+        /// The connection was lost while the body was read.
+        case broken(Reason)
+        /// As broken: TLS ended without close_notify. Without a declared length this may have been the end of the body.
+        case cutOff(Reason)
+        /// The body was read to its declared end but did not match its digest; its written bytes were discarded.
+        case spoiled(expected: String, actual: String)
+    }
+
+    package enum Phase: Hashable, Sendable {
+        /// One connection determines the identity of the file.
+        case opening
+        /// The identity is settled.
+        case running
+        /// The file has changed: the transfer restarts when all connections have ended.
+        case reopening(Reason)
+        /// Backing off after a transient failure.
+        case waiting(until: Duration)
+        /// All bytes are there: the transfer ends when all connections have ended.
+        case finishing
+        /// The transfer has ended with an error that the driver does not know yet.
+        case failing(DownloadError)
+        case ended
+
+        /// Whether requests are sent.
+        var isActive: Bool { self == .opening || self == .running }
+
+        /// Whether the transfer has ended, with or without the driver's knowledge.
+        var isOver: Bool {
+            switch self {
+            case .failing, .ended: true
+            case .opening, .running, .reopening, .waiting, .finishing: false
+            }
+        }
+    }
+
+    /// As given. The connection limit, the names of sources and whether the source is new change, and are kept elsewhere.
+    private let settings: Settings
+    package private(set) var phase = Phase.opening
+    package private(set) var file: RemoteFile
+    /// The failed attempts, and what counts as progress.
+    package private(set) var retry: RetryPolicy
+    private var connections: ConnectionPlanner
+    private var sources: Sources
+    private var checkpoints = Checkpoints()
+    private var cutOffs = CutOffs()
+    /// Whether the host has sent any response in this run.
+    private var hasResponse = false
+    /// Whether the first source is a new URL that is not proven to be of the same file.
+    private var isNewSource: Bool
+    /// The sources' URLs for messages; empty where their numbers suffice.
+    private var sourceNames: [String]
+    private var events: [LocalizedEvent] = []
+
+    /// Begins with the ranges that a journal claims, or with none. `finished` are the validators of a finished file
+    /// that may be current.
+    package init(
+        settings: Settings, held: PartialContent? = nil, total: ByteCount? = nil, weakestJoin: Proof? = nil,
+        finished: FileIdentity? = nil
+    ) {
+        self.settings = settings
+        let total = held == nil ? nil : total.flatMap { $0 < 0 ? nil : $0 }
+        let bytes = SegmentPlanner(
+            total: total, claimed: held?.ranges.intersection(RangeSet(0..<(total ?? .max))) ?? RangeSet())
+        connections = ConnectionPlanner(
+            ConnectionPlanner.Limits(
+                maxConnections: settings.maxConnections, stallTimeout: settings.stallTimeout,
+                stallBytes: settings.stallBytes), bytes: bytes)
+        file = RemoteFile(
+            identity: held?.identity ?? FileIdentity(), weakestJoin: weakestJoin, finished: finished,
+            isComplete: bytes.isComplete)
+        retry = RetryPolicy(maxAttempts: settings.maxAttempts, memory: settings.memory)
+        retry.holds(bytes.writtenBytes)
+        sources = Sources(count: settings.sources, isFirstProven: !settings.isNewSource && !settings.doubtsHeld)
+        isNewSource = settings.isNewSource
+        sourceNames = settings.sourceNames
+    }
+
+    /// Returns the partial content for a comparison with this source: under the validators of its earlier responses or,
+    /// the first time, under the length alone.
+    private func held(from source: Int) -> PartialContent {
+        let known =
+            sources[source].identity
+            ?? FileIdentity(totalBytes: bytes.total, contentType: file.identity.contentType)
+        var held = PartialContent(
+            identity: source == sources.primary ? file.identity : known, ranges: bytes.written,
+            sampledAs: sources[source].sampledAs)
+        held.digests = file.representation?.digests ?? []
+        return held
+    }
+
+    /// Returns the reference for samples of this source, and the rules of comparison.
+    package func sampleBasis(of source: Int) -> (held: PartialContent, rules: ResumeRules) {
+        var held = held(from: source)
+        held.identity.totalBytes = bytes.total
+        return (held, rules)
+    }
+
+    /// The user's rules, with `hasDigest` also set for a digest that the server declared.
+    package var rules: ResumeRules {
+        var rules = settings.rules
+        if file.representation?.digests.isEmpty == false { rules.hasDigest = true }
+        return rules
+    }
+
+    /// Whether partial content is being requested from an unproven new link; the recorded identity must not change
+    /// then.
+    package var isLinkUnproven: Bool { isNewSource && !bytes.written.isEmpty }
+
+    /// The number of connections that receive a body.
+    package var activeConnections: Int { connections.activeCount }
+    package var openConnections: Int { connections.count }
+    /// The most connections that are opened; tests ask for it.
+    package var maxConnections: Int { connections.maxConnections }
+
+    /// Which bytes are written, claimed, and assigned to a connection.
+    package var bytes: SegmentPlanner { connections.bytes }
+    /// Whether the length of the file is known. Asked for each piece, without a copy of ``bytes``.
+    package var hasTotal: Bool { connections.bytes.total != nil }
+    /// The number of written bytes, likewise.
+    package var writtenBytes: ByteCount { connections.bytes.writtenBytes }
+    /// Bytes of response bodies that have arrived, including discarded ones.
+    package var receivedBytes: ByteCount { connections.arrivals.bytes }
+
+    /// Whether the server's validators permit joining parts, regardless of the user's limit.
+    private var joinsParts: Bool {
+        guard bytes.total != nil, file.representation?.refusesRanges == false else { return false }
+        if file.identity.strongValidator != nil || rules.hasDigest { return true }
+        return settings.rules.trust.allowsUnprovenParts && !settings.rules.trust.strict
+    }
+
+    private var terms: ConnectionPlanner.Terms {
+        ConnectionPlanner.Terms(
+            isRunning: phase == .running, joinsParts: joinsParts, hasRepresentation: file.representation != nil)
+    }
+
+    /// Removes and returns the events since the last call.
+    package mutating func drainEvents() -> [LocalizedEvent] {
+        defer { events.removeAll() }
+        return events
+    }
+
+    /// Enters a phase, unless the driver is to be told an error first.
+    private mutating func enter(_ next: Phase) {
+        if case .failing = phase { return }
+        phase = next
+    }
+
+    private mutating func report(_ event: LocalizedEvent) { events.append(event) }
+
+    private mutating func note(_ text: Reason) { report(.note(text)) }
+
+    // MARK: Orders
+
+    /// Returns the next order for a connection that ``tick(at:)`` opened or that has ended a request.
+    package mutating func next(for id: ConnectionID, at now: Duration) -> Order {
+        guard connections[id]?.isCut == false else { return .leave }
+        connections.idles(id)
+        switch phase {
+        case .finishing, .failing, .ended, .waiting: return .leave
+        case .reopening(let reason): return connections.count == 1 ? .restart(reason) : .leave
+        case .opening: return openingOrder(id, at: now)
+        case .running: return runningOrder(id, at: now)
+        }
+    }
+
+    private mutating func openingOrder(_ id: ConnectionID, at now: Duration) -> Order {
+        if let error = sources.refutation { return searchOrder(id, error) }
+        guard let source = sources.best else {
+            end(sources.deadEnd ?? DownloadError(.refused, ErrorPhrase(.noSourceLeft)))
+            return .leave
+        }
+        let isUnproven = mustProve(source)
+        if bytes.isComplete, !isUnproven || !settings.doubtsHeld && !file.isExamined {
+            enter(.finishing)
+            return .leave
+        }
+        if isUnproven, !bytes.written.isEmpty { return prove(source, on: id) }
+        var fetch = Fetch(
+            ask: .whole, ifRange: nil, unless: nil, source: source, fromOriginal: sources[source].fromOriginal)
+        switch ResumePolicy.opening(held: held(from: source), rules: rules) {
+        case .whole:
+            fetch.unless = source == 0 ? file.finished : nil
+        case .restart(let reason):
+            if source != sources.primary {
+                drop(source, reason)
+                return openingOrder(id, at: now)
+            }
+            return mayRestart(reason, isChange: false) ? .restart(reason) : .leave
+        case .goOn(let validator):
+            if file.asksWhole { break }
+            guard let gap = connections.openingGap() else { return .leave }
+            fetch.ask = bytes.total == nil ? .from(gap.lowerBound) : .range(gap)
+            fetch.ifRange = sources[source].sendsIfRange ? validator : nil
+        }
+        return send(fetch, on: id, at: now)
+    }
+
+    private mutating func runningOrder(_ id: ConnectionID, at now: Duration) -> Order {
+        guard connections.mayJoin(id, at: now, terms) else { return .leave }
+        let canProve = bytes.writtenBytes >= SamplePlan.allBelow
+        guard let source = sources.leastUsed(by: connections.sources(besides: id), unproven: canProve) else {
+            return .leave
+        }
+        if mustProve(source) { return prove(source, on: id) }
+        guard let range = connections.share(id, at: now, terms) else { return .leave }
+        let known = held(from: source).identity
+        let fetch = Fetch(
+            ask: .range(range), ifRange: sources[source].sendsIfRange ? known.strongValidator : nil, unless: nil,
+            source: source, fromOriginal: sources[source].fromOriginal)
+        return send(fetch, on: id, at: now)
+    }
+
+    /// Whether samples are compared before bytes of the source are joined. A digest tells that bytes are wrong, but not
+    /// of which source, so it replaces the samples only for a doubtful part file.
+    private func mustProve(_ source: Int) -> Bool {
+        sources[source].trust == .unproven && (!rules.hasDigest || source != sources.primary || isNewSource)
+    }
+
+    private mutating func prove(_ source: Int, on id: ConnectionID) -> Order {
+        connections.proves(source, on: id)
+        return .prove(source: source)
+    }
+
+    private mutating func send(_ fetch: Fetch, on id: ConnectionID, at now: Duration) -> Order {
+        connections.sends(fetch, on: id, at: now)
+        return .fetch(fetch)
+    }
+
+    // MARK: Responses
+
+    /// Records a response head that can be judged only with the first bytes of the body; the stall timer starts.
+    package mutating func awaitsFirstBytes(on id: ConnectionID, at now: Duration) {
+        connections.awaitsFirstBytes(on: id, at: now)
+    }
+
+    /// Decides how to continue after the response to a connection's request.
+    package mutating func headReceived(
+        _ verdict: ResponseVerdict, on id: ConnectionID, at now: Duration, random: Double
+    ) -> HeadAction {
+        guard let fetch = connections.headArrived(on: id, at: now) else { return .leave }
+        hasResponse = true
+        if case .notModified = verdict, fetch.unless != nil {
+            enter(.ended)
+            return .unchanged
+        }
+        return phase == .running
+            ? joinRunning(verdict, fetch, id, at: now, random: random)
+            : settle(verdict, fetch, id, at: now, random: random)
+    }
+
+    /// Judges the first response of an opening by the resume rules.
+    private mutating func settle(
+        _ verdict: ResponseVerdict, _ fetch: Fetch, _ id: ConnectionID, at now: Duration, random: Double
+    ) -> HeadAction {
+        guard phase == .opening else { return .leave }
+        let assessment = ResumePolicy.assess(
+            verdict, held: held(from: fetch.source), rules: rules, ifRange: fetch.ifRange != nil)
+        switch assessment {
+        case .begin(let representation):
+            if let error = otherSize(representation.identity.totalBytes) {
+                return dropOrEnd(fetch, error.reason, error)
+            }
+            if let former = file.former,
+                let reason = ReplacementPolicy.refusal(of: representation, insteadOf: former, rules)
+            {
+                return deadLink(reason, 200, fetch)
+            }
+            guard accepts(representation) else { return .leave }
+            take(representation, from: fetch.source)
+            connections.readsWhole(on: id, total: representation.identity.totalBytes, isPlaced: false)
+            return .begin(representation)
+        case .goOn(let range, let representation, let proof):
+            let offset = bytes.writtenBytes
+            goOn(representation, from: fetch.source, join: proof)
+            connections.readsRest(on: id, range)
+            report(.resumed(offset: offset, totalBytes: bytes.total, reason: reason(proof)))
+            return .read
+        case .rewind(let representation, let proof):
+            let offset = bytes.writtenBytes
+            goOn(representation, from: fetch.source, join: proof)
+            connections.limitToSingleConnection()
+            connections.readsWhole(on: id, total: representation.identity.totalBytes, isPlaced: true)
+            report(
+                .resumed(
+                    offset: offset, totalBytes: bytes.total,
+                    reason: Reason(.readFromStart, reason(proof))))
+            return .read
+        case .askPlainly:
+            sources[fetch.source].sendsIfRange = false
+            note(Reason(.ifRangeIgnored))
+            return .drop
+        case .askWhole:
+            file.asksWhole = true
+            return .drop
+        case .sample(let reason):
+            // What was written to an output cannot be read again.
+            if settings.isStream { return restart(reason, nil, fetch, id, isChange: file.identity.hasValidator) }
+            note(Reason(.comparingSamples, reason))
+            sources[fetch.source].trust = .unproven
+            return .drop
+        case .changed(let reason, let new): return restart(reason, new, fetch, id, isChange: true)
+        case .restart(let reason, let new): return restart(reason, new, fetch, id, isChange: false)
+        case .complete(let total):
+            connections.learn(total: total)
+            file.identity.totalBytes = total
+            file.join(fetch.source == sources.primary ? .strong : .sampled)
+            enter(.finishing)
+            return .leave
+        case .deadLink(let reason, let status): return deadLink(reason, status, fetch)
+        case .busy(let status, let wish):
+            sources[fetch.source].failures += 1
+            wait(
+                Reason(.serverAnswered, "\(status)"), wish: wish, code: .refused, at: now, random: random)
+            return .leave
+        case .unusable(let reason): return unusable(reason, fetch, id)
+        case .refused(let reason):
+            return retreat(fetch, reason) ?? dropOrEnd(fetch, reason, DownloadError(.refused, reason))
+        }
+    }
+
+    /// Judges a response while running: it must be of the settled representation.
+    private mutating func joinRunning(
+        _ verdict: ResponseVerdict, _ fetch: Fetch, _ id: ConnectionID, at now: Duration, random: Double
+    ) -> HeadAction {
+        var known = held(from: fetch.source)
+        if known.isEmpty { known.ranges = RangeSet(0..<1) }
+        switch ResumePolicy.assess(verdict, held: known, rules: rules, ifRange: fetch.ifRange != nil) {
+        case .goOn(let range, let representation, let proof):
+            if sources[fetch.source].identity == nil { sources[fetch.source].identity = representation.identity }
+            sources[fetch.source].fromOriginal = sources[fetch.source].alwaysOriginal
+            file.claim = nil
+            return read(range, fetch, id, join: proof)
+        case .askWhole:
+            return dismiss(Reason(.otherOnOneConnection), fetch, id, at: now, random: random)
+        case .begin, .rewind, .askPlainly:
+            // The server ignores Range on this connection; the others continue.
+            if fetch.ifRange != nil && sources[fetch.source].sendsIfRange {
+                sources[fetch.source].sendsIfRange = false
+                return .drop
+            }
+            return stepBack(fetch, "the server ignores ranges")
+        case .sample(let reason), .restart(let reason, _):
+            let allows = settings.rules.trust.allowsUnprovenParts && !settings.rules.trust.strict
+            if allows, fetch.source == sources.primary, case .part(let range, _) = verdict {
+                return read(range, fetch, id, join: file.partStrength)
+            }
+            return stepBack(fetch, reason)
+        case .changed(let reason, _):
+            let claim = verdict.representation.flatMap { ReplacementPolicy.claim($0, against: known) }
+            guard fetch.source == sources.primary, connections.others(than: id) > 0, let claim else {
+                return dismiss(reason, fetch, id, at: now, random: random)
+            }
+            if file.claim == claim {
+                changed(reason)
+                return .leave
+            }
+            file.claim = claim
+            let isHopeless = connections.countMisfit(on: id) > 2
+            return isHopeless ? dismiss(reason, fetch, id, at: now, random: random) : .drop
+        case .busy(let status, let wish):
+            objected(Reason(.serverAnswered, "\(status)"), id, wish: wish, at: now, random: random)
+            return .leave
+        case .deadLink(let reason, let status):
+            if let action = retreat(fetch, reason) { return action }
+            guard connections.others(than: id) > 0 else { return deadLink(reason, status, fetch) }
+            // A document in place of the file is how some servers refuse one of several connections.
+            return status < 300
+                ? dismiss(reason, fetch, id, at: now, random: random) : stepBack(fetch, reason)
+        case .unusable(let reason), .refused(let reason):
+            if case .refused = verdict, let action = retreat(fetch, reason) { return action }
+            return connections.countMisfit(on: id) < 2 ? .drop : stepBack(fetch, reason)
+        case .complete: return .leave
+        }
+    }
+
+    /// Reads a range of the settled representation.
+    private mutating func read(
+        _ range: Range<ByteCount>, _ fetch: Fetch, _ id: ConnectionID, join proof: Proof
+    ) -> HeadAction {
+        if fetch.source == sources.primary {
+            file.join(proof)
+        } else {
+            file.join(min(proof, sources[fetch.source].trust == .proven ? .sampled : .none))
+        }
+        connections.readsRange(on: id, to: range.upperBound)
+        return .read
+    }
+
+    /// Returns the error if a total is known and is not the expected one.
+    private func otherSize(_ total: ByteCount?) -> DownloadError? {
+        guard let total, let expected = settings.expectedBytes, total != expected else { return nil }
+        return DownloadError(.checksum, ErrorPhrase(.otherSize, "\(total)", "\(expected)"))
+    }
+
+    private mutating func accepts(_ representation: Representation) -> Bool {
+        if let error = otherSize(representation.identity.totalBytes) {
+            end(error)
+            return false
+        }
+        if let most = settings.maxBytes, let total = representation.identity.totalBytes, total > most {
+            end(DownloadError(.tooLarge, ErrorPhrase(.fileTooLarge, "\(total)", "\(most)")))
+            return false
+        }
+        if settings.rules.trust.strict, representation.endsByClose, !settings.rules.hasDigest,
+            representation.digests.isEmpty
+        {
+            end(DownloadError(.unproven, ErrorPhrase(.noLength)))
+            return false
+        }
+        return true
+    }
+
+    /// Makes this representation the one that is downloaded, without partial content.
+    private mutating func take(_ representation: Representation, from source: Int) {
+        file.begin(representation)
+        sources.primary = source
+        replacePlanner(total: representation.identity.totalBytes)
+        sources.doubt(except: source)
+        settle(on: source, representation)
+    }
+
+    /// Continues the partial content with this representation.
+    private mutating func goOn(_ representation: Representation, from source: Int, join proof: Proof) {
+        file.goOn(representation)
+        if source == sources.primary {
+            file.adopt(representation.identity)
+            isNewSource = false
+        }
+        if bytes.total == nil, let total = representation.identity.totalBytes { connections.learn(total: total) }
+        file.join(source == sources.primary ? proof : min(proof, sources[source].trust == .proven ? .sampled : .none))
+        settle(on: source, representation)
+    }
+
+    private mutating func settle(on source: Int, _ representation: Representation) {
+        sources.settle(on: source, representation.identity)
+        file.asksWhole = false
+        enter(.running)
+        connections.settled(terms)
+    }
+
+    private mutating func restart(
+        _ reason: Reason, _ representation: Representation?, _ fetch: Fetch, _ id: ConnectionID, isChange: Bool
+    ) -> HeadAction {
+        if fetch.source != sources.primary {
+            return dropOrEnd(fetch, reason, DownloadError(.conflict, reason, recovery: .needsUser))
+        }
+        guard mayRestart(reason, isChange: isChange) else { return .leave }
+        guard let representation else {
+            enter(.reopening(reason))
+            return .leave
+        }
+        guard accepts(representation) else { return .leave }
+        take(representation, from: fetch.source)
+        connections.readsWhole(on: id, total: representation.identity.totalBytes, isPlaced: false)
+        return .restartWith(reason, representation)
+    }
+
+    private func reason(_ proof: Proof) -> Reason {
+        switch proof {
+        case .strong:
+            file.identity.strongTag.map { Reason(.tagMatched, "\($0)") }
+                ?? Reason(.dateMatched, file.identity.lastModified ?? "")
+        case .sampled: Reason(.samplesMatched)
+        case .digest, .single: Reason(.sameFile)
+        case .weak: Reason(.weakMatched)
+        case .none: Reason(.noneMatched)
+        }
+    }
+
+    // MARK: Refusals
+
+    // Responses that cannot be used, and what they end: their connection, a source, the partial content, or the download.
+
+    /// Whether to restart at zero. Counts changes of the file; ends the download if changes are not permitted or too
+    /// many.
+    private mutating func mayRestart(_ reason: Reason, isChange: Bool) -> Bool {
+        if isNewSource, !bytes.written.isEmpty {
+            end(
+                DownloadError(
+                    .conflict, ErrorPhrase(.otherFile, reason), suggestion: ErrorPhrase(.leftAsItIs),
+                    recovery: .needsUser))
+            return false
+        }
+        if settings.isStream, !bytes.written.isEmpty {
+            let (code, key): (DownloadError.Code, ErrorPhrase.Key) =
+                isChange ? (.remoteChanged, .changedInStream) : (.notResumable, .streamBroke)
+            end(DownloadError(code, ErrorPhrase(key, reason)))
+            return false
+        }
+        if settings.rules.trust.failsOnChange {
+            end(
+                DownloadError(
+                    isChange ? .remoteChanged : .unproven, ErrorPhrase(isChange ? .changed : .cannotGoOn, reason),
+                    suggestion: ErrorPhrase(.orRestart)))
+            return false
+        }
+        // An unproven restart is limited by the retry count instead, because refetched bytes are no progress.
+        guard isChange else { return true }
+        sources.spoiled.reset()
+        retry.fileChanged()
+        if retry.memory.changes > 3 {
+            end(DownloadError(.remoteChanged, ErrorPhrase(.keepsChanging, reason), recovery: .needsUser))
+            return false
+        }
+        return true
+    }
+
+    private mutating func changed(_ reason: Reason) {
+        guard mayRestart(reason, isChange: true) else { return }
+        enter(.reopening(reason))
+        connections.cutAll()
+    }
+
+    private mutating func deadLink(_ reason: Reason, _ status: Int, _ fetch: Fetch) -> HeadAction {
+        if let action = retreat(fetch, reason) { return action }
+        return dropOrEnd(
+            fetch, reason, .deadLink(reason, status: status, holdsBytes: !bytes.written.isEmpty))
+    }
+
+    /// The redirect target is dead: returns to the original URL, once per source.
+    private mutating func retreat(_ fetch: Fetch, _ reason: Reason) -> HeadAction? {
+        guard !fetch.fromOriginal else { return nil }
+        note(Reason(.originalLink, reason))
+        sources[fetch.source].fromOriginal = true
+        sources[fetch.source].alwaysOriginal = true
+        return .drop
+    }
+
+    /// Drops a useless source, or ends the download if it was the last.
+    private mutating func dropOrEnd(_ fetch: Fetch, _ reason: Reason, _ error: DownloadError) -> HeadAction {
+        guard sources.hasOther(than: fetch.source) else {
+            end(sources.deadEnd ?? error)
+            return .leave
+        }
+        if fetch.source == sources.primary { sources.deadEnd = error }
+        drop(fetch.source, reason)
+        return .drop
+    }
+
+    private mutating func drop(_ source: Int, _ reason: Reason) {
+        sources[source].trust = .dropped
+        let name =
+            sourceNames.indices.contains(source) ? "\(source) (\(sourceNames[source]))" : "\(source)"
+        note(source == 0 ? Reason(.onWithMirror, reason) : Reason(.mirrorDropped, name, reason))
+    }
+
+    /// An unusable response while running: drops the mirror, or continues with one connection.
+    private mutating func stepBack(_ fetch: Fetch, _ reason: Reason) -> HeadAction {
+        if fetch.source != sources.primary {
+            drop(fetch.source, reason)
+            return .drop
+        }
+        if !connections.isSingle { note(Reason(.onWithOne, reason)) }
+        connections.limitToSingleConnection()
+        return .leave
+    }
+
+    /// A response that is not of this file, and does not prove that there is another: its connection ends, as if the
+    /// server had refused it, and the others go on. Without others the next opening decides.
+    private mutating func dismiss(
+        _ reason: Reason, _ fetch: Fetch, _ id: ConnectionID, at now: Duration, random: Double
+    ) -> HeadAction {
+        if fetch.source != sources.primary { return stepBack(fetch, reason) }
+        if connections.others(than: id) > 0 { objected(reason, id, wish: nil, at: now, random: random) }
+        return .leave
+    }
+
+    private mutating func unusable(_ reason: Reason, _ fetch: Fetch, _ id: ConnectionID) -> HeadAction {
+        note(Reason(.askingAgain, reason))
+        switch connections.countMisfit(on: id) {
+        case 1: return .drop
+        case 2:
+            file.asksWhole = true
+            connections.limitToSingleConnection()
+            return .drop
+        default:
+            connections.forgetMisfits(of: id)
+            file.asksWhole = false
+            return dropOrEnd(
+                fetch, reason, DownloadError(.refused, ErrorPhrase(.unusableAnswers, reason)))
+        }
+    }
+
+    // MARK: Bytes and ends
+
+    /// Places the next `count` bytes of a connection's body. Call again for the rest if the placement covers fewer.
+    package mutating func place(_ count: ByteCount, on id: ConnectionID) -> SegmentPlanner.Placement {
+        connections.place(count, on: id)
+    }
+
+    /// Records received bytes. Called once for each chunk, before it is placed.
+    package mutating func arrived(_ count: ByteCount, on id: ConnectionID, at now: Duration) {
+        if let source = connections.arrived(count, on: id, at: now) { sources.delivers(source) }
+    }
+
+    /// Records that the write of ``place(_:on:)`` has returned. Returns whether a reader
+    /// waits for one of its bytes.
+    @discardableResult
+    package mutating func wrote(on id: ConnectionID) -> Bool {
+        let range = connections.wrote(on: id)
+        if sources.count > 1, let range, let source = connections[id]?.source { sources.brought(range, by: source) }
+        // Fewer bytes would count as a stall, so they are no progress: a server that drips would be retried forever.
+        retry.progressed(to: connections.bytes.writtenBytes, worth: settings.stallBytes)
+        if let most = settings.maxBytes, connections.bytes.writtenBytes > most {
+            end(DownloadError(.tooLarge, ErrorPhrase(.fileLargerThan, "\(most)")))
+        }
+        guard let range, !connections.readers.isEmpty else { return false }
+        return connections.readers.areAwaiting(range)
+    }
+
+    package mutating func writeFailed(on id: ConnectionID) { connections.writeFailed(on: id) }
+
+    /// Reading resumes: the stall timer runs from here. Returns `false` if the connection is to be cancelled instead,
+    /// because its segment is done and the server is sending bytes that belong to others.
+    ///
+    /// - Parameter limited: How long it was suspended because of a rate limit.
+    package mutating func asks(_ id: ConnectionID, at now: Duration, limited: Duration = .zero) -> Bool {
+        connections.asks(id, at: now, limited: limited)
+    }
+
+    /// Counts received bytes that are not stored, such as samples.
+    package mutating func receivedElsewhere(_ count: ByteCount) { connections.receivedElsewhere(count) }
+
+    /// Whether reading is suspended because a kill would lose too many bytes.
+    package var mustWaitForCheckpoint: Bool {
+        settings.claims && connections.bytes.total != nil
+            && connections.bytes.unclaimedBytes >= Self.mostUnclaimed
+    }
+
+    /// Bytes below which a broken connection counts as refused by the server.
+    private static let worthAnAnswer: ByteCount = 64 << 10
+
+    /// Records the end of a request. The driver then calls ``next(for:at:)``, which returns whether the connection
+    /// continues.
+    package mutating func ended(_ id: ConnectionID, _ end: End, at now: Duration, random: Double) {
+        guard let (connection, segment) = connections.ended(id, isComplete: end == .complete) else { return }
+        switch (end, connection.cut?.reason) {
+        case (.complete, _):
+            connections.forgetMisfits(of: id)
+            guard let body = connection.body, let segment else { break }
+            if bytes.total == nil {
+                if body.kind == .whole { sawEnd(at: segment.position) }
+            } else if segment.remaining > 0, !bytes.isComplete {
+                broke(Reason(.endedEarly), id, connection, at: now, random: random)
+            }
+        case (_, .abandoned?), (.stopped, .superseded?), (.stopped, nil): break
+        case (.stopped, .stalled?): stalled(id, connection, at: now, random: random)
+        case (.failedBeforeHead(_, isTransient: false, _), _), (.failedBeforeHead, .superseded?): break
+        case (.failedBeforeHead(let reason, isTransient: true, let isRefused), _):
+            sources[connection.source].failures += 1
+            let isUnknown = isRefused && !hasResponse && retry.memory.mostBytes == 0
+            failed(reason, id, most: isUnknown ? settings.maxFirstAttempts : nil, at: now, random: random)
+        case (.cutOff(let reason), _):
+            if connection.body?.kind == .whole, let position = segment?.position, mayBeEnd(position) {
+                sawEnd(at: position, cutOff: settings.expectedBytes == nil ? reason : nil)
+            } else {
+                broke(reason, id, connection, at: now, random: random)
+            }
+        case (.broken(let reason), _): broke(reason, id, connection, at: now, random: random)
+        case (.spoiled(let expected, let actual), _): wasSpoiled(expected, actual, id, at: now, random: random)
+        }
+        guard bytes.isComplete, phase == .running || phase == .finishing, !connections.isChecking else { return }
+        // A stream that was cut exactly at its declared end is complete too.
+        if connection.body != nil { file.reachedEnd() }
+        enter(.finishing)
+    }
+
+    /// The body stalled. If no other connection received data in that interval either, the server itself is stalled:
+    /// cancel all connections and count one failure.
+    private mutating func stalled(
+        _ id: ConnectionID, _ connection: ConnectionPlanner.Connection, at now: Duration, random: Double
+    ) {
+        guard phase.isActive,
+            now - (connections.arrivals.lastBrought ?? connection.markTime) >= settings.stallTimeout,
+            // Connections under back-pressure are waiting for us, not for the server.
+            connections.areAsking(besides: id)
+        else { return }
+        connections.cutAll(besides: id)
+        wait(Reason(.stalled), wish: nil, code: .network, at: now, random: random)
+    }
+
+    /// A body without a declared length has ended at `position`; `cutOff` is why, if a digest must show that the file does.
+    private mutating func sawEnd(at position: ByteCount, cutOff: Reason? = nil) {
+        if let last = bytes.written.ranges.last, last.upperBound > position {
+            return changed(Reason(.shrank, "\(position)"))
+        }
+        if let error = otherSize(position) { return end(error) }
+        connections.learn(total: position)
+        cutOffs.assumed = cutOff
+        if cutOff == nil { file.identity.totalBytes = position }
+    }
+
+    /// Whether a body without a declared length that was cut off at `position` may be whole: there the file ends as
+    /// requested, or, if no size was requested, two bodies in a row were cut off there, and a digest decides.
+    private mutating func mayBeEnd(_ position: ByteCount) -> Bool {
+        guard bytes.total == nil, file.representation?.endsByClose == true, phase.isActive else { return false }
+        if let expected = settings.expectedBytes { return expected == position }
+        defer { cutOffs.position = position }
+        return rules.hasDigest && cutOffs.position == position
+    }
+
+    /// The length of the file, unless that is only assumed.
+    package var provenTotal: ByteCount? { cutOffs.assumed == nil ? bytes.total : nil }
+
+    /// Records that the complete file has its digest, so that it ends where it was assumed to.
+    package mutating func provedEnd() {
+        if cutOffs.assumed != nil { file.identity.totalBytes = bytes.total }
+        cutOffs.assumed = nil
+    }
+
+    /// Records that the complete file does not have its digest. If its end was only assumed, the cut was one like any
+    /// other: returns the ranges that are forgotten, and withheld until ``allow(_:)``. Else returns `nil`.
+    ///
+    /// Two bodies from the first byte on were cut off at one byte, so the server ignores ranges and will send all of them
+    /// again. None is kept, since a wrong one among them would stay; but an output has them.
+    package mutating func cutShort(at now: Duration, random: Double) -> RangeSet<ByteCount>? {
+        guard let reason = cutOffs.assumed else { return nil }
+        cutOffs.assumed = nil
+        connections.forgetTotal()
+        let forgotten = settings.isStream ? RangeSet() : bytes.written
+        connections.forget(forgotten)
+        sources.forgetLent()
+        if sources.hasPrimary { sources[sources.primary].failures += 1 }
+        enter(.opening)
+        wait(Reason(.cutShort, reason), wish: nil, code: .network, at: now, random: random)
+        return forgotten
+    }
+
+    private mutating func failed(
+        _ reason: Reason, _ id: ConnectionID, most: Int? = nil, at now: Duration, random: Double
+    ) {
+        guard phase.isActive else { return }
+        if phase == .running, connections.others(than: id) > 0 {
+            objected(reason, id, wish: nil, at: now, random: random)
+        } else {
+            wait(reason, wish: nil, code: .network, most: most, at: now, random: random)
+        }
+    }
+
+    private mutating func broke(
+        _ reason: Reason, _ id: ConnectionID, _ connection: ConnectionPlanner.Connection, at now: Duration,
+        random: Double
+    ) {
+        guard phase.isActive, !bytes.isComplete else { return }
+        if connection.body?.bytes ?? 0 < Self.worthAnAnswer { return failed(reason, id, at: now, random: random) }
+        guard connections.others(than: id) > 0 else {
+            return wait(reason, wish: nil, code: .network, at: now, random: random)
+        }
+        note(Reason(.connectionBroke, reason))
+        connections.cut(id)
+        connections.delay(until: now + .milliseconds(200))
+    }
+
+    /// Removes a connection after its task has ended.
+    package mutating func left(_ id: ConnectionID, at now: Duration) {
+        connections.left(id)
+        guard connections.isEmpty, phase == .running || phase == .finishing, !bytes.isComplete else { return }
+        // The next connection settles the identity again.
+        enter(.opening)
+    }
+
+    /// The partial content was backed up: begins with none.
+    package mutating func restarted() {
+        replacePlanner(total: nil)
+        file.forget()
+        sources.restart()
+        connections.resetCount()
+        enter(.opening)
+    }
+
+    private mutating func replacePlanner(total: ByteCount?) {
+        cutOffs.assumed = nil
+        connections.replaceBytes(by: SegmentPlanner(total: total))
+        sources.forgetLent()
+        checkpoints.replaceFile()
+    }
+
+    // MARK: Samples
+
+    /// Records the comparison of samples with a source that sent the validators `offered`.
+    package mutating func sampled(_ outcome: SamplePlan.Outcome, source: Int, offered: FileIdentity?) {
+        switch outcome {
+        case .equal:
+            sources[source].trust = .proven
+            sources[source].sampledAs = offered
+            guard source == sources.primary else {
+                sources[source].identity = offered
+                return note(Reason(.mirrorMatched, "\(source)"))
+            }
+            if let offered { file.adopt(offered) }
+            if bytes.total == nil, let total = file.identity.totalBytes { connections.learn(total: total) }
+            isNewSource = false
+            note(Reason(.samplesMatched))
+            file.join(.sampled)
+        case .different, .inconclusive:
+            let isChange = outcome == .different
+            let reason = if case .inconclusive(let reason) = outcome { reason } else { Reason(.samplesDiffer) }
+            guard source == sources.primary else {
+                sources[source].isRival = isChange
+                return drop(source, reason)
+            }
+            if file.isExamined { return leaveExamined() }
+            if !isChange, rules.hasDigest, !settings.doubtsHeld {
+                // The digest decides at the end.
+                sources[source].trust = .proven
+                return
+            }
+            guard mayRestart(reason, isChange: isChange) else { return }
+            sources[source].trust = .proven
+            enter(.reopening(reason))
+        }
+    }
+
+    /// The sampled source has no file to compare: its link is dead, or with `status` `nil` it refuses the request.
+    package mutating func samplingRefused(_ reason: Reason, status: Int?, source: Int) {
+        let error =
+            status.map { DownloadError.deadLink(reason, status: $0, holdsBytes: !bytes.written.isEmpty) }
+            ?? DownloadError(.refused, reason)
+        guard sources.hasOther(than: source) else { return end(sources.deadEnd ?? error) }
+        if source == sources.primary { sources.deadEnd = error }
+        drop(source, reason)
+    }
+
+    /// The sampling connection failed.
+    package mutating func samplingFailed(
+        _ reason: Reason, code: DownloadError.Code, source: Int, on id: ConnectionID, at now: Duration, random: Double
+    ) {
+        if connections[id]?.isCut != false { return }
+        if source != sources.primary, sources.hasOther(than: source) {
+            drop(source, reason)
+        } else {
+            wait(reason, wish: nil, code: code, at: now, random: random)
+        }
+    }
+
+    /// Ends the download with an error; partial content is kept.
+    package mutating func end(_ error: DownloadError) {
+        guard !phase.isOver else { return }
+        enter(.failing(error))
+        connections.cutAll()
+    }
+
+    /// Drops the source of a connection because a retry would give the same result. Returns false if there is no other
+    /// source.
+    package mutating func failedForGood(_ id: ConnectionID, _ reason: Reason) -> Bool {
+        guard let source = connections[id]?.source, sources.hasOther(than: source) else { return false }
+        drop(source, reason)
+        connections.release(id)
+        return true
+    }
+
+    // MARK: Waiting
+
+    /// No connection is usable: backs off, or gives up.
+    ///
+    /// - Parameter most: The maximum of attempts, where it is less than that of the settings.
+    private mutating func wait(
+        _ reason: Reason, wish: Duration?, code: DownloadError.Code, most: Int? = nil, at now: Duration, random: Double
+    ) {
+        switch retry.failed(wish: wish, most: most, random: random) {
+        case .retry(let delay, let attempt):
+            enter(.waiting(until: now + delay))
+            report(.retrying(attempt: attempt, delay: delay, reason: reason))
+        case .giveUp:
+            end(
+                DownloadError(
+                    code,
+                    retry.attempts == 1
+                        ? ErrorPhrase(.gaveUpOnce, reason) : ErrorPhrase(.gaveUp, "\(retry.attempts)", reason),
+                    suggestion: ErrorPhrase(.runAgain), recovery: .transient(retryAfter: wish)))
+        }
+    }
+
+    /// The server refused one of several connections: that one ends, the others continue.
+    private mutating func objected(
+        _ reason: Reason, _ id: ConnectionID, wish: Duration?, at now: Duration, random: Double
+    ) {
+        // Connections without a response yet are included: each later refusal lowers the ceiling by one.
+        let working = connections.others(than: id)
+        guard working > 0 else {
+            return wait(reason, wish: wish, code: .refused, at: now, random: random)
+        }
+        connections.cut(id)
+        connections.objected(working: working)
+        // Of several refusals at once only the last one is reported: before, the number is not known.
+        if !connections.hasNew(besides: id) {
+            note(working == 1 ? Reason(.oneLeft, reason) : Reason(.severalLeft, reason, "\(working)"))
+        }
+        connections.delay(until: now + max(.milliseconds(500), min(wish ?? .zero, RetryAfter.longest)))
+    }
+
+    // MARK: Wrong bytes
+
+    // A complete file may not have its digest although another of its sources has the right bytes. First the bytes of mirrors
+    // are fetched again from the primary source. If that does not help, or there are none, a source with samples that differ
+    // from the file becomes the primary one, and the download begins again with it. Each step drops a source for good, and
+    // sources with equal samples are not tried, because their file would be the same.
+
+    /// Records that the complete file does not have its digest. Returns the ranges that are forgotten, and withheld until
+    /// ``allow(_:)``; `nil` if no other source is left, and the download ends with the error.
+    ///
+    /// - Parameter damaged: The pieces that do not have their digests; empty if that is not known.
+    package mutating func refuted(
+        _ error: DownloadError, damaged: RangeSet<ByteCount> = RangeSet()
+    ) -> RangeSet<ByteCount>? {
+        if !damaged.isEmpty { return fetchAgain(damaged) }
+        let lenders = sources.lent.keys.sorted()
+        var doubtful = RangeSet<ByteCount>()
+        if !lenders.isEmpty, sources.hasPrimary {
+            for ranges in sources.lent.values { doubtful.formUnion(ranges) }
+            for source in lenders where sources[source].trust != .dropped { drop(source, Reason(.digestRefuted)) }
+            sources.forgetLent()
+            connections.forget(doubtful)
+        } else if sources.untried != nil {
+            sources.refutation = error
+        } else {
+            return nil
+        }
+        enter(.opening)
+        return doubtful
+    }
+
+    /// Forgets damaged bytes, which are fetched again; `nil` once they are hopeless, if there is no other source.
+    ///
+    /// Mirrors that gave some of them are dropped. The primary source may be right the next time.
+    private mutating func fetchAgain(_ damaged: RangeSet<ByteCount>) -> RangeSet<ByteCount>? {
+        var suspects = sources.lent.keys.sorted().filter { source in
+            sources.lent[source]?.isDisjoint(damaged) == false && sources[source].trust != .dropped
+                && sources.hasOther(than: source)
+        }
+        if suspects.isEmpty {
+            sources.spoiled.add(damaged)
+            if sources.spoiled.isHopeless {
+                guard sources.hasPrimary, sources.hasOther(than: sources.primary) else { return nil }
+                suspects = [sources.primary]
+                sources.spoiled.reset()
+            }
+        }
+        for source in suspects { drop(source, Reason(.digestRefuted)) }
+        sources.forgetLent(damaged)
+        connections.forget(damaged)
+        enter(.opening)
+        return damaged
+    }
+
+    /// Returns the next order of the search for a source with another file.
+    private mutating func searchOrder(_ id: ConnectionID, _ error: DownloadError) -> Order {
+        let refuted = sources.primary
+        if sources.turnToRival() {
+            drop(refuted, Reason(.digestRefuted))
+            file.disown()
+            return .restart(Reason(.digestRefuted))
+        }
+        if let source = sources.untried { return prove(source, on: id) }
+        sources.refutation = nil
+        end(error)
+        return .leave
+    }
+
+    /// The response of this connection will be verified with its digest (RFC 9530 Content-Digest); the file is not finished
+    /// before that.
+    package mutating func checks(_ id: ConnectionID) { connections.checks(id) }
+
+    /// The response of this connection did not match its digest: discards its written bytes.
+    ///
+    /// The ranges are withheld until ``allow(_:)``; then the connection ends with ``End/spoiled(expected:actual:)``.
+    package mutating func forget(_ ranges: RangeSet<ByteCount>, on id: ConnectionID) {
+        // A connection that was cut or released meanwhile may have written to a previous file.
+        guard bytes.segments[id] != nil else { return }
+        connections.forget(ranges)
+        sources.spoiled.add(ranges)
+    }
+
+    /// Whether the file's own digest alone counts, because the server's Content-Digest was wrong too often.
+    package var distrustsMessageDigests: Bool { sources.spoiled.distrustsMessageDigests }
+
+    /// Releases forgotten ranges for fetching: the journal claims none of them any more.
+    package mutating func allow(_ ranges: RangeSet<ByteCount>) { connections.allow(ranges) }
+
+    private mutating func wasSpoiled(
+        _ expected: String, _ actual: String, _ id: ConnectionID, at now: Duration, random: Double
+    ) {
+        guard phase.isActive else { return }
+        let phrase = ErrorPhrase(.wrongMessageDigest, expected, actual)
+        let reason = Reason(.wrongMessageDigest, expected, actual)
+        if sources.spoiled.isHopeless, rules.hasDigest {
+            if sources.spoiled.distrustMessageDigests() { note(Reason(.contentDigestsLeft)) }
+        } else if sources.spoiled.isHopeless {
+            if failedForGood(id, reason) {
+                sources.spoiled.reset()
+                return
+            }
+            return end(DownloadError(.checksum, phrase, suggestion: ErrorPhrase(.giveOwnChecksum)))
+        }
+        guard connections.others(than: id) > 0 else {
+            return wait(reason, wish: nil, code: .checksum, at: now, random: random)
+        }
+        note(Reason(.partFetchedAgain, reason))
+        connections.cut(id)
+        connections.delay(until: now + .milliseconds(200))
+    }
+
+    // MARK: Checkpoints
+
+    /// Unclaimed bytes that trigger a checkpoint.
+    private static let checkpointBytes: ByteCount = 32 << 20
+    /// Unclaimed bytes at which reading is suspended.
+    private static let mostUnclaimed: ByteCount = 64 << 20
+    /// The rate in bytes per second below which checkpoints are less frequent.
+    private static let slowRate = 1_000_000.0
+
+    /// Whether no checkpoint is running and a later run could use a claim.
+    private var mayCheckpoint: Bool {
+        checkpoints.isIdle && (connections.bytes.total != nil || file.identity.hasValidator)
+    }
+
+    /// Whether the driver should tick at once instead of at the next interval: to open connections, or to sync, since a
+    /// disk that idles until then would delay the transfer at ``mostUnclaimed``.
+    package var wantsTick: Bool {
+        connections.areUrgent
+            || settings.claims && mayCheckpoint && connections.bytes.unclaimedBytes >= Self.checkpointBytes
+    }
+
+    /// Due every second or 32 MiB, whichever is first; below 1 MB/s every ten seconds.
+    private func isCheckpointDue(at now: Duration) -> Bool {
+        guard mayCheckpoint else { return false }
+        let unclaimed = bytes.unclaimedBytes
+        guard unclaimed > 0 else { return false }
+        if unclaimed >= Self.checkpointBytes { return true }
+        let speed = connections.speed
+        return checkpoints.elapsed(at: now) >= (speed < Self.slowRate ? .seconds(10) : .seconds(1))
+    }
+
+    /// Begins a sync; returns the ranges that it covers.
+    package mutating func beginCheckpoint(at now: Duration) -> RangeSet<ByteCount> {
+        checkpoints.begin(at: now)
+        return bytes.snapshot()
+    }
+
+    /// Ends a sync: claims the snapshot if it succeeded.
+    ///
+    /// After a failed sync all unclaimed bytes are discarded; the driver must have cancelled all connections before.
+    package mutating func checkpointEnded(
+        _ snapshot: RangeSet<ByteCount>, succeeded: Bool, at now: Duration
+    ) {
+        guard checkpoints.end() else { return }
+        guard !succeeded else { return connections.claim(snapshot) }
+        connections.forgetUnclaimed()
+        // The last bytes had completed the file before the sync failed: there are bytes to fetch again.
+        if phase == .finishing, !bytes.isComplete { enter(file.representation == nil ? .opening : .running) }
+    }
+
+    /// Ends a checkpoint that had nothing to sync.
+    package mutating func checkpointSkipped() { _ = checkpoints.end() }
+
+    // MARK: Ticks
+
+    /// The interval between two ticks.
+    package static let tickInterval: Duration = .milliseconds(100)
+
+    /// Returns the commands that are due. Called about every ``tickInterval``, and when a connection or checkpoint has
+    /// ended.
+    package mutating func tick(at now: Duration) -> [Command] {
+        if case .failing(let error) = phase {
+            phase = .ended
+            return connections.ids.map { .cut($0) } + [.fail(error)]
+        }
+        guard phase != .ended else { return [] }
+        checkpoints.watch(from: now)
+        var (commands, stalls) = connections.watch(at: now, terms)
+        for _ in 0..<stalls {
+            let seconds = "\(settings.stallTimeout)".prefix { $0 != " " }
+            note(Reason(.connectionStalled, "\(settings.stallBytes)", ErrorPhrase(.seconds, String(seconds))))
+        }
+        let isThere = phase == .running && bytes.isComplete && !connections.isChecking
+        if phase == .finishing || isThere && !connections.isProbing {
+            enter(.finishing)
+            guard connections.isEmpty else { return commands + connections.stop() }
+            enter(.ended)
+            return commands + [.finish]
+        }
+        commands += open(at: now)
+        if isCheckpointDue(at: now) {
+            checkpoints.order()
+            commands.append(.checkpoint)
+        }
+        return commands
+    }
+
+    private mutating func open(at now: Duration) -> [Command] {
+        switch phase {
+        case .waiting(let until):
+            guard connections.isEmpty, now >= until else { return [] }
+            enter(.opening)
+            return connections.openFirst(at: now)
+        case .reopening: return connections.openFirst(at: now)
+        case .opening, .running, .finishing, .failing, .ended:
+            return connections.isEmpty ? connections.openFirst(at: now) : connections.openMore(at: now, terms)
+        }
+    }
+
+    // MARK: Changes from outside
+
+    /// The network has changed: cancels all connections and reconnects at once. Neither this nor a late failure of the
+    /// old connections counts as a failed attempt.
+    package mutating func reconnect(at now: Duration) {
+        guard !phase.isOver, phase != .finishing else { return }
+        connections.reconnects(at: now)
+        retryNow(at: now)
+    }
+
+    /// Ends a back-off early.
+    package mutating func retryNow(at now: Duration) {
+        guard case .waiting = phase else { return }
+        enter(.waiting(until: now))
+    }
+
+    /// Changes the user's connection limit. Connections above it are cancelled, newest first.
+    package mutating func set(maxConnections: Int) {
+        connections.set(maxConnections: maxConnections)
+    }
+
+    /// Adds mirrors that the server has named: each is used after samples have matched, and left if they differ.
+    package mutating func add(mirrors names: [String]) {
+        sourceNames += names
+        sources.add(names.count)
+    }
+
+    /// An existing file has the length of the representation: its samples are compared, with none of it fetched.
+    package mutating func examine() {
+        guard let total = bytes.total else { return }
+        connections.replaceBytes(by: SegmentPlanner(total: total, claimed: RangeSet(0..<total)))
+        file.isExamined = true
+        sources[sources.primary].trust = .unproven
+        enter(.opening)
+    }
+
+    /// The existing file is another one: begins with nothing.
+    package mutating func leaveExamined() {
+        file.isExamined = false
+        restarted()
+        file.disown()
+    }
+
+    /// Whether other connections may still deliver.
+    package func hasOthers(than id: ConnectionID) -> Bool { connections.others(than: id) > 0 }
+
+    /// The host's connection limit is used up by other downloads: this connection ends, and the next is opened after a
+    /// delay. The server is not at fault, so no failure is counted and the ceiling stays.
+    package mutating func noRoom(for id: ConnectionID, at now: Duration) {
+        connections.release(id)
+        connections.giveUp(id, at: now)
+    }
+
+    /// The connection's host takes no request before `time`: the connection ends, and a download without others waits.
+    /// Counts no failed attempt.
+    package mutating func held(_ id: ConnectionID, until time: Duration, _ reason: Reason, at now: Duration) {
+        guard connections[id] != nil else { return }
+        connections.idles(id)
+        guard phase.isActive else { return }
+        if connections.others(than: id) > 0 {
+            connections.giveUp(id, at: now)
+            connections.delay(until: time)
+        } else {
+            enter(.waiting(until: time))
+            report(
+                .retrying(attempt: max(1, retry.attempts), delay: max(.zero, time - now), reason: reason))
+        }
+    }
+
+    /// The sources of several connections that deliver; none while one of them is ending.
+    package var sourcesInUse: Set<Int> {
+        connections.sourcesInUse
+    }
+
+    /// Ends the newest connection to one of these sources in the middle of its response, as ``noRoom(for:at:)`` does
+    /// between requests: other downloads wait for the host. The last connection stays.
+    package mutating func makeRoom(at sources: Set<Int>, now: Duration) {
+        connections.makeRoom(at: sources, now: now)
+    }
+
+    // MARK: Readers
+
+    /// The readers of the file while it is fetched.
+    package var readers: TransferReaders { connections.readers }
+
+    /// Adds a reader of a range, which may end after the file.
+    package mutating func addReader(of range: Range<ByteCount>) -> ReaderID { connections.addReader(of: range) }
+
+    package mutating func removeReader(_ id: ReaderID) { connections.removeReader(id) }
+
+    /// The reader waits for the byte at its position. Returns whether it did not before.
+    package mutating func readerWaits(_ id: ReaderID, at now: Duration) -> Bool { connections.waits(id, at: now) }
+
+    /// The reader has received the bytes from its position to `end`.
+    package mutating func readerReceived(to end: ByteCount, by id: ReaderID) { connections.received(to: end, by: id) }
+
+    /// Returns the bytes at the position of a reader that are written, at most `most`; `nil` if there are none.
+    package func available(to id: ReaderID, most: ByteCount) -> Range<ByteCount>? {
+        connections.available(to: id, most: most)
+    }
+
+    // MARK: What limits the speed
+
+    /// What limits the speed now; `nil` if that is not known, or nothing is transferred.
+    package var bottleneck: Bottleneck? { phase.isActive ? connections.bottleneck : nil }
+
+    /// What was observed since the last judgement.
+    var presentFacts: TransferFacts { connections.presentFacts }
+
+    /// Whether the server sends no ranges, so that a break costs the time for all bytes, although they are kept.
+    package var lacksRanges: Bool { file.representation?.refusesRanges == true || bytes.repeatedBytes > 0 }
+
+    /// Whether the download waits for others, which have all connections to its host.
+    package var waitsForPermit: Bool { connections.waitsForPermit }
+
+    /// Whether ``observed(_:rateLimit:at:)`` is to be called.
+    package func isObservationDue(at now: Duration) -> Bool { connections.isObservationDue(at: now) }
+
+    /// Records what the system knows of a connection; `id` is `nil` for requests before there are connections.
+    package mutating func observed(_ socket: SocketFacts, on id: ConnectionID?) { connections.observed(socket, on: id) }
+
+    /// A connection waits for other downloads, not for the server; afterwards ``next(for:at:)`` is called again.
+    package mutating func waitsForPermit(_ id: ConnectionID) { connections.waitsForPermit(id) }
+
+    /// Ends the observation of about a second.
+    ///
+    /// - Parameter rateLimit: The lowest limit of the user in bytes per second; `nil` for none.
+    package mutating func observed(_ processor: ProcessorFacts?, rateLimit: ByteCount?, at now: Duration) {
+        connections.observed(processor, rateLimit: rateLimit, at: now)
+    }
+}
+
+/// The ends of bodies without a declared length whose TLS connection was closed without close_notify.
+///
+/// Some servers never send close_notify, so such an end may be that of the file; but overloaded servers and machines on the
+/// way cut connections off too, some of them at the same byte each time. After two cuts at one byte the file is assumed to
+/// end there, until its digest decides.
+struct CutOffs: Sendable {
+    /// Where the last body was cut off.
+    var position: ByteCount?
+    /// Why the body was cut off whose end is assumed to be the file's, until its digest decides.
+    var assumed: Reason?
+}
+
+extension DownloadError {
+    /// The error for a dead link: 401 requires credentials; otherwise a download with partial content needs a fresh
+    /// link.
+    package static func deadLink(_ reason: Reason, status: Int, holdsBytes: Bool) -> DownloadError {
+        if status == 401 {
+            return DownloadError(
+                .credentials, ErrorPhrase(.asksForCredentials, reason), suggestion: ErrorPhrase(.giveCredentials),
+                recovery: .needsUser)
+        }
+        if status < 300 {
+            // A document in place of the file: a web page, or one in which a program reports an error.
+            let isPage = reason == Reason(.pageInstead)
+            return DownloadError(.freshLink, reason, recovery: .needsUser)
+                .suggesting(ErrorPhrase(isPage ? .signInAgain : .giveFreshLink))
+        }
+        if holdsBytes {
+            return DownloadError(
+                .freshLink, ErrorPhrase(.deadLink, reason), suggestion: ErrorPhrase(.giveFreshLink),
+                recovery: .needsUser)
+        }
+        return DownloadError(.refused, reason)
+    }
+}
