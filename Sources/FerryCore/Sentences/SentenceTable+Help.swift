@@ -53,6 +53,8 @@ extension SentenceTable {
             "每个内容只存一次，以其 SHA-256 命名；需要 --results 说明内容所在。",
         "Depth of directories below an index page; 0 for its own files only.": "索引页之下的目录深度；0 表示只要该页的文件。",
         "The URL of the directory that relative names in a list are in.": "列表中的相对名称所在目录的网址。",
+        "Let --delete delete at most so many files, or none. Default: half of a set of more than ten files.":
+            "--delete 最多删除这么多文件，否则一个也不删。默认：超过十个文件的集合为一半。",
         "Delete files of the set that the source does not list any more, if they are unchanged here.":
             "删除来源不再列出的文件，前提是它们在这里没有改动。",
         "Compare downloaded files with the digests that were recorded with them.": "将已下载的文件与随之记录的校验值比较。",
