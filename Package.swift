@@ -18,12 +18,20 @@ let staticLibraries: [LinkerSetting] =
         $0.isEmpty ? [] : [.unsafeFlags(["-L", $0], .when(platforms: [.linux], configuration: .release))]
     } ?? []
 
+// Apple's systems want to know which of their calls a library makes, and why. Elsewhere the file would need all of Foundation.
+#if os(macOS)
+    let privacy: (excluded: [String], resources: [Resource]) = ([], [.copy("PrivacyInfo.xcprivacy")])
+#else
+    let privacy: (excluded: [String], resources: [Resource]) = (["PrivacyInfo.xcprivacy"], [])
+#endif
+
 let package = Package(
     name: "ferry",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
     products: [
         .library(name: "Ferry", targets: ["Ferry"]),
         .library(name: "FerryUI", targets: ["FerryUI"]),
+        .library(name: "FerryTestSupport", targets: ["FerryTestSupport"]),
         .executable(name: "ferry", targets: ["FerryCLI"]),
         .executable(name: "ferry-origin", targets: ["ferry-origin"]),
         // For the package in `Fuzz/` alone.
@@ -107,9 +115,20 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
-            swiftSettings: strict),
+            exclude: privacy.excluded, resources: privacy.resources, swiftSettings: strict),
         // The list of downloads for views, observable on the main actor.
         .target(name: "FerryUI", dependencies: ["Ferry", "FerryCore"], swiftSettings: strict),
+        // A manager with scripted downloads, and a server of this machine: for previews and tests of apps.
+        .target(
+            name: "FerryTestSupport",
+            dependencies: [
+                "Ferry", "FerryEngine", "FerryCore",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOPosix", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+            ],
+            swiftSettings: strict),
         // Metrics in Prometheus' text format: what daemons and workers serve.
         .target(
             name: "FerryMetrics",
@@ -203,6 +222,9 @@ let package = Package(
         // Two programs to read: one URL; and what an app does. Compiled as an app's own code is, without our features.
         .executableTarget(name: "example-fetch", dependencies: ["Ferry"], path: "Examples/fetch"),
         .executableTarget(name: "example-shelf", dependencies: ["Ferry"], path: "Examples/shelf"),
+        // A page with a bar and four buttons, in SwiftUI and in UIKit: empty where there is neither.
+        .target(
+            name: "ExampleScreen", dependencies: ["Ferry", "FerryUI"], path: "Examples/Screen", exclude: ["README.md"]),
         // The benchmark of scale: one command for each thing that is measured.
         .executableTarget(
             name: "ferry-scale",
@@ -217,6 +239,10 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "TestSupport/ferry-app",
+            swiftSettings: strict),
+        // An app of the tests whose downloads the system goes on with.
+        .executableTarget(
+            name: "ferry-background", dependencies: ["Ferry", "FerryCore"], path: "TestSupport/ferry-background",
             swiftSettings: strict),
         .testTarget(
             name: "FerryCoreTests",
@@ -265,7 +291,7 @@ let package = Package(
             name: "FerryTests",
             dependencies: [
                 "Ferry", "FerryUI", "FerryCore", "FerryEngine", "FerryAPI", "FerryServer", "FerryTesting", "ferry-app",
-                "FerryCLI", "CFerry",
+                "FerryCLI", "CFerry", "FerryTestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Logging", package: "swift-log"),

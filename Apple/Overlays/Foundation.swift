@@ -135,7 +135,12 @@ open class Bundle: @unchecked Sendable {
     public class var main: Bundle { fatalError() }; open var executablePath: String? { nil };
     open var bundlePath: String { "" }
 }
-public struct Locale: Sendable { public static var preferredLanguages: [String] { [] } }
+public struct Locale: Sendable, Hashable {
+    public static var preferredLanguages: [String] { [] }
+    public static var current: Locale { Locale(identifier: "") }
+    public static var autoupdatingCurrent: Locale { Locale(identifier: "") }
+    public init(identifier: String) {}
+}
 open class NSLock: @unchecked Sendable { public init() {}; public func lock() {}; public func unlock() {} }
 public struct ProgressUserInfoKey: Hashable, RawRepresentable, Sendable {
     public let rawValue: String; public init(_ r: String) { rawValue = r };
@@ -227,7 +232,11 @@ extension Date {
         ""
     }
 }
-public protocol FormatStyle: Sendable { associatedtype FormatInput; associatedtype FormatOutput }
+public protocol FormatStyle: Sendable {
+    associatedtype FormatInput
+    associatedtype FormatOutput
+    func format(_ value: FormatInput) -> FormatOutput
+}
 extension Date.ISO8601FormatStyle: FormatStyle {
     public typealias FormatInput = Date; public typealias FormatOutput = String
 }
@@ -507,3 +516,78 @@ extension URLResourceValues {
     }
 }
 extension URL { public mutating func setResourceValues(_ values: URLResourceValues) throws {} }
+public struct FileProtectionType: Hashable, RawRepresentable, Sendable {
+    public let rawValue: String
+    public init(rawValue: String) {}
+    public static var completeUntilFirstUserAuthentication: FileProtectionType { fatalError() }
+}
+extension FileAttributeKey { public static var protectionKey: FileAttributeKey { fatalError() } }
+extension URL {
+    public static var documentsDirectory: URL { fatalError() }
+    public var isFileURL: Bool { true }
+}
+open class InputStream: NSObject, @unchecked Sendable {}
+extension URLRequest {
+    public var url: URL? {
+        get { nil }
+        set {}
+    }
+    public var httpMethod: String? {
+        get { nil }
+        set {}
+    }
+    public var httpBody: Data? {
+        get { nil }
+        set {}
+    }
+    public var httpBodyStream: InputStream? {
+        get { nil }
+        set {}
+    }
+    public var allHTTPHeaderFields: [String: String]? {
+        get { nil }
+        set {}
+    }
+}
+extension FormatStyle { public func locale(_ locale: Locale) -> Self { self } }
+extension BinaryInteger {
+    public func formatted<S: FormatStyle>(_ format: S) -> S.FormatOutput where S.FormatInput == Self { fatalError() }
+}
+extension BinaryFloatingPoint {
+    public func formatted<S: FormatStyle>(_ format: S) -> S.FormatOutput where S.FormatInput == Self { fatalError() }
+}
+public struct ByteCountFormatStyle: FormatStyle {
+    public enum Style: Sendable { case file, memory, decimal, binary }
+    public func format(_ value: Int64) -> String { "" }
+}
+extension FormatStyle where Self == ByteCountFormatStyle {
+    public static func byteCount(
+        style: ByteCountFormatStyle.Style, spellsOutZero: Bool = true, includesActualByteCount: Bool = false
+    ) -> Self { fatalError() }
+}
+public enum NumberFormatStyleConfiguration {
+    public struct Precision: Sendable { public static func fractionLength(_ length: Int) -> Precision { fatalError() } }
+}
+public struct FloatingPointFormatStyle<Value: BinaryFloatingPoint & Sendable>: Sendable {
+    public struct Percent: FormatStyle {
+        public func format(_ value: Value) -> String { "" }
+        public func precision(_ p: NumberFormatStyleConfiguration.Precision) -> Self { self }
+    }
+}
+extension FormatStyle where Self == FloatingPointFormatStyle<Double>.Percent {
+    public static var percent: Self { fatalError() }
+}
+extension Duration {
+    public struct UnitsFormatStyle: FormatStyle {
+        public struct Unit: Hashable, Sendable {
+            public static var days: Unit { fatalError() }
+            public static var hours: Unit { fatalError() }
+            public static var minutes: Unit { fatalError() }
+            public static var seconds: Unit { fatalError() }
+        }
+        public struct UnitWidth: Hashable, Sendable { public static var narrow: UnitWidth { fatalError() } }
+        public init(allowedUnits: Set<Unit>, width: UnitWidth, maximumUnitCount: Int? = nil) {}
+        public func format(_ value: Duration) -> String { "" }
+    }
+    public func formatted<S: FormatStyle>(_ v: S) -> S.FormatOutput where S.FormatInput == Self { fatalError() }
+}

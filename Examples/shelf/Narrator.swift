@@ -1,54 +1,49 @@
 import Ferry
 
 /// Says what happens. A manager holds its delegate weakly: `main.swift` keeps this one.
-///
-/// Each method is marked `@MainActor`: `setDelegate(_:on:)` may be given another actor, so the protocol does not name
-/// one.
-@MainActor
 final class Narrator: DownloadManagerDelegate {
-    @MainActor func downloadManager(
+    func downloadManager(
         _ manager: DownloadManager, download: Download, didStart name: String, totalBytes: ByteCount?
     ) async {
         say(download, "begins: \(totalBytes.map { ByteText.size($0) } ?? "size unknown")")
     }
 
-    @MainActor func downloadManager(
+    func downloadManager(
         _ manager: DownloadManager, download: Download, didResumeAtOffset offset: ByteCount, totalBytes: ByteCount?,
         reason: String
     ) async {
         say(download, "goes on from \(ByteText.size(offset)): \(reason)")
     }
 
-    @MainActor func downloadManager(_ manager: DownloadManager, download: Download, isWaitingFor reason: WaitReason)
+    func downloadManager(_ manager: DownloadManager, download: Download, isWaitingFor reason: WaitReason)
         async
     {
         say(download, DownloadState.waiting(reason).text(in: .english))
     }
 
-    @MainActor func downloadManager(_ manager: DownloadManager, didPause download: Download) async {
+    func downloadManager(_ manager: DownloadManager, didPause download: Download) async {
         say(download, "paused")
     }
 
     // The three ends. Each is delivered again at the next start if the program is killed before the method returns:
     // what an app does here, it should be able to do twice.
 
-    @MainActor func downloadManager(
+    func downloadManager(
         _ manager: DownloadManager, download: Download, didComplete finished: FinishedDownload
     ) async {
         say(download, "complete (\(finished.proof.rawValue)): \(finished.path)")
     }
 
-    @MainActor func downloadManager(_ manager: DownloadManager, download: Download, didFail error: DownloadError) async
-    {
+    func downloadManager(_ manager: DownloadManager, download: Download, didFail error: DownloadError) async {
         say(download, "failed: \(error.localizedDescription)")
         if let suggestion = error.recoverySuggestion { print("    \(suggestion)") }
     }
 
-    @MainActor func downloadManager(_ manager: DownloadManager, didCancel download: Download) async {
+    func downloadManager(_ manager: DownloadManager, didCancel download: Download) async {
         say(download, "cancelled")
     }
 
-    @MainActor func downloadManagerDidFinishEvents(_ manager: DownloadManager) async {
+    func downloadManagerDidFinishEvents(_ manager: DownloadManager) async {
         print("(that is all that ended while nobody listened)")
     }
 

@@ -93,6 +93,8 @@ protocol DownloadBackend: AnyObject, Sendable {
     func startHeartbeat()
     /// The current wall-clock time.
     func date() -> Date
+    /// The clock of the downloads.
+    var clock: any EngineClock { get }
 
     // MARK: The network
 

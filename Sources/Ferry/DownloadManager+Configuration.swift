@@ -121,6 +121,9 @@ extension DownloadManager {
         /// Stores passwords and secret headers of unfinished downloads in files of mode 0600. Default true. If false,
         /// a download that needs them waits for credentials after a relaunch.
         public var storesCredentials = true
+        /// Where those secrets are stored instead of in files, such as `KeychainSecrets` on Apple's systems. Read when the
+        /// list is opened. Default `nil`: in files.
+        public var secretStorage: (any SecretStorage)?
         /// Makes a download whose link has expired, or whose server requests credentials, wait for the user instead
         /// of failing; a download whose disk is full waits until there is space and then resumes. Default: true if the
         /// list is kept.
@@ -132,6 +135,8 @@ extension DownloadManager {
         /// Receives counters and times of what happens to the downloads, by the names in `docs/metrics.md`. Default
         /// `nil`: the metrics system of the program (`MetricsSystem.bootstrap`). Read when the manager is created.
         public var metrics: (any MetricsFactory)?
+        /// What makes the engine, in place of connections to servers. Default `nil`.
+        package var engine: EngineProvider?
         /// Whether the downloads of an earlier process wait until each is resumed. Default false.
         package var parksListed = false
         /// Other sessions whose downloads this manager hosts. Default: none.

@@ -26,7 +26,9 @@ public final class DownloadManager: Sendable {
 
     /// Creates a manager; opens nothing yet.
     public convenience init(_ configuration: Configuration) {
-        self.init(configuration, engine: EngineProvider(), system: BackgroundSession.make(for: configuration))
+        self.init(
+            configuration, engine: configuration.engine ?? EngineProvider(),
+            system: BackgroundSession.make(for: configuration))
     }
 
     package init(
@@ -209,12 +211,11 @@ public final class DownloadManager: Sendable {
     /// The delegate, held weakly; `nil` if none is set.
     public var delegate: (any DownloadManagerDelegate)? { dispatcher.withLock { $0 }?.delegate }
 
-    /// Sets the delegate. Its methods are called on `actor`, which may be the delegate itself; `nil` removes the
-    /// delegate.
-    public func setDelegate(_ delegate: (any DownloadManagerDelegate)?, on actor: any Actor = MainActor.shared) {
+    /// Sets the delegate, whose methods are called on the main actor; `nil` removes it.
+    public func setDelegate(_ delegate: (any DownloadManagerDelegate)?) {
         let new = delegate.map {
             let place = backend.listen()
-            return DelegateDispatcher($0, of: self, place, moving: backend.moving, on: actor)
+            return DelegateDispatcher($0, of: self, place, moving: backend.moving)
         }
         let old = dispatcher.withLock { current in
             defer { current = new }

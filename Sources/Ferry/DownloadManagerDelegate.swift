@@ -2,17 +2,14 @@ public import FerryCore
 
 /// The methods by which a manager reports events to an app; all have empty default implementations.
 ///
-/// Methods are called serially, on the main actor unless ``DownloadManager/setDelegate(_:on:)`` was given another.
+/// Methods are called serially, on the main actor. Code on another actor reads ``DownloadManager/events`` instead.
 /// The order for one download is: started or resumed, progress…, then one of paused, completed, failed or cancelled.
 /// An event that ends a download is acknowledged when its method has returned; if the app was killed inside the
 /// method, the event is delivered again at the next launch. The manager holds its delegate weakly.
 ///
 /// An end is delivered even if the download has left the list since. Its handle then shows only how the download
 /// ended: the request is not available, and operations throw `notFound`.
-///
-/// A class on the main actor marks each method `@MainActor`; the protocol cannot, since ``DownloadManager``
-/// determines the actor of the calls.
-public protocol DownloadManagerDelegate: AnyObject, Sendable {
+@MainActor public protocol DownloadManagerDelegate: AnyObject, Sendable {
     /// The download has started: the server has sent the name and size of the file.
     func downloadManager(
         _ manager: DownloadManager, download: Download, didStart name: String, totalBytes: ByteCount?) async

@@ -1,5 +1,6 @@
 public import Ferry
 public import FerryCore
+public import Foundation
 public import Observation
 
 /// The list of a manager's downloads, kept up to date for a view: `@Observable`, on the main actor.
@@ -28,13 +29,18 @@ public final class DownloadList {
     public var limit: Int { didSet { if limit != oldValue { invalidate() } } }
 
     @ObservationIgnored private let manager: DownloadManager
+    @ObservationIgnored private let locale: Locale
     @ObservationIgnored private var isStale = true
     /// Notifies when refreshing may be needed again.
     @ObservationIgnored private let updates = AsyncEvent()
 
     /// Creates a list of at most `limit` downloads from index `offset` on; empty until ``run()`` or ``reload()``.
-    public init(_ manager: DownloadManager, offset: Int = 0, limit: Int = 200) {
+    /// `locale` is that of the rows' sizes, speeds, percentages and times.
+    public init(
+        _ manager: DownloadManager, offset: Int = 0, limit: Int = 200, locale: Locale = .autoupdatingCurrent
+    ) {
         self.manager = manager
+        self.locale = locale
         self.offset = offset
         self.limit = limit
     }
@@ -69,7 +75,8 @@ public final class DownloadList {
             let known = Dictionary(items.map { ($0.id, $0) }) { first, _ in first }
             // A download that left the list and came back has a new handle, so it gets a new item.
             items = downloads.map { download in
-                known[download.id].flatMap { $0.download == download ? $0 : nil } ?? DownloadItem(download)
+                known[download.id].flatMap { $0.download == download ? $0 : nil }
+                    ?? DownloadItem(download, locale: locale)
             }
             for item in items { item.refresh() }
             count = try await manager.downloadCount

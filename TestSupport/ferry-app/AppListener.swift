@@ -1,7 +1,7 @@
 import Ferry
 
 /// Prints the calls to the manager's delegate.
-final class AppListener: DownloadManagerDelegate {
+nonisolated final class AppListener: DownloadManagerDelegate {
     private let holds: Bool
     /// The events that the app prints as well; `nil` if it prints none.
     private let events: AppEvents?

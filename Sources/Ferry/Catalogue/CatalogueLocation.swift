@@ -48,14 +48,20 @@ struct CatalogueLocation: Sendable {
         state.hasSameBytes(as: other.state) && downloads.hasSameBytes(as: other.downloads)
     }
 
+    /// Whether the previous directory for downloads is not there any more. If the catalogue was moved, a directory that this
+    /// process may not look at is another container, and gone.
+    private func isGone(_ previous: CatalogueLocation, _ fileSystem: any FileSystem) -> Bool {
+        do throws(FileError) { return try !fileSystem.exists(FilePath(previous.downloads)) } catch {
+            return error.kind == .permission && !state.hasSameBytes(as: previous.state)
+        }
+    }
+
     /// Whether the previous directory for downloads has become this one: it is gone, and the catalogue was moved too
     /// or a file of the list is here.
     private func hasMoved(
         from previous: CatalogueLocation, _ db: Database, _ fileSystem: any FileSystem
     ) throws -> Bool {
-        guard !downloads.hasSameBytes(as: previous.downloads),
-            (try? fileSystem.exists(FilePath(previous.downloads))) == false
-        else { return false }
+        guard !downloads.hasSameBytes(as: previous.downloads), isGone(previous, fileSystem) else { return false }
         if !state.hasSameBytes(as: previous.state) { return true }
         var isHere = false
         try db.forEach(

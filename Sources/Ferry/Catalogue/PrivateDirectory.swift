@@ -20,10 +20,11 @@ struct PrivateDirectory {
         try close()
     }
 
-    /// Sets mode 0700.
+    /// Sets mode 0700, and when its files are accessible.
     func close() throws {
         let directory = try fileSystem.open(path, .readOnly)
         defer { directory.close() }
+        directory.mark(as: .records)
         try directory.setMode(0o700)
     }
 }

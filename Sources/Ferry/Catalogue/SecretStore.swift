@@ -87,9 +87,7 @@ package final class SecretStore: SecretVault {
     }
 
     private func write(_ secrets: Secrets, of id: DownloadID) throws {
-        let data = try StoredText.data(SecretText(id: id.rawValue, secrets: secrets))
-        // What is written can be read back.
-        guard data.count <= Self.maxBytes else { throw SecretText.Unreadable.tooLong }
+        let data = try SecretText.data(secrets, of: id)
         let draft = directory.appending(SecretFileName.make(id) + SecretFileName.draftSuffix)
         try fileSystem.removeIfPresent(draft)
         let file = try fileSystem.create(draft, mode: 0o600)
@@ -105,27 +103,20 @@ package final class SecretStore: SecretVault {
         let file = try fileSystem.open(path, .readOnly)
         defer { file.close() }
         let length = try file.status().length
-        guard length <= Self.maxBytes else { throw SecretText.Unreadable.tooLong }
-        let text = try StoredText.value(SecretText.self, Data(try file.read(0..<length)))
+        guard length <= ByteCount(SecretText.maxBytes) else { throw SecretText.Unreadable.tooLong }
         // Two long identifiers may have the same hash.
-        return text.id == id.rawValue ? text.secrets : nil
+        return try SecretText.secrets(of: id, in: Data(try file.read(0..<length)))
     }
-
-    /// Upper bound of a file; no request has longer headers.
-    private static let maxBytes: ByteCount = 16 * 1024 * 1024
 
     /// An error that never contains the contents of a file.
     private static func failure(_ error: any Error, _ message: ErrorPhrase) -> DownloadError {
-        guard let error = error as? FileError else {
-            return DownloadError(
-                .credentials, message, suggestion: ErrorPhrase(.giveAgain),
-                underlying: "the file is damaged, or a newer version of Ferry wrote it", recovery: .needsUser)
-        }
+        guard let error = error as? FileError else { return SecretText.unreadable(message) }
         return DownloadError(error.kind == .noSpace ? .diskFull : .disk, message, underlying: error.message)
     }
 }
 
-/// The storage of secrets while their downloads need them: ``SecretMemory`` or, on disk, ``SecretStore``.
+/// The storage of secrets while their downloads need them: ``SecretMemory``, on disk ``SecretStore``, or that of the app
+/// through ``StoredSecrets``.
 package protocol SecretVault: Sendable {
     /// Stores secrets, durable on return; empty secrets are removed.
     func keep(_ secrets: [DownloadID: Secrets]) async throws(DownloadError)

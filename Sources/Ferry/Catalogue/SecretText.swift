@@ -1,5 +1,11 @@
 import FerryCore
 
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
 /// The JSON object in a file of secrets: `version`, `id` and, if present, `credentials`, `sources` (by index),
 /// `checksumList` (each with `user` and `password`), `headers` (pairs), `proxy` (a URL), `cookies` (a Netscape cookie
 /// file), and `origin`, the origin to which credentials and headers may be sent. The entry of a source has its own `origin` beside user and password.
@@ -9,7 +15,31 @@ struct SecretText: Codable {
     }
     private static let currentVersion = 1
 
+    /// Upper bound of the text; no request has longer headers.
+    static let maxBytes = 16 * 1024 * 1024
+
     enum Unreadable: Error { case tooLong, newerVersion }
+
+    /// The text of a download's secrets, which can be read back.
+    static func data(_ secrets: Secrets, of id: DownloadID) throws -> Data {
+        let data = try StoredText.data(SecretText(id: id.rawValue, secrets: secrets))
+        guard data.count <= maxBytes else { throw Unreadable.tooLong }
+        return data
+    }
+
+    /// The secrets in a text; `nil` if it is of another download.
+    static func secrets(of id: DownloadID, in data: Data) throws -> Secrets? {
+        guard data.count <= maxBytes else { throw Unreadable.tooLong }
+        let text = try StoredText.value(SecretText.self, data)
+        return text.id == id.rawValue ? text.secrets : nil
+    }
+
+    /// The error of a text that cannot be read; it never contains the text.
+    static func unreadable(_ message: ErrorPhrase) -> DownloadError {
+        DownloadError(
+            .credentials, message, suggestion: ErrorPhrase(.giveAgain),
+            underlying: "it is damaged, or a newer version of Ferry wrote it", recovery: .needsUser)
+    }
 
     let id: String
     let secrets: Secrets

@@ -14,6 +14,10 @@ struct HandoverState: Sendable {
     var foregroundSince: Duration?
     /// Counts ``DownloadManager/activate()``.
     var activations = 0
+    /// How many callers let the app go on in the background.
+    var postponements = 0
+    /// Whether the app has asked for a suspension meanwhile.
+    var isSuspensionPostponed = false
     /// Downloads that were put back because the system has leases of them.
     var held: Set<DownloadID> = []
     /// The last reason that each download was told for staying with the app.

@@ -28,6 +28,28 @@ extension Scheduler {
 
     /// Stops all runs, leases what is missing to the system, and releases all locks.
     func suspend() async {
+        let isPostponed = state.withLock { state in
+            guard state.handover.postponements > 0 else { return false }
+            state.handover.isSuspensionPostponed = true
+            return true
+        }
+        if !isPostponed { await suspendNow() }
+    }
+
+    /// Calls the body; a suspension that the app asks for meanwhile, and does not end, follows it.
+    func postponeSuspension(_ body: () async -> Void) async {
+        state.withLock { $0.handover.postponements += 1 }
+        await body()
+        let isDue = state.withLock { state in
+            state.handover.postponements -= 1
+            guard state.handover.postponements == 0 else { return false }
+            defer { state.handover.isSuspensionPostponed = false }
+            return state.handover.isSuspensionPostponed
+        }
+        if isDue { await suspendNow() }
+    }
+
+    private func suspendNow() async {
         await BackgroundSession.expiringActivity {
             await lifeLock.acquire()
             defer { lifeLock.release() }
@@ -88,6 +110,7 @@ extension Scheduler {
 
     /// Opens the list, also after a suspension, and takes back what the system has not nearly fetched.
     func activate() async throws(DownloadError) {
+        state.withLock { $0.handover.isSuspensionPostponed = false }
         await lifeLock.acquire()
         defer { lifeLock.release() }
         try await reopen()

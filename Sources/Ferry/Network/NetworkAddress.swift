@@ -54,6 +54,13 @@ package struct NetworkAddress: Sendable, Hashable {
         }
     }
 
+    /// The number of bits that a netmask sets. `bytes` is the `sockaddr` as far as the system has written it: Apple's systems
+    /// trim zero bytes at the end, and do not always set the family.
+    package func prefixLength(ofMask bytes: some Collection<UInt8>) -> Int {
+        // The address begins behind length, family, port, and for IPv6 the flow.
+        bytes.dropFirst(isIPv6 ? 8 : 4).prefix(self.bytes.count).reduce(0) { $0 + $1.nonzeroBitCount }
+    }
+
     /// Whether the address has sixteen bytes.
     package var isIPv6: Bool { bytes.count == 16 }
 

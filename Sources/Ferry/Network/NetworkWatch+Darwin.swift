@@ -91,9 +91,10 @@
                 table.interfaces[index].addresses.append(address)
                 let interface = table.interfaces[index]
                 guard interface.isUp, !interface.isLoopback, !interface.isPointToPoint,
-                    let mask = entry.ifa_netmask.flatMap({ NetworkAddress($0) })
+                    let mask = entry.ifa_netmask
                 else { continue }
-                let length = mask.bytes.reduce(0) { $0 + $1.nonzeroBitCount }
+                let written = UnsafeRawBufferPointer(start: mask, count: Int(mask.pointee.sa_len))
+                let length = address.prefixLength(ofMask: written)
                 table.routes.append(NetworkRoute(NetworkPrefix(address, length: length), interface: name))
             }
             if path.status == .satisfied, let first = path.availableInterfaces.first {

@@ -8,7 +8,7 @@ import Synchronization
     import Foundation
 #endif
 
-/// Calls the methods of a delegate serially on one actor.
+/// Calls the methods of a delegate serially on the main actor.
 ///
 /// Delivers every end of a download, however slow the delegate; of progress, only the latest of each download waits.
 /// Acknowledges a numbered event once its method has returned.
@@ -35,8 +35,6 @@ final class DelegateDispatcher: Sendable {
     private weak let manager: DownloadManager?
     weak let delegate: (any DownloadManagerDelegate)?
     private let place: EventHub.Place
-    /// The actor of the calls; `nil` if it is the delegate itself, which is held weakly.
-    private let actor: (any Actor)?
     private let progress = Mutex<[DownloadID: DownloadProgress]>([:])
     /// Downloads whose start was delivered and whose end was not; only these report progress.
     private let moving: Mutex<Set<DownloadID>>
@@ -46,13 +44,12 @@ final class DelegateDispatcher: Sendable {
 
     init(
         _ delegate: any DownloadManagerDelegate, of manager: DownloadManager, _ place: EventHub.Place,
-        moving: Set<DownloadID>, on actor: any Actor
+        moving: Set<DownloadID>
     ) {
         self.delegate = delegate
         self.manager = manager
         self.place = place
         self.moving = Mutex(moving)
-        self.actor = actor === delegate ? nil : actor
         task = Mutex(nil)
     }
 
@@ -95,22 +92,19 @@ final class DelegateDispatcher: Sendable {
         if isNew { place.mailbox.put(.progress(id)) }
     }
 
-    /// False if the manager, the delegate or the actor is gone.
+    /// False if the manager or the delegate is gone.
     private static func call(_ item: EventMailbox.Item, by dispatcher: DelegateDispatcher?) async -> Bool {
-        guard !Task.isCancelled, let dispatcher, let manager = dispatcher.manager, let delegate = dispatcher.delegate,
-            let actor = dispatcher.actor ?? (delegate as? any Actor)
+        guard !Task.isCancelled, let dispatcher, let manager = dispatcher.manager, let delegate = dispatcher.delegate
         else { return false }
         let call = Call(of: item, by: dispatcher)
-        await Self.$current.withValue(call) { await dispatcher.call(item, delegate, manager, on: actor, as: call) }
+        await Self.$current.withValue(call) { await dispatcher.call(item, delegate, manager, as: call) }
         return true
     }
 
-    private func call(
-        _ item: EventMailbox.Item, _ delegate: any DownloadManagerDelegate, _ manager: DownloadManager,
-        on actor: isolated any Actor, as call: Call
+    @MainActor private func call(
+        _ item: EventMailbox.Item, _ delegate: any DownloadManagerDelegate, _ manager: DownloadManager, as call: Call
     ) async {
-        // Ends the call on the delegate's actor, when the method has returned; work that it left on this actor runs
-        // afterwards.
+        // Ends the call on the main actor, when the method has returned; work that it left there runs afterwards.
         defer { call.end() }
         if Task.isCancelled { return }
         switch item {
@@ -136,7 +130,7 @@ final class DelegateDispatcher: Sendable {
     }
 
     /// False if the list cannot be read; the event stays unacknowledged and is delivered again later.
-    private func tell(
+    @MainActor private func tell(
         _ event: DownloadEvent, _ delegate: any DownloadManagerDelegate, _ manager: DownloadManager
     ) async -> Bool {
         let found: Download?

@@ -172,7 +172,9 @@ extension Scheduler {
         of id: DownloadID, at path: String?, session: String? = nil
     ) async throws(DownloadError) -> ResumeData {
         let date = clock.date()
-        return try await withFiles { files throws(DownloadError) in
+        var directory: String?
+        if case .catalogue(_, let own, _) = configuration.storage { directory = own }
+        return try await withFiles { [directory] files throws(DownloadError) in
             guard let path else { throw DownloadError(.notResumable, ErrorPhrase(.nothingYet)) }
             let found = try PartFiles.find(at: path, fileSystem: files)
             guard found.record.id == id.rawValue, found.claimedBytes > 0,
@@ -180,7 +182,7 @@ extension Scheduler {
             else {
                 throw DownloadError(.notResumable, ErrorPhrase(.nothingToResume))
             }
-            return try ResumeData(found, at: date)
+            return try ResumeData(found, in: directory, at: date)
         }
     }
 

@@ -36,6 +36,7 @@ extension Scheduler {
     ) async throws(DownloadError) -> LiveDownload {
         let store = try await opened()
         if try await store.row(data.id) != nil { throw Self.wasUsed }
+        let data = await located(data)
         let found: PartFiles.Found
         do throws(DownloadError) { found = try await find(data.partPath) } catch {
             return try await beginAnew(data, session, because: error.reason)
@@ -48,6 +49,19 @@ extension Scheduler {
         // Check again under the lock: a concurrent call may have used the same data.
         if try await store.row(data.id) != nil { throw Self.wasUsed }
         return try await list(found, session, in: store)
+    }
+
+    /// The data with the present path of its part file, if the manager's directory was moved since it was made.
+    private func located(_ data: ResumeData) async -> ResumeData {
+        guard case .catalogue(_, let directory, _) = configuration.storage, let moved = data.moved(to: directory),
+            moved.partPath != data.partPath
+        else { return data }
+        let (old, new) = (FilePath(data.partPath), FilePath(moved.partPath))
+        return await withFiles { files in
+            // What cannot be looked at, such as another container, is not where the data was made.
+            let isThere = (try? files.exists(old)) ?? false
+            return !isThere && (try? files.exists(new)) == true ? moved : data
+        }
     }
 
     /// Restarts from zero because the part file is gone, and reports that as an event.
@@ -170,11 +184,12 @@ extension NetworkRule {
 
 extension ResumeData {
     /// The resume data of a part file.
-    init(_ found: PartFiles.Found, at date: Date) throws(DownloadError) {
+    init(_ found: PartFiles.Found, in directory: String?, at date: Date) throws(DownloadError) {
         let record = found.record
         try self.init(
             id: DownloadID(rawValue: record.id), sources: record.urls.compactMap { try? DownloadURL($0) },
-            partPath: found.part, totalBytes: record.totalBytes, completedBytes: found.claimedBytes,
+            partPath: found.part, relativePath: directory.flatMap { Self.path(found.part, below: $0) },
+            totalBytes: record.totalBytes, completedBytes: found.claimedBytes,
             etag: record.identity.etag, lastModified: record.identity.lastModified,
             checksum: record.checksum.flatMap { try? Checksum(parsing: $0) }, created: date)
     }

@@ -40,8 +40,10 @@ extension Scheduler {
         let paused: [DownloadID]
         do throws(DownloadError) {
             if let said = opening.note { configuration.logger?.warning("\(said)") }
-            let secrets = SecretStore(directory: place + "/secrets")
-            let vault: any SecretVault = configuration.storesCredentials ? secrets : SecretMemory()
+            let files = SecretStore(directory: place + "/secrets")
+            let kept: any SecretVault =
+                configuration.secretStorage.map { StoredSecrets($0, list: identifier, files: files) } ?? files
+            let vault: any SecretVault = configuration.storesCredentials ? kept : SecretMemory()
             if opening.isNew {
                 try await rebuild(store, vault, identifier: identifier, directory: directory)
             }
@@ -56,7 +58,7 @@ extension Scheduler {
             paused = crashed
             // If secrets are not to be kept any more, those of earlier runs are deleted.
             let unfinished = entries.filter { !$0.kind.isFinal || $0.kind == .failed }.map(\.id)
-            await secrets.sweep(keeping: configuration.storesCredentials ? Set(unfinished) : [])
+            await kept.sweep(keeping: configuration.storesCredentials ? Set(unfinished) : [])
             await refresh(entries, in: store)
             await finish(entries, in: store)
             await prepareHosts()

@@ -26,6 +26,9 @@ public struct ResumeData: Sendable, Hashable {
     package let sources: [DownloadURL]
     /// The absolute path of the part file.
     public let partPath: String
+    /// The path of the part file below the manager's directory, if it was there; the directory may have another path when the
+    /// data is used, as an app's container has after an update.
+    package let relativePath: String?
     /// The size of the whole in bytes; `nil` when the server did not declare it.
     public let totalBytes: ByteCount?
     /// Bytes of partial content at the time of creation, 0 or more, at most ``totalBytes``.
@@ -41,7 +44,8 @@ public struct ResumeData: Sendable, Hashable {
 
     /// Creates resume data; throws `notResumable` if a value is invalid.
     package init(
-        id: DownloadID, sources: [DownloadURL], partPath: String, totalBytes: ByteCount?, completedBytes: ByteCount,
+        id: DownloadID, sources: [DownloadURL], partPath: String, relativePath: String? = nil, totalBytes: ByteCount?,
+        completedBytes: ByteCount,
         etag: String? = nil, lastModified: String? = nil, checksum: Checksum? = nil, created: Date
     ) throws(DownloadError) {
         let problem: ErrorPhrase.Key? =
@@ -49,7 +53,7 @@ public struct ResumeData: Sendable, Hashable {
                 .noID
             } else if sources.isEmpty {
                 .noURLInIt
-            } else if !Self.isPartPath(partPath) {
+            } else if !Self.isPartPath(partPath) || !(relativePath.map { Self.isPartPath("/" + $0) } ?? true) {
                 .noPartPath
             } else if !completedBytes.isSize || totalBytes.map({ !$0.isSize || $0 < completedBytes }) ?? false {
                 .impossibleSizes
@@ -63,12 +67,30 @@ public struct ResumeData: Sendable, Hashable {
         self.id = id
         self.sources = sources.prefix(DownloadRequest.mostSources).map(\.withoutCredentials)
         self.partPath = partPath
+        self.relativePath = relativePath
         self.totalBytes = totalBytes
         self.completedBytes = completedBytes
         self.etag = etag
         self.lastModified = lastModified
         self.checksum = checksum
         self.created = Date(timeIntervalSince1970: created.timeIntervalSince1970.rounded(.down))
+    }
+
+    /// Returns the data for the same part file in a directory that was moved to `directory`; `nil` if it was outside.
+    package func moved(to directory: String) -> ResumeData? {
+        guard let relativePath else { return nil }
+        let path = directory == "/" ? "/" + relativePath : directory + "/" + relativePath
+        return try? ResumeData(
+            id: id, sources: sources, partPath: path, relativePath: relativePath, totalBytes: totalBytes,
+            completedBytes: completedBytes, etag: etag, lastModified: lastModified, checksum: checksum,
+            created: created)
+    }
+
+    /// The path of a part file below a directory; `nil` if it is not below it.
+    package static func path(_ part: String, below directory: String) -> String? {
+        let prefix = directory == "/" ? directory : directory + "/"
+        guard part.utf8.hasPrefix(prefix) else { return nil }
+        return String(decoding: part.utf8.dropFirst(prefix.utf8.count), as: UTF8.self)
     }
 
     /// The directory of the part file.
@@ -152,7 +174,7 @@ extension ResumeData {
         }
         try self.init(
             id: DownloadID(rawValue: fields.text("id") ?? ""), sources: sources,
-            partPath: fields.text("partPath") ?? "",
+            partPath: fields.text("partPath") ?? "", relativePath: fields.text("relativePath"),
             totalBytes: fields.number("totalBytes"), completedBytes: fields.number("completedBytes") ?? -1,
             etag: fields.text("etag"), lastModified: fields.text("lastModified"), checksum: checksum,
             created: Date(timeIntervalSince1970: Double(fields.number("created") ?? 0)))
@@ -168,6 +190,7 @@ extension ResumeData {
             "completedBytes": .number(completedBytes),
             "created": .number(Int64(created.timeIntervalSince1970)),
         ]
+        object["relativePath"] = relativePath.map { .text($0) }
         object["totalBytes"] = totalBytes.map { .number($0) }
         object["etag"] = etag.map { .text($0) }
         object["lastModified"] = lastModified.map { .text($0) }

@@ -20,7 +20,8 @@ public struct DownloadEvent: Sendable, Hashable {
     private let receipt: Receipt?
     private var translation: Translation
 
-    package init(id: DownloadID, date: Date, kind: Kind, number: Int64? = nil) {
+    /// Creates an event, for previews and tests; acknowledging it has no effect.
+    public init(id: DownloadID, date: Date, kind: Kind, number: Int64? = nil) {
         self.init(id: id, date: date, kind: kind, number: number, session: nil, onAcknowledge: nil)
     }
 

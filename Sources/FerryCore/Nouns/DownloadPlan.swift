@@ -42,7 +42,8 @@ public struct DownloadPlan: Sendable, Hashable, Codable {
     /// The maximum number of simultaneous connections.
     public var maxConnections: Int
 
-    package init(
+    /// Creates a plan, for previews and tests.
+    public init(
         name: String, url: String, redirects: [String] = [], existingPath: String? = nil,
         mayBeComplete: Bool = false, totalBytes: ByteCount? = nil, acceptsRanges: Bool = false,
         validator: String? = nil, validatorStrength: ValidatorStrength = .none, digests: [Checksum] = [],

@@ -13,7 +13,8 @@ public struct DownloadProgress: Sendable, Hashable {
     /// What limits the speed; `nil` while nothing is received or that is not known.
     public var bottleneck: Bottleneck?
 
-    package init(
+    /// Creates the progress of a download, for previews and tests.
+    public init(
         completedBytes: ByteCount = 0, totalBytes: ByteCount? = nil, bytesPerSecond: Double = 0,
         timeRemaining: Duration? = nil, connections: Int = 0, bottleneck: Bottleneck? = nil
     ) {

@@ -15,7 +15,8 @@ public struct DownloadStatus: Sendable, Hashable {
     /// The path of the finished file; `nil` until its name has been chosen.
     public var path: String?
 
-    package init(
+    /// Creates the status of a download, for previews and tests.
+    public init(
         id: DownloadID, state: DownloadState, progress: DownloadProgress = DownloadProgress(), name: String,
         path: String? = nil, pauseReason: PauseReason? = nil, waitError: DownloadError? = nil
     ) {

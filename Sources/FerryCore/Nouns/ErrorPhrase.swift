@@ -48,7 +48,8 @@ extension ErrorPhrase {
     package enum Key: String, Sendable, Hashable, CaseIterable {
         // Requests
         case secretsForNobody, unusableOrigin
-        case noURL, manySources, notAPartFile, notAFileName, journalWithoutURL, directoryReadOnly
+        case noURL, notAFileURL, unusableHeader, notAPlainGet
+        case manySources, notAPartFile, notAFileName, journalWithoutURL, directoryReadOnly
         case unusableName, emptyName, directoryName, slashInName, zeroInName, longName, nameOfRecord
         case unusableIdentifier, sameIdentifier, listedIdentifier, longLabel, longUserInfo
         case unusableListName, keptStream

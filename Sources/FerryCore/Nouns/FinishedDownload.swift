@@ -22,7 +22,8 @@ public struct FinishedDownload: Sendable, Hashable {
     /// `nil` when neither was computed.
     public var checksum: Checksum?
 
-    package init(
+    /// Creates the result of a download, for previews and tests.
+    public init(
         path: String, totalBytes: ByteCount, proof: Proof, wasAlreadyComplete: Bool = false, finalURL: String = "",
         contentType: String? = nil, receivedBytes: ByteCount = 0, etag: String? = nil, lastModified: String? = nil,
         checksum: Checksum? = nil

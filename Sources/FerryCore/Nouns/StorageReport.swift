@@ -11,5 +11,5 @@ public struct StorageReport: Sendable, Hashable, Codable {
     public var orphanedBytes: ByteCount = 0
 
     /// Creates a report of zero bytes.
-    package init() {}
+    public init() {}
 }

@@ -8,6 +8,9 @@ extension SentenceTable {
             "{0} is no server: write https://host or http://host:port", "{0} 不是服务器：请写成 https://host 或 http://host:port"
         ),
         .noURL: ("no URL was given", "没有给出网址"),
+        .notAFileURL: ("{0} is not the URL of a file on this device", "{0} 不是本机文件的网址"),
+        .unusableHeader: ("{0} cannot be a header with that value", "{0} 不能作为带有该值的请求头"),
+        .notAPlainGet: ("only GET requests without a body can be downloaded", "只能下载不带正文的 GET 请求"),
         .manySources: ("a download has at most {1} URLs, not {0}", "一个下载最多有 {1} 个 URL，而不是 {0} 个"),
         .notAPartFile: ("{0} is not a part file", "{0} 不是部分文件"),
         .notAFileName: ("{0} is not the name of a file", "{0} 不是文件名"),

@@ -11,9 +11,10 @@ struct FileMetadata {
         self.mode = mode
     }
 
-    /// Applies mode, modification time and attribute; returns a note for each that failed.
+    /// Applies role, mode, modification time and attribute; returns a note for each that failed.
     func put(on file: any File) -> [PublishNote] {
         var notes: [PublishNote] = []
+        file.mark(as: .finished)
         if let mode {
             do throws(FileError) { try file.setMode(mode) } catch { notes.append(.modeNotSet(error)) }
         }

@@ -10,7 +10,8 @@ package final class PartFile: Sendable {
     /// The mode of a new part file: access for the owner only, because any user who can open a file can lock it; and
     /// the sticky bit, which has no effect on files and identifies a part file before its journal exists.
     ///
-    /// Publishing sets the final mode.
+    /// Publishing sets the final mode. Apple's systems give no new file the sticky bit, so that it is set afterwards; where no
+    /// file can have it, the part file of a crash before the first journal is in the way of its name.
     package static let mode: UInt16 = 0o1600
 
     package let path: FilePath
@@ -21,6 +22,7 @@ package final class PartFile: Sendable {
     package let file: any File
     /// `false` if the file system has no locks, so that other processes are not kept out.
     package let isLocked: Bool
+    private let modeWhenLocked: UInt16
     private let fileSystem: any FileSystem
     /// The number of leading bytes with allocated blocks, which only a truncation frees; 0 if unknown.
     private let reserved = Atomic<ByteCount>(0)
@@ -33,6 +35,7 @@ package final class PartFile: Sendable {
         self.inode = status.inode
         self.created = status.created
         self.isLocked = locked.isLocked
+        self.modeWhenLocked = status.mode
         self.fileSystem = fileSystem
         if status.allocatedBytes >= status.length { reserved.store(status.length, ordering: .relaxed) }
     }
@@ -40,9 +43,13 @@ package final class PartFile: Sendable {
     /// Creates and locks a part file; throws ``PartFileError/exists(_:)`` if the path exists.
     package static func create(at path: FilePath, fileSystem: any FileSystem) throws(PartFileError) -> PartFile {
         do throws(PartFileError) {
-            return try lockOpened(at: path, fileSystem: fileSystem) { () throws(FileError) in
-                try fileSystem.create(path, mode: mode)
+            let part = try lockOpened(at: path, fileSystem: fileSystem) { () throws(FileError) in
+                let file = try fileSystem.create(path, mode: mode)
+                file.mark(as: .unfinished)
+                return file
             }
+            if part.modeWhenLocked != mode { try? part.file.setMode(mode) }
+            return part
         } catch {
             switch error {
             case .file(let error) where error.operation == .create && error.kind == .exists: throw .exists(path)
@@ -80,6 +87,12 @@ package final class PartFile: Sendable {
             throw .notAFile(path)
         }
         return PartFile(path: path, locked, fileSystem: fileSystem)
+    }
+
+    /// Gives a file that becomes a part file the mode of one, as far as the file system has its bits.
+    package func adopt() throws(FileError) {
+        file.mark(as: .unfinished)
+        do throws(FileError) { try file.setMode(Self.mode) } catch { try file.setMode(Self.mode & 0o777) }
     }
 
     package func length() throws(FileError) -> ByteCount { try file.status().length }

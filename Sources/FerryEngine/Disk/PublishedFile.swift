@@ -18,6 +18,16 @@ package struct PublishedFile: Sendable, Hashable, Codable {
         self.modified = modified
     }
 
+    package init(from decoder: any Decoder) throws {
+        let object = try decoder.container(keyedBy: CodingKeys.self)
+        self.init(
+            path: try object.decode(String.self, forKey: .path),
+            device: LocalFileSystem.volume(recordedAs: try object.decode(UInt64.self, forKey: .device)),
+            inode: try object.decode(UInt64.self, forKey: .inode),
+            length: try object.decode(ByteCount.self, forKey: .length),
+            modified: try object.decode(FileTime.self, forKey: .modified))
+    }
+
     init(_ path: FilePath, _ status: FileStatus) {
         self.init(
             path: path.string, device: status.device, inode: status.inode, length: status.length,

@@ -224,6 +224,7 @@ package struct FileMover: Sendable {
 
     /// Copies mode, modification time and source attribute, as far as the file system supports them.
     private func applyMetadata(_ file: any File, as status: FileStatus, _ source: any File) throws(FileError) {
+        file.mark(as: .finished)
         try? file.setMode(status.mode)
         try? file.setModificationTime(status.modified)
         if let value = try? source.attribute(SourceAttribute.name) {

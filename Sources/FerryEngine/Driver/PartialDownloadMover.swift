@@ -240,6 +240,8 @@ package struct PartialDownloadMover: Sendable {
             try copy(part, to: place, record)
             let there = moved(record, to: new, from: old, device: place.device)
             try own.write(there)
+            // The originals are removed next, on a volume whose writes keep no order with these: flushes the journal too.
+            try place.file.sync()
             return there
         } catch let error as FileError {
             throw DownloadError(error)

@@ -14,12 +14,13 @@ package protocol File: AnyObject, Sendable {
     /// Fills `buffer` from `offset` and returns the count, which is less than requested only at the end of the file.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: ByteCount) throws(FileError) -> Int
 
-    /// Flushes the data written so far to the disk, past its cache (`fdatasync`, `F_FULLFSYNC`).
+    /// Makes the data written so far durable before anything that is written later on the same volume: past the disk's
+    /// cache (`fdatasync`), on Apple's systems in this order (`F_BARRIERFSYNC`).
     ///
     /// An error is reported once: a second call may succeed although the data is lost, so it proves nothing.
     func dataSync() throws(FileError)
 
-    /// Like ``dataSync()``, but includes times and mode.
+    /// Flushes the file, also its times and mode, to the disk past its cache (`fsync`, `F_FULLFSYNC`).
     func sync() throws(FileError)
 
     func truncate(to length: ByteCount) throws(FileError)
@@ -45,11 +46,25 @@ package protocol File: AnyObject, Sendable {
     /// Returns the value of an extended attribute; `nil` if there is none of that name.
     func attribute(_ name: String) throws(FileError) -> [UInt8]?
 
+    /// Tells the system what kind of file or directory this is, as far as it asks. Failing to is no fault of a download.
+    func mark(as role: FileRole)
+
     /// Closes the file and releases its lock; idempotent, also called on deinitialization.
     ///
     /// The descriptor is closed after the calls in progress on other threads, so that none of them uses a recycled
     /// number.
     func close()
+}
+
+/// What a file is to the system, which on phones backs files up and locks them with the device.
+package enum FileRole: String, Sendable, Hashable {
+    /// Bytes that can be fetched again, and their records: left out of backups, and accessible from the first unlocking of
+    /// the device after its start on, so that a wake in the background can go on with them.
+    case unfinished
+    /// A file of the user: in backups again.
+    case finished
+    /// A directory of Ferry's own records: accessible as unfinished files are, also those that are created in it.
+    case records
 }
 
 extension File {

@@ -182,9 +182,11 @@ package final class FileThreads: TaskExecutor, @unchecked Sendable {
             }
             wake()
             pthread_mutex_unlock(mutex)
-            switch work {
-            case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
-            case .body(let body): body()
+            SystemThread.pooled {
+                switch work {
+                case .job(let job): job.runSynchronously(on: asUnownedTaskExecutor())
+                case .body(let body): body()
+                }
             }
             pthread_mutex_lock(mutex)
         }

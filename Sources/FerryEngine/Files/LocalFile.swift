@@ -132,6 +132,10 @@ final class LocalFile: File {
         try call(.setAttribute) { LocalFileSystem.setAttribute($0, name, value) }
     }
 
+    func mark(as role: FileRole) {
+        _ = try? use(.setAttribute) { descriptor throws(FileError) in LocalFileSystem.mark(descriptor, as: role) }
+    }
+
     func attribute(_ name: String) throws(FileError) -> [UInt8]? {
         try use(.getAttribute) { descriptor throws(FileError) in
             try LocalFileSystem.attribute(path) { LocalFileSystem.getAttribute(descriptor, name, $0, $1) }

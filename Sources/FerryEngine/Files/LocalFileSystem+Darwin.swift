@@ -1,24 +1,72 @@
 #if canImport(Darwin)
     import Darwin
     import FerryCore
+    import Foundation
     import SystemPackage
 
     extension LocalFileSystem {
         /// Darwin has no unnamed files.
         static let unnamedFlags: Int32? = nil
         static let noAttribute = ENOATTR
+
+        /// Device numbers are those of the present start of the system.
+        private static let volumes = VolumeIdentities { volumeUUID(ofDevice: $0) }
+
+        /// The number that names a volume.
+        static func volume(ofDevice device: UInt64) -> UInt64 { volumes.identity(ofDevice: device) }
+
+        /// The number that names the volume which a record names: earlier versions recorded the number of the device.
+        static func volume(recordedAs number: UInt64) -> UInt64 { volumes.identity(recordedAs: number) }
+
+        private static func volumeUUID(ofDevice device: UInt64) -> [UInt8]? {
+            let count = getfsstat(nil, 0, MNT_NOWAIT)
+            guard count > 0 else { return nil }
+            var mounts = Array(repeating: statfs(), count: Int(count))
+            let found = getfsstat(&mounts, Int32(mounts.count * MemoryLayout<statfs>.stride), MNT_NOWAIT)
+            guard found > 0 else { return nil }
+            for mount in mounts.prefix(Int(found))
+            where UInt32(bitPattern: mount.f_fsid.val.0) == UInt32(truncatingIfNeeded: device) {
+                let path = withUnsafeBytes(of: mount.f_mntonname) { name in
+                    String(decoding: name.prefix { $0 != 0 }, as: UTF8.self)
+                }
+                var wanted = attrlist()
+                wanted.bitmapcount = UInt16(ATTR_BIT_MAP_COUNT)
+                wanted.volattr = attrgroup_t(ATTR_VOL_INFO) | attrgroup_t(ATTR_VOL_UUID)
+                // The length of what follows, and the UUID.
+                var answer = [UInt8](repeating: 0, count: 20)
+                guard getattrlist(path, &wanted, &answer, answer.count, 0) == 0 else { return nil }
+                return Array(answer[4...])
+            }
+            return nil
+        }
+
+        /// The bytes that the system would free for the user's files, such as by purging caches; `nil` if it does not say.
+        static func usableSpace(at path: FilePath) -> ByteCount? {
+            #if os(macOS) || os(iOS) || os(visionOS)
+                let url = URL(fileURLWithPath: path.string)
+                let key = URLResourceKey.volumeAvailableCapacityForImportantUsageKey
+                // Zero where the system does not know, as for volumes of a network.
+                return (try? url.resourceValues(forKeys: [key]))?.volumeAvailableCapacityForImportantUsage
+                    .flatMap { $0 > 0 ? $0 : nil }
+            #else
+                return nil
+            #endif
+        }
+
         /// `UTIME_OMIT`: leaves a time unchanged.
         static var unchangedTime: timespec { timespec(tv_sec: 0, tv_nsec: -2) }
 
         /// `fsync` leaves data in the drive's cache on Darwin; it is the fallback where `F_FULLFSYNC` is not
         /// supported.
         static func fullSync(_ descriptor: Int32) -> Int32 {
-            if fcntl(descriptor, F_FULLFSYNC) == 0 { return 0 }
-            guard errno == ENOTSUP || errno == EINVAL || errno == ENOTTY else { return -1 }
-            return fsync(descriptor)
+            firstSupported({ fcntl(descriptor, F_FULLFSYNC) }, { fsync(descriptor) })
         }
 
-        static func dataSync(_ descriptor: Int32) -> Int32 { fullSync(descriptor) }
+        /// Keeps the order of writes: what is written before the call is on the medium before anything written after it, as
+        /// claims in a journal are. The drive's cache is flushed by ``fullSync(_:)`` at the end, and by the commits of the list.
+        static func dataSync(_ descriptor: Int32) -> Int32 {
+            firstSupported({ fcntl(descriptor, F_BARRIERFSYNC) }, { fullSync(descriptor) })
+        }
         static func closeDescriptor(_ descriptor: Int32) -> Int32 { close(descriptor) }
 
         static func allocate(_ descriptor: Int32, _ length: ByteCount) -> Int32 {
@@ -59,6 +107,24 @@
             _ descriptor: Int32, _ name: String, _ buffer: UnsafeMutableRawPointer?, _ size: Int
         ) -> Int {
             fgetxattr(descriptor, name, buffer, size, 0, 0)
+        }
+
+        /// Sets whether the file is in backups, and when it can be opened. Frameworks take paths: the one that the file has now.
+        static func mark(_ descriptor: Int32, as role: FileRole) {
+            var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
+            guard fcntl(descriptor, F_GETPATH, &bytes) == 0 else { return }
+            let path = String(decoding: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            if role != .records {
+                var url = URL(fileURLWithPath: path)
+                var values = URLResourceValues()
+                values.isExcludedFromBackup = role == .unfinished
+                try? url.setResourceValues(values)
+            }
+            #if !os(macOS)
+                guard role != .finished else { return }
+                try? FileManager.default.setAttributes(
+                    [.protectionKey: FileProtectionType.completeUntilFirstUserAuthentication], ofItemAtPath: path)
+            #endif
         }
 
         static func modificationTime(_ raw: stat) -> FileTime {

@@ -12,6 +12,16 @@
     extension LocalFileSystem {
         static let unnamedFlags: Int32? = ferry_O_TMPFILE
         static let noAttribute = ENODATA
+
+        /// The number that names a volume: here that of its device.
+        static func volume(ofDevice device: UInt64) -> UInt64 { device }
+
+        /// The number that names the volume which a record names.
+        static func volume(recordedAs number: UInt64) -> UInt64 { number }
+
+        /// The bytes that the system would free for the user's files; `nil` here, since it frees none.
+        static func usableSpace(at path: FilePath) -> ByteCount? { nil }
+
         /// `UTIME_OMIT`: leaves a time unchanged.
         static var unchangedTime: timespec { timespec(tv_sec: 0, tv_nsec: 0x3fff_fffe) }
 
@@ -77,6 +87,9 @@
         ) -> Int {
             ferry_fgetxattr(descriptor, name, buffer, size)
         }
+
+        /// No backup of this system asks, and its files are locked with no device.
+        static func mark(_ descriptor: Int32, as role: FileRole) {}
 
         static func modificationTime(_ raw: stat) -> FileTime {
             FileTime(seconds: Int64(raw.st_mtim.tv_sec), nanoseconds: Int32(truncatingIfNeeded: raw.st_mtim.tv_nsec))

@@ -145,7 +145,8 @@ package struct LocalFileSystem: FileSystem {
             let (bytes, overflows) = UInt64(blocks).multipliedReportingOverflow(by: UInt64(raw.f_frsize))
             return overflows ? .max : ByteCount(clamping: bytes)
         }
-        return FileSystemSpace(freeBytes: bytes(raw.f_bavail), totalBytes: bytes(raw.f_blocks))
+        let free = Self.usableSpace(at: path) ?? bytes(raw.f_bavail)
+        return FileSystemSpace(freeBytes: free, totalBytes: bytes(raw.f_blocks))
     }
 
     package func isWritable(_ directory: FilePath) -> Bool {
@@ -194,6 +195,17 @@ package struct LocalFileSystem: FileSystem {
         }
     }
 
+    /// Makes the first call that the file system supports; returns its result, and leaves its `errno`.
+    ///
+    /// Any other failure is final: the system reports a failed write once, so that a second call would hide it.
+    static func firstSupported(_ calls: (() -> Int32)...) -> Int32 {
+        for call in calls.dropLast() {
+            if call() == 0 { return 0 }
+            guard errno == ENOTSUP || errno == EINVAL || errno == ENOTTY else { return -1 }
+        }
+        return calls.last?() ?? 0
+    }
+
     /// Reads an attribute of at most 64 KiB through a function with the signature of `getxattr`.
     static func attribute(
         _ path: FilePath, _ get: (UnsafeMutableRawPointer?, Int) -> Int
@@ -234,7 +246,7 @@ extension FileStatus {
             default: .other
             }
         self.init(
-            device: UInt64(truncatingIfNeeded: raw.st_dev), inode: UInt64(raw.st_ino),
+            device: LocalFileSystem.volume(ofDevice: UInt64(truncatingIfNeeded: raw.st_dev)), inode: UInt64(raw.st_ino),
             length: max(0, ByteCount(raw.st_size)),
             // A FUSE file system may report any value.
             allocatedBytes: max(0, min(ByteCount(raw.st_blocks), .bound / 512)) * 512,

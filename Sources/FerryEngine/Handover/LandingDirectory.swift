@@ -29,6 +29,10 @@ package struct LandingDirectory: Sendable, Hashable {
     /// Creates the directory, if it is missing.
     package func prepare(_ fileSystem: any FileSystem) throws(FileError) {
         try fileSystem.makeDirectories(path, syncs: true)
+        // allow(ours): the directory is private; what it has can be fetched again.
+        guard let directory = try? fileSystem.open(path, .readOnly) else { return }
+        directory.mark(as: .unfinished)
+        directory.close()
     }
 
     // MARK: Landing

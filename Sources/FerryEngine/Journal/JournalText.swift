@@ -32,6 +32,7 @@ package enum JournalText {
         guard record.problem == nil else { throw .torn(path) }
         // No writer produces more URLs, and a directory's index holds the URLs of all its journals.
         record.urls = Array(record.urls.prefix(DownloadRequest.mostSources))
+        record.nameVolumes(by: LocalFileSystem.volume(recordedAs:))
         return record
     }
 
@@ -66,6 +67,13 @@ package enum JournalText {
 }
 
 extension JournalRecord {
+    /// Names the volumes of its files by the numbers that they have now.
+    mutating func nameVolumes(by name: (UInt64) -> UInt64) {
+        partDevice = name(partDevice)
+        if let device = publishing?.device { publishing?.device = name(device) }
+        if let device = moving?.device { moving?.device = name(device) }
+    }
+
     /// The rule that this record breaks; `nil` if it is valid. Checked before writing and after reading.
     var problem: String? {
         guard version >= 1 else { return "version \(version)" }

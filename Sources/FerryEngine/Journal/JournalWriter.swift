@@ -129,6 +129,7 @@ struct JournalWriter {
         } catch {
             guard error.kind == .unsupported else { throw error }
         }
+        file.mark(as: .unfinished)
         try file.write(bytes, at: 0)
         if syncs { try file.sync() }
     }

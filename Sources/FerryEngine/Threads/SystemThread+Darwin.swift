@@ -1,5 +1,6 @@
 #if canImport(Darwin)
     import Darwin
+    import ObjectiveC
 
     extension SystemThread {
         /// The number of a thread before it has one.
@@ -9,8 +10,11 @@
         static let run: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? = { context in
             let thread = Unmanaged<SystemThread>.fromOpaque(context).takeRetainedValue()
             pthread_setname_np(thread.name)
-            thread.body()
+            pooled { thread.body() }
             return nil
         }
+
+        /// Calls the body, and releases the objects that Apple's frameworks have left to the thread meanwhile.
+        static func pooled(_ body: () -> Void) { autoreleasepool { body() } }
     }
 #endif

@@ -44,11 +44,16 @@ package final class FaultyFileSystem: FileSystem {
 
     package enum Missing: Sendable {
         case unnamed, renameWithoutReplacing, link, attributes, locks, directorySync, allocation
+        /// New files do not get the sticky bit, and can be given it later, as on Apple's systems.
+        case stickyAtCreation
+        /// Only directories have the sticky bit.
+        case sticky
     }
 
     private struct State {
         var count = 0
         var log: [String] = []
+        var roles: [String] = []
     }
 
     /// Shared with the confined file systems derived from this one.
@@ -103,7 +108,12 @@ package final class FaultyFileSystem: FileSystem {
 
     package var count: Int { tally.state.withLock { $0.count } }
     package var log: [String] { tally.state.withLock { $0.log } }
+    /// The roles that files were given, in order: `NAME ROLE`. They are no calls, since they cannot fail.
+    package var roles: [String] { tally.state.withLock { $0.roles } }
 
+    func note(_ role: FileRole, of path: FilePath) {
+        tally.state.withLock { $0.roles.append("\(path.lastComponent?.string ?? "") \(role.rawValue)") }
+    }
     package func note(_ entry: String) { tally.state.withLock { $0.log.append(entry) } }
 
     func step(_ operation: FileError.Operation, _ path: FilePath, lacks: Missing? = nil) throws(FileError) {
@@ -144,7 +154,8 @@ package final class FaultyFileSystem: FileSystem {
     }
     package func create(_ path: FilePath, mode: UInt16) throws(FileError) -> any File {
         try step(.create, path)
-        return FaultyFile(try base.create(path, mode: mode), self)
+        let isPlain = missing.contains(.stickyAtCreation) || missing.contains(.sticky)
+        return FaultyFile(try base.create(path, mode: isPlain ? mode & ~0o1000 : mode), self)
     }
     package func openUnnamed(in directory: FilePath, mode: UInt16) throws(FileError) -> any File {
         try step(.create, directory, lacks: .unnamed)
@@ -259,7 +270,14 @@ final class FaultyFile: File {
     }
     func setMode(_ mode: UInt16) throws(FileError) {
         try fileSystem.step(.setMode, path)
+        if mode & 0o1000 != 0, fileSystem.missing.contains(.sticky) {
+            throw FileError(.setMode, path, kind: .permission)
+        }
         try file.setMode(mode)
+    }
+    func mark(as role: FileRole) {
+        fileSystem.note(role, of: path)
+        file.mark(as: role)
     }
     func setModificationTime(_ time: FileTime) throws(FileError) {
         try fileSystem.step(.setTime, path)

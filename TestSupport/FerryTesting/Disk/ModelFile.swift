@@ -111,6 +111,7 @@ final class ModelFile: File {
         }
     }
 
+    func mark(as role: FileRole) {}
     func setMode(_ mode: UInt16) throws(FileError) { try dress(.setMode) { $0.mode = mode } }
     func setModificationTime(_ time: FileTime) throws(FileError) { try dress(.setTime) { $0.modified = time } }
     func setAttribute(_ name: String, _ value: [UInt8]) throws(FileError) {

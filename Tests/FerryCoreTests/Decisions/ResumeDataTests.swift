@@ -136,6 +136,10 @@ struct ResumeDataTests {
                 "no absolute path"
             ),
             (
+                #""completedBytes":1,"created":0,"format":"ferry-resume-data","id":"a","partPath":"/p.part","relativePath":"../p.part""#,
+                "no absolute path"
+            ),
+            (
                 #""completedBytes":1,"created":0,"format":"ferry-resume-data","id":7,"partPath":"/p.part""#,
                 "id is no text"
             ),

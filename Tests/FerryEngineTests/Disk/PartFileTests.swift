@@ -29,6 +29,34 @@ struct PartFileTests {
         #expect(failure { _ = try PartFile.create(at: path, fileSystem: disk) } == .exists(path))
     }
 
+    @Test("PartFile: where new files get no sticky bit it is set afterwards, so that an abandoned file is taken over")
+    func stickyLater() throws {
+        let system = FaultyFileSystem(missing: [.stickyAtCreation])
+        try PartFile.create(at: path, fileSystem: system).close()
+        #expect(try disk.status(path, followingLinks: false).mode == PartFile.mode)
+        let taken = try NameTaker(fileSystem: system).take("a", in: directory.path, rule: .rename)
+        guard case .taken(let part, let paths, _) = taken else {
+            Issue.record("\(taken)")
+            return
+        }
+        part.close()
+        #expect(paths.name == "a")
+        #expect(try directory.names == ["a.part"])
+    }
+
+    @Test("PartFile: where no file has a sticky bit it is created and adopted without, for its owner alone")
+    func neverSticky() throws {
+        let part = try PartFile.create(at: path, fileSystem: FaultyFileSystem(missing: [.sticky]))
+        #expect(try disk.status(path, followingLinks: false).mode == 0o600)
+        try part.file.setMode(0o644)
+        try part.adopt()
+        #expect(try disk.status(path, followingLinks: false).mode == 0o600)
+        part.close()
+        let plain = try PartFile.open(path, fileSystem: disk)
+        try plain.adopt()
+        #expect(try disk.status(path, followingLinks: false).mode == PartFile.mode)
+    }
+
     @Test("PartFile: it cannot be opened while another opening holds the lock, and can be after close() (B8)")
     func locked() throws {
         let part = try PartFile.create(at: path, fileSystem: disk)

@@ -71,6 +71,21 @@ struct PublisherTests {
             ])
     }
 
+    @Test("Publisher: part files and journals are unfinished to the system, the published file is not")
+    func roles() throws {
+        let faulty = FaultyFileSystem(missing: [.unnamed])
+        let part = try part(faulty)
+        let journal = try Journal.create(
+            at: directory.file("a.bin.part.ferry"), record: testRecord(), fileSystem: faulty, syncs: false)
+        try journal.write(testRecord(padding: 20_000))
+        #expect(
+            faulty.roles == [
+                "a.bin.part unfinished", "a.bin.part.ferry.new unfinished", "a.bin.part.ferry.new unfinished",
+            ])
+        _ = try publisher(faulty).publish(part, order()) { _ in #expect(faulty.roles.last == "a.bin.part finished") }
+        #expect(faulty.roles.count == 4)
+    }
+
     @Test("Publisher: publishing without syncing makes no sync call")
     func unsynced() throws {
         let faulty = FaultyFileSystem()

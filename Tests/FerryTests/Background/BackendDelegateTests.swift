@@ -9,7 +9,7 @@ import Testing
 @Suite("Delegate of every backend", .timeLimit(.minutes(30)))
 struct BackendDelegateTests {
     /// Keeps the downloads of which an end was reported.
-    private final class Keeper: DownloadManagerDelegate {
+    nonisolated private final class Keeper: DownloadManagerDelegate {
         private let kept = Mutex<[Download]>([])
         let hasHeardAll = Door()
 
@@ -107,7 +107,7 @@ struct BackendDelegateTests {
     }
 
     /// Calls `finishAndShutDown` at the first completion.
-    private final class Leaver: DownloadManagerDelegate {
+    nonisolated private final class Leaver: DownloadManagerDelegate {
         let hasLeft = Door()
 
         func downloadManager(

@@ -1,8 +1,11 @@
 import FerryCore
+import FerryTesting
 import Foundation
+import SystemPackage
 import Testing
 
 @testable import Ferry
+@testable import FerryEngine
 
 @Suite("Location of a catalogue and of its downloads", .timeLimit(.minutes(30)))
 struct CatalogueLocationTests {
@@ -97,6 +100,32 @@ struct CatalogueLocationTests {
             try place.make(file: place.new + "/sub/c d.bin.part")
             try await place.expect(place.new + "//", in: place.new)
             try await place.expect(place.new, in: place.new)
+        }
+    }
+
+    @Test(
+        "CatalogueLocation: a directory that may not be looked at is gone if the catalogue was moved, else its downloads stay"
+    )
+    func foreignContainer() async throws {
+        try await run { place in
+            let moved = place.directory + "/moved"
+            let old = FilePath(place.old)
+            // As the sandbox of an app answers for the container of another one.
+            let sandbox = FaultyFileSystem { _, path in path.starts(with: old) ? .permission : nil }
+            let same = try await Catalogue.open(
+                directory: place.app + "/state", downloads: place.new, fileSystem: sandbox
+            ).catalogue
+            #expect(try await same.row("d")?.request.root == place.old)
+            await same.close()
+            // As before the first of these openings.
+            let back = try await StoreBench.open(place.app, downloads: place.old).catalogue
+            await back.close()
+            try FileManager.default.copyItem(atPath: place.app, toPath: moved)
+            let there = try await Catalogue.open(
+                directory: moved + "/state", downloads: place.new, fileSystem: sandbox
+            ).catalogue
+            #expect(try await there.row("d")?.request.root == place.new)
+            await there.close()
         }
     }
 

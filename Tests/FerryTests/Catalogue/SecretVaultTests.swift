@@ -6,7 +6,7 @@ import Testing
 
 @Suite("Vaults of secrets", .timeLimit(.minutes(30)))
 struct SecretVaultTests {
-    enum Kind: CaseIterable { case memory, disk }
+    enum Kind: CaseIterable { case memory, disk, app }
 
     private let login = Credentials(user: "me", password: "p\"ß\n")
 
@@ -23,6 +23,8 @@ struct SecretVaultTests {
         switch kind {
         case .memory: SecretMemory()
         case .disk: SecretStore(directory: directory + "/state/secrets")
+        case .app:
+            StoredSecrets(MemoryStorage(), list: "l", files: SecretStore(directory: directory + "/state/secrets"))
         }
     }
 
@@ -55,6 +57,92 @@ struct SecretVaultTests {
     }
 
     private func long(_ text: String) -> String { String(repeating: text, count: 5000) }
+
+    @Test("StoredSecrets: managers that share the storage of the app leave each other's secrets alone")
+    func shared() async throws {
+        try await StoreBench.withDirectory { directory in
+            let (storage, files) = (MemoryStorage(), SecretStore(directory: directory + "/secrets"))
+            let one = StoredSecrets(storage, list: "one", files: files)
+            let other = StoredSecrets(storage, list: "one.more", files: files)
+            try await one.keep(["a": full()])
+            try await other.keep(["a": Secrets(sources: [1: login]), "b": full()])
+            #expect(await storage.values.keys.sorted() == ["one.more/a", "one.more/b", "one/a"])
+            await one.sweep(keeping: [])
+            #expect(try await one.secrets(of: "a") == nil)
+            #expect(try await other.secrets(of: "a") == Secrets(sources: [1: login]))
+            await other.remove(["a"])
+            #expect(await storage.values.keys.sorted() == ["one.more/b"])
+        }
+    }
+
+    @Test("StoredSecrets: secrets in files move to the storage of the app when they are needed, and never come back")
+    func moving() async throws {
+        try await StoreBench.withDirectory { directory in
+            let (storage, files) = (MemoryStorage(), SecretStore(directory: directory + "/secrets"))
+            let vault = StoredSecrets(storage, list: "l", files: files)
+            try await files.keep(["a": full(), "b": full(), "c": full(), "d": full()])
+            await storage.fail(with: Refusal(hint: "hunter2"))
+            await #expect(throws: DownloadError.self) { try await vault.secrets(of: "a") }
+            await storage.fail(with: nil)
+            #expect(try await vault.secrets(of: "a") == full())
+            #expect(try await files.secrets(of: "a") == nil)
+            #expect(await storage.values.keys.sorted() == ["l/a"])
+            // What is given anew, removed or swept is not looked for in files.
+            try await vault.keep(["b": Secrets(sources: [1: login])])
+            try await vault.keep(["b": Secrets()])
+            await vault.remove(["c"])
+            await vault.sweep(keeping: ["a"])
+            for id: DownloadID in ["b", "c", "d"] { #expect(try await vault.secrets(of: id) == nil) }
+            #expect(try await vault.secrets(of: "a") == full())
+        }
+    }
+
+    @Test("StoredSecrets: an error of the storage tells its type alone, and a damaged value is asked for again")
+    func failures() async throws {
+        try await StoreBench.withDirectory { directory in
+            let (storage, files) = (MemoryStorage(), SecretStore(directory: directory + "/secrets"))
+            let vault = StoredSecrets(storage, list: "l", files: files)
+            await storage.fail(with: Refusal(hint: "hunter2"))
+            for call in [{ try await vault.keep(["a": full()]) }, { _ = try await vault.secrets(of: "a") }] {
+                let error = await #expect(throws: DownloadError.self) { try await call() }
+                #expect(error?.code == .disk)
+                let said = "\(try #require(error)) \(String(reflecting: error))"
+                #expect(said.contains("Refusal") && !said.contains("hunter2"))
+            }
+            await storage.fail(with: nil)
+            for text in ["", "hunter2", "{\"id\":\"a\",\"version\":2}"] {
+                try await storage.store(Data(text.utf8), for: "l/a")
+                let error = await #expect(throws: DownloadError.self) { try await vault.secrets(of: "a") }
+                #expect(error?.code == .credentials && error?.recovery == .needsUser)
+                #expect(!"\(String(reflecting: error))".contains("hunter2"))
+            }
+            // A value under the key of another download.
+            try await vault.keep(["b": full()])
+            try await storage.store(try #require(await storage.values["l/b"]), for: "l/a")
+            #expect(try await vault.secrets(of: "a") == nil)
+        }
+    }
+
+    private struct Refusal: Error { let hint: String }
+
+    /// The storage of an app, in memory.
+    private actor MemoryStorage: SecretStorage {
+        private(set) var values: [String: Data] = [:]
+        private var failure: (any Error)?
+
+        func fail(with error: (any Error)?) { failure = error }
+
+        func store(_ value: Data, for key: String) throws {
+            if let failure { throw failure }
+            values[key] = value
+        }
+        func value(for key: String) throws -> Data? {
+            if let failure { throw failure }
+            return values[key]
+        }
+        func removeValue(for key: String) throws { values[key] = nil }
+        func keys(withPrefix prefix: String) -> [String] { values.keys.filter { $0.hasPrefix(prefix) } }
+    }
 
     @Test("SecretStore: files are readable by the owner alone and have safe names")
     func files() async throws {

@@ -56,6 +56,33 @@ struct SuspensionTests {
         }
     }
 
+    @Test("Suspend: while the app goes on it is postponed, takes place afterwards, and not at all if the app is back")
+    func postponed() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], [.stall(after: 1_000_000)])
+            let manager = shop.kept()
+            let download = try await manager.download(try shop.single("/a"))
+            await shop.reach(1_000_000, download)
+            await manager.continuingInApp {
+                await manager.suspend()
+                #expect(download.status.state == .downloading)
+                await manager.continuingInApp {}
+                #expect(download.status.state == .downloading)
+            }
+            #expect(download.status.state == .waiting(.slot))
+            try shop.checkUnlocked("a")
+            try await manager.activate()
+            await manager.continuingInApp {
+                await manager.suspend()
+                try? await manager.activate()
+            }
+            try shop.expect(await download.finished().path, is: resource)
+            await manager.continuingInApp {}
+            #expect(await shop.code { _ = try await manager.downloads() } == nil)
+            await manager.shutdown()
+        }
+    }
+
     @Test("Suspend: before the first use it creates no file, and activate opens the list")
     func unopened() async throws {
         try await Workshop.run { shop in

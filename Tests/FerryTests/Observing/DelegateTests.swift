@@ -10,7 +10,7 @@ import Testing
 struct DelegateTests {
     private static let resource = Resource(size: 3_000_000)
 
-    @Test("Delegate: calls about one download are in order and never overlap")
+    @Test("Delegate: calls about one download are on the main actor, in order, and never overlap")
     func order() async throws {
         try await Workshop.run { shop in
             let gate = Gate()
@@ -103,23 +103,6 @@ struct DelegateTests {
         }
     }
 
-    @Test("Delegate: every call is made on the actor that was given with it")
-    func actor() async throws {
-        try await Workshop.run { shop in
-            shop.server.serve("/a", Self.resource)
-            let clerk = Clerk()
-            let recorder = Recorder(on: clerk)
-            let manager = shop.manager()
-            manager.setDelegate(recorder, on: clerk)
-            _ = try await manager.download(shop.request("/a")).finished()
-            await recorder.reach(.completed)
-            #expect(recorder.strangers == 0)
-            await manager.shutdown()
-        }
-    }
-
-    private actor Clerk {}
-
     @Test("Delegate: the manager releases it with its last other reference")
     func weakly() async throws {
         try await Workshop.run { shop in
@@ -153,36 +136,6 @@ struct DelegateTests {
             // The next event finds the delegate released, and the listener is removed.
             _ = try await manager.download(shop.request("/a")).finished()
             while manager.isHeard { await Task.yield() }
-            await manager.shutdown()
-        }
-    }
-
-    /// A delegate that is an actor, and is called on itself.
-    private actor Chief: DownloadManagerDelegate {
-        let gone: Door
-        let told = Door()
-        init(gone: Door) { self.gone = gone }
-        deinit { gone.open() }
-        func downloadManager(
-            _ manager: DownloadManager, download: Download, didComplete finished: FinishedDownload
-        ) async { told.open() }
-    }
-
-    @Test("Delegate: the manager holds it weakly also when it is the actor of its own calls")
-    func weaklyOnItself() async throws {
-        try await Workshop.run { shop in
-            shop.server.serve("/a", Self.resource)
-            let manager = shop.manager()
-            let gone = Door()
-            var chief: Chief? = Chief(gone: gone)
-            if let chief {
-                manager.setDelegate(chief, on: chief)
-                _ = try await manager.download(shop.request("/a")).finished()
-                await chief.told.pass()
-            }
-            chief = nil
-            await gone.pass()
-            #expect(manager.delegate == nil)
             await manager.shutdown()
         }
     }

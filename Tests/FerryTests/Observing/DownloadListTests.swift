@@ -33,13 +33,45 @@ struct DownloadListTests {
         }
     }
 
+    @Test("DownloadItem: sizes, percentages and times are written as in the region of its locale")
+    func regions() async throws {
+        try await Workshop.run { shop in
+            try await showRegions(shop)
+        }
+    }
+
+    private func showRegions(_ shop: Workshop) async throws {
+        let gate = Gate()
+        shop.server.serve("/a.bin", Self.resource)
+        shop.server.always("/a.bin", .hold(after: 1_200_000, gate))
+        let manager = shop.manager()
+        let download = try await manager.download(shop.request("/a.bin") { $0.maxConnections = 1 })
+        await shop.reach(1_200_000, download)
+        let item = DownloadItem(download, locale: Locale(identifier: "fr_FR"))
+        #expect(item.sizeText.replacing(Self.spaces, with: " ") == "1,2 Mo / 3 Mo")
+        #expect(item.percentText.replacing(Self.spaces, with: " ") == "40,0 %")
+        item.locale = Locale(identifier: "zh_CN")
+        #expect(item.percentText == "40.0%")
+        item.locale = Locale(identifier: "ar_EG")
+        #expect(item.percentText.contains("٤٠"))
+        gate.open()
+        _ = try await download.finished()
+        #expect(item.percentText.contains("٤٠"))
+        item.refresh()
+        item.locale = Locale(identifier: "en_US")
+        #expect(item.percentText == "100.0%")
+        await manager.shutdown()
+    }
+
+    private static var spaces: Regex<Substring> { /[\u{00A0}\u{202F}]/ }
+
     private func follow(_ shop: Workshop) async throws {
         let gate = Gate()
         shop.server.serve("/a.bin", Self.resource)
         shop.server.serve("/b.bin", Self.resource)
         shop.server.always("/a.bin", .hold(after: 1_200_000, gate))
         let manager = shop.manager()
-        let list = DownloadList(manager)
+        let list = DownloadList(manager, locale: Locale(identifier: "en_US"))
         // owner: this test, which cancels it.
         let running = Task { await list.run() }
         let a = try await manager.download(shop.request("/a.bin") { $0.maxConnections = 1 })
@@ -53,13 +85,13 @@ struct DownloadListTests {
         await reach(list) { $0.items.first?.status.progress.completedBytes == 1_200_000 }
         let (first, second) = (list.items[0], list.items[1])
         #expect(first.title == "a.bin")
-        #expect(first.sizeText == "1.2 MB / 3.0 MB")
+        #expect(first.sizeText == "1.2 MB / 3 MB")
         #expect(first.percentText == "40.0%")
         #expect(first.stateText == DownloadState.downloading.text(in: .current))
         #expect(first.fraction == 0.4)
         #expect(first.actions == [.pause, .cancel, .change, .remove])
         #expect(second.title == "Ein Lied")
-        #expect(second.sizeText == "0 B / ?")
+        #expect(second.sizeText == "0 bytes / ?")
         #expect(second.percentText == "--")
         #expect(second.speedText == "")
         #expect(second.timeText == "--")
@@ -70,7 +102,7 @@ struct DownloadListTests {
         #expect(list.items[0] === second && list.items[1] === first)
         gate.open()
         await reach(list) { $0.items.last?.percentText == "100.0%" }
-        #expect(first.sizeText == "3.0 MB / 3.0 MB")
+        #expect(first.sizeText == "3 MB / 3 MB")
         #expect(first.speedText == "")
         #expect(first.actions == [.restart, .remove])
         try await b.remove()

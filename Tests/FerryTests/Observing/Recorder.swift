@@ -5,7 +5,7 @@ import Synchronization
 @testable import FerryEngine
 
 /// A delegate that records its calls, their actor, and whether one was made before another had returned.
-final class Recorder: DownloadManagerDelegate {
+nonisolated final class Recorder: DownloadManagerDelegate {
     enum Call: Sendable, Hashable {
         case started, resumed, progress, waiting, paused, completed, failed, cancelled
         case allTold
@@ -23,16 +23,11 @@ final class Recorder: DownloadManagerDelegate {
     }
     private let state = Mutex(State())
     private let updates = AsyncEvent()
-    private let actor: any Actor
     private let door: @Sendable (Call) async -> Void
     private let gone: Door?
 
-    /// `actor` is the one expected for every call; `door` delays calls; `gone` opens at the release.
-    init(
-        on actor: any Actor = MainActor.shared, gone: Door? = nil,
-        door: @escaping @Sendable (Call) async -> Void = { _ in }
-    ) {
-        self.actor = actor
+    /// `door` delays calls; `gone` opens at the release.
+    init(gone: Door? = nil, door: @escaping @Sendable (Call) async -> Void = { _ in }) {
         self.gone = gone
         self.door = door
     }
@@ -44,7 +39,7 @@ final class Recorder: DownloadManagerDelegate {
     var files: [FinishedDownload] { state.withLock { $0.files } }
     /// The number of calls made before the previous one had returned.
     var overlaps: Int { state.withLock { $0.overlaps } }
-    /// The number of calls on another actor.
+    /// The number of calls elsewhere than on the main actor.
     var strangers: Int { state.withLock { $0.strangers } }
 
     /// The calls about one download.
@@ -83,7 +78,7 @@ final class Recorder: DownloadManagerDelegate {
             state.entries.append(Entry(id: download?.id, call: call))
             state.inside += 1
             if state.inside > 1 { state.overlaps += 1 }
-            if caller !== actor { state.strangers += 1 }
+            if caller !== MainActor.shared { state.strangers += 1 }
         }
         updates.notify()
         await Task.yield()

@@ -9,7 +9,7 @@ import Testing
 
 @Suite("Release of managers and downloads", .timeLimit(.minutes(30)))
 struct ReleaseTests {
-    private final class Delegate: DownloadManagerDelegate {}
+    nonisolated private final class Delegate: DownloadManagerDelegate {}
 
     /// Weak references to all objects that must be released.
     private struct Rests {

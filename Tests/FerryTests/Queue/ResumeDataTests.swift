@@ -48,6 +48,38 @@ struct ResumeDataTests {
         }
     }
 
+    @Test("Resume data: a part file is found again in an app's container that was moved, and nowhere else")
+    func movedContainer() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"])
+            func manager(_ container: String) -> DownloadManager {
+                var configuration = DownloadManager.Configuration.default(
+                    identifier: "app", directory: shop.path(container + "/docs"),
+                    stateDirectory: shop.path(container + "/state"))
+                configuration.minFreeBytes = 0
+                configuration.waitForBusyMachine()
+                return DownloadManager(configuration, engine: EngineProvider(), monitor: ManualNetworkMonitor())
+            }
+            let first = manager("one")
+            shop.server.script("/a", [.stall(after: 1_000_000)])
+            let old = try await first.download(
+                try shop.single("/a") { $0.destination = .directory(shop.path("one/docs/films")) })
+            await shop.reach(1_000_000, old)
+            let data = try await old.cancelByProducingResumeData()
+            await first.shutdown()
+            try FileManager.default.moveItem(atPath: shop.path("one"), toPath: shop.path("two"))
+            let other = manager("three")
+            #expect(await shop.code { _ = try await other.download(resumingWith: data) } == .notResumable)
+            await other.shutdown()
+            let second = manager("two")
+            let download = try await second.download(resumingWith: try ResumeData(data.data))
+            try await shop.expectAll([download], are: resource)
+            #expect(download.status.path == shop.path("two/docs/films/a"))
+            #expect(shop.server.requests.map(\.range) == [nil, "bytes=1000000-2999999"])
+            await second.shutdown()
+        }
+    }
+
     @Test("Resume data: a second use is refused while the download is listed, and starts again after its removal")
     func twice() async throws {
         try await Workshop.run { shop in

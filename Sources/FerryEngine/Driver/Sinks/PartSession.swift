@@ -164,7 +164,7 @@ final class PartSession: Sink {
             throw DownloadError(error)
         }
         do throws(FileError) {
-            try part.file.setMode(PartFile.mode)
+            try part.adopt()
             // The journal claims the bytes.
             try part.dataSync()
         } catch {

@@ -1,0 +1,96 @@
+public import Ferry
+import FerryEngine
+import HTTPTypes
+import NIOCore
+import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Scripted files in place of servers, on every host.
+final class ScriptedFiles: Transport {
+    private let files: [ScriptedFile]
+    /// Deleted with this object; `nil` for a directory of the app.
+    private let temporary: String?
+
+    init(_ files: [ScriptedFile], temporary: String?) {
+        self.files = files
+        self.temporary = temporary
+    }
+
+    deinit { if let temporary { try? FileManager.default.removeItem(atPath: temporary) } }
+
+    func shutdown() async {}
+
+    func fetch(_ request: TransferRequest) async throws(TransferFailure) -> sending TransferResponse {
+        guard !Task.isCancelled else { throw Self.cancelled }
+        let response = ScriptedResponse(to: request.url.path, request.fields, of: files)
+        var head = ResponseHead(status: response.status, headers: response.fields)
+        if response.status != 304 {
+            head.headers[.contentLength] = "\(response.range.upperBound - response.range.lowerBound)"
+        }
+        let body = Body(response.file.map { ScriptedBody($0, response.range) })
+        return TransferResponse(
+            head: head, url: request.url,
+            body: TransferBody { () async throws(TransferFailure) -> ByteBuffer? in try await body.next() })
+    }
+
+    private static var cancelled: TransferFailure { TransferFailure(.cancelled, ErrorPhrase(.stopped)) }
+
+    private final class Body: Sendable {
+        private let rest: Mutex<ScriptedBody?>
+
+        init(_ body: ScriptedBody?) { rest = Mutex(body) }
+
+        func next() async throws(TransferFailure) -> ByteBuffer? {
+            let step = rest.withLock { $0?.next() } ?? .end
+            switch step {
+            case .end: return nil
+            case .stop:
+                // Until the connection is closed.
+                while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
+            case .piece(let bytes, let pause):
+                if pause > .zero { try? await Task.sleep(for: pause) }
+                if !Task.isCancelled { return ByteBuffer(bytes: bytes) }
+            }
+            throw ScriptedFiles.cancelled
+        }
+    }
+}
+
+extension DownloadManager.Configuration {
+    /// A manager for previews and tests: downloads from every host come from `files`, by the paths of their URLs; other paths
+    /// are answered with 404. Everything else is Ferry's own: queue, states, events, resuming, files.
+    ///
+    /// ```swift
+    /// let film = ScriptedFile("/film.mp4", bytes: 20_000_000, pace: .stops(at: 8_000_000))
+    /// let manager = DownloadManager(.scripted([film, .refused("/gone.zip")]))
+    /// let download = try await manager.download(from: film.url)          // stays at 40 %
+    /// ```
+    ///
+    /// - Parameters:
+    ///   - files: What there is to download.
+    ///   - directory: The directory for downloads; with the default `nil` a temporary one, which is deleted when the manager
+    ///     and its downloads have been released.
+    public static func scripted(_ files: [ScriptedFile], directory: String? = nil) -> DownloadManager.Configuration {
+        let temporary = FileManager.default.temporaryDirectory.path + "/ferry-scripted-\(UUID().uuidString)"
+        let place = directory ?? temporary
+        var configuration = DownloadManager.Configuration.default(
+            identifier: "scripted", directory: place, stateDirectory: temporary + "/list")
+        configuration.watchesNetwork = false
+        configuration.minFreeBytes = 0
+        // A body that stops is part of the script.
+        configuration.stallTimeout = .seconds(7 * 24 * 3600)
+        configuration.transfer.connectionsPerHost = 1
+        let scripted = ScriptedFiles(files, temporary: temporary)
+        configuration.engine = EngineProvider { configuration in
+            EngineEnvironment(
+                transport: scripted, throttle: Throttle(rate: configuration.rateLimit, clock: SystemClock()),
+                connectionsPerHost: configuration.transfer.connectionsPerHost)
+        }
+        return configuration
+    }
+}

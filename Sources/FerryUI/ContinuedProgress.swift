@@ -1,0 +1,28 @@
+import FerryCore
+
+/// What is told of the downloads that go on while the user watches: their bytes together, and whether any goes on.
+struct ContinuedProgress: Sendable, Hashable {
+    var completed: Int64 = 0
+    var total: Int64 = 0
+    /// Whether a download is transferring, or will be without the user: not paused, ended, or waiting for a network, space, a
+    /// link, credentials or a time.
+    var isBusy = false
+
+    init(_ statuses: some Sequence<DownloadStatus>) {
+        for status in statuses {
+            guard Self.isBusy(status.state) else { continue }
+            isBusy = true
+            let (bytes, size) = (status.progress.completedBytes, status.progress.totalBytes)
+            completed = completed.addingReportingOverflow(bytes).partialValue
+            // A size that is unknown is a little more than what is there, so that the bar never ends.
+            total = total.addingReportingOverflow(max(size ?? 0, bytes + (size == nil ? 1 : 0))).partialValue
+        }
+    }
+
+    private static func isBusy(_ state: DownloadState) -> Bool {
+        switch state {
+        case .downloading, .verifying, .waiting(.slot), .waiting(.retry): true
+        case .waiting, .paused, .failed, .completed, .cancelled: false
+        }
+    }
+}
