@@ -4,20 +4,22 @@ import FerryEngine
 import HTTPTypes
 
 extension DownloadManager {
-    /// A row in the form of the API's lists and events. With a `revision` taken before the row was read, includes
-    /// the properties of a library handle.
-    package func listed(_ row: CatalogueRow, revision: UInt64? = nil) -> ListedDownload {
+    /// A row in the form of the API's lists and events.
+    ///
+    /// - Parameters:
+    ///   - position: ``position`` from before the row was read.
+    ///   - hasHandle: Whether the properties of a library handle are included.
+    package func listed(_ row: CatalogueRow, asOf position: UInt64, hasHandle: Bool = false) -> ListedDownload {
         let request = row.request
-        var snapshot: DownloadSnapshot?
-        if let revision { snapshot = scheduler?.snapshot(of: row, revision: revision) }
+        let snapshot = hasHandle ? scheduler?.snapshot(of: row) : nil
         var listed = ListedDownload(
             status: snapshot?.status ?? status(of: row), session: row.session, url: request.sources.first?.text ?? "",
             addedAt: row.createdAt)
+        listed.asOf = position
         if let snapshot {
             let isStream = if case .stream = snapshot.request.destination { true } else { false }
             listed.handle = HandleBody(
-                revision: snapshot.revision, finished: snapshot.finished,
-                request: isStream ? nil : snapshot.request.withoutSecrets)
+                finished: snapshot.finished, request: isStream ? nil : snapshot.request.withoutSecrets)
         }
         listed.directory = row.directory
         listed.position = Int(clamping: row.key.position)
@@ -42,9 +44,11 @@ extension DownloadManager {
         await picture(of: row).map { ($0.written, $0.finalURL) }
     }
 
-    /// All details of a download, `revision` as in ``listed(_:revision:)``; leaves `speeds` empty.
-    package func detail(of row: CatalogueRow, revision: UInt64? = nil) async -> DownloadDetail {
-        var detail = DownloadDetail(listed(row, revision: revision))
+    /// All details of a download, with the parameters of ``listed(_:asOf:hasHandle:)``; leaves `speeds` empty.
+    package func detail(
+        of row: CatalogueRow, asOf position: UInt64, hasHandle: Bool = false
+    ) async -> DownloadDetail {
+        var detail = DownloadDetail(listed(row, asOf: position, hasHandle: hasHandle))
         let picture = await self.picture(of: row)
         detail.sources = row.request.sources.map(\.text)
         detail.headers = row.request.headers.map(\.name.rawName)

@@ -137,16 +137,11 @@ package struct DownloadSnapshot: Sendable {
     package var request: DownloadRequest
     /// The result of a completed download; otherwise `nil`.
     package var finished: FinishedDownload?
-    /// Larger than in every earlier snapshot of this process with other content.
-    package var revision: UInt64
 
-    package init(
-        status: DownloadStatus, request: DownloadRequest, finished: FinishedDownload?, revision: UInt64
-    ) {
+    package init(status: DownloadStatus, request: DownloadRequest, finished: FinishedDownload?) {
         self.status = status
         self.request = request
         self.finished = finished
-        self.revision = revision
     }
 }
 

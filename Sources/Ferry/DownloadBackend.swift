@@ -72,7 +72,8 @@ protocol DownloadBackend: AnyObject, Sendable {
     func resumeAll() async throws(DownloadError)
     func clear(_ filter: ClearFilter, deletingFiles: Bool) async throws(DownloadError)
     func storageReport() async throws(DownloadError) -> StorageReport
-    var listChanges: ListChanges { get }
+    /// What changes in the list and what happens to its downloads.
+    var log: UpdateLog { get }
 
     // MARK: Events
 
@@ -118,12 +119,4 @@ extension DownloadBackend {
         event.kind = .completed(live.located(told))
         return event
     }
-}
-
-/// A counter of download changes, over all managers of a process, from 1.
-enum Revision {
-    private static let last = Atomic<UInt64>(0)
-
-    /// A number larger than all before.
-    static func next() -> UInt64 { last.add(1, ordering: .relaxed).newValue }
 }

@@ -95,8 +95,14 @@ extension DownloadManager {
     /// The current status of a row's download.
     package func status(of row: CatalogueRow) -> DownloadStatus { scheduler?.status(of: row) ?? row.status }
 
-    /// A revision for rows that are read after this call; see ``DownloadSnapshot/revision``.
-    package static func nextRevision() -> UInt64 { Revision.next() }
+    /// The position of the list's log: a row that is read after this is as new as every update up to it.
+    package var position: UInt64 { backend.log.position }
+
+    /// The changes of the list, and the events of its downloads, in one order.
+    package var updates: ListUpdates { backend.log.updates() }
+
+    /// The ends that no app has acknowledged, with their numbers and sessions, in order.
+    package func unacknowledged() async -> [DownloadEvent] { await scheduler?.backlog?() ?? [] }
 
     /// As ``adopt(_:)``, for a session.
     package func adopt(_ path: String, for session: String) async throws(DownloadError) -> Download {

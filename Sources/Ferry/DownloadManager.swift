@@ -177,7 +177,7 @@ public final class DownloadManager: Sendable {
     }
 
     /// Changes of the list from now on; ends with ``shutdown()``. Does not retain the manager.
-    public var listChanges: ListChanges { backend.listChanges }
+    public var listChanges: ListChanges { backend.log.changes() }
 
     /// Pauses all downloads that have not ended, except those that write to a stream. Throws the first error after an
     /// attempt to pause each.

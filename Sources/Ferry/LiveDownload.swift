@@ -16,8 +16,8 @@ final class LiveDownload: Sendable {
         var lastObserver = 0
         /// Set at shutdown and when the download leaves the list; no change follows.
         var isClosed = false
-        /// The revision of the shown state; see ``DownloadSnapshot/revision``.
-        var revision: UInt64
+        /// The position of the daemon's log that the shown state is as new as; 0 for a download of this process.
+        var position: UInt64
         weak var handle: Download?
 
         /// The status with the driver's progress, while there is a driver.
@@ -41,12 +41,12 @@ final class LiveDownload: Sendable {
     /// Does not register the object; on deinit it removes its entry from `registry`.
     init(
         request: DownloadRequest, status: DownloadStatus, session: String = "", finished: FinishedDownload? = nil,
-        registry: LiveRegistry, revision: UInt64 = Revision.next()
+        registry: LiveRegistry, position: UInt64 = 0
     ) {
         id = status.id
         self.session = session
         self.registry = registry
-        state = Mutex(State(request: request, status: status, finished: finished, revision: revision))
+        state = Mutex(State(request: request, status: status, finished: finished, position: position))
     }
 
     deinit { registry.released(id, ObjectIdentifier(self)) }
@@ -80,25 +80,18 @@ final class LiveDownload: Sendable {
 
     func set(driver: DownloadDriver?) { state.withLock { $0.driver = driver } }
     func set(request: DownloadRequest) {
-        state.withLock { state in
-            state.request = request
-            state.revision = Revision.next()
-        }
+        state.withLock { $0.request = request }
     }
 
     func set(name: String, path: String?) {
         state.withLock { state in
-            state.revision = Revision.next()
             state.status.name = name
             if let path { state.status.path = path }
         }
     }
 
     func change(_ change: (inout DownloadRequest) -> Void) {
-        state.withLock { state in
-            change(&state.request)
-            state.revision = Revision.next()
-        }
+        state.withLock { change(&$0.request) }
     }
 
     /// Sets the name and path after a move; `nil` if no file exists yet.
@@ -106,7 +99,6 @@ final class LiveDownload: Sendable {
         state.withLock { state in
             state.status.name = name
             state.status.path = path
-            state.revision = Revision.next()
         }
     }
 
@@ -121,7 +113,6 @@ final class LiveDownload: Sendable {
             state.status.state = new
             state.status.pauseReason = nil
             state.status.waitError = error
-            state.revision = Revision.next()
             if isEnd { state.driver = nil }
             if let progress { state.status.progress = progress }
             if case .downloading = new {
@@ -157,7 +148,6 @@ final class LiveDownload: Sendable {
         state.withLock { state in
             state.status.progress.completedBytes = completedBytes
             state.status.progress.totalBytes = totalBytes ?? state.status.progress.totalBytes
-            state.revision = Revision.next()
         }
         publish()
         changes.notify()
@@ -171,7 +161,6 @@ final class LiveDownload: Sendable {
             state.status.state = .waiting(reason)
             state.status.pauseReason = nil
             state.status.waitError = nil
-            state.revision = Revision.next()
             return true
         }
         guard isChanged else { return false }
@@ -186,7 +175,6 @@ final class LiveDownload: Sendable {
             state.status.progress = DownloadProgress()
             state.status.path = nil
             state.finished = nil
-            state.revision = Revision.next()
         }
     }
 
@@ -252,9 +240,7 @@ extension LiveDownload {
     var snapshot: DownloadSnapshot {
         let (snapshot, driver) = state.withLock { state in
             (
-                DownloadSnapshot(
-                    status: state.status, request: state.request, finished: state.finished, revision: state.revision),
-                state.driver
+                DownloadSnapshot(status: state.status, request: state.request, finished: state.finished), state.driver
             )
         }
         guard let progress = driver?.progress() else { return snapshot }
@@ -263,19 +249,29 @@ extension LiveDownload {
         return live
     }
 
-    /// Applies a snapshot of another process. Returns false if a newer one is shown already.
-    @discardableResult
-    func show(_ new: DownloadSnapshot) -> Bool {
-        let isNewer = state.withLock { state in
-            guard new.revision > state.revision else { return false }
-            state.revision = new.revision
+    /// Applies a snapshot of another process.
+    func show(_ new: DownloadSnapshot) { _ = show(new, where: { _ in true }) }
+
+    /// Applies a snapshot of the daemon, which is as new as this position of its log. Returns false if the shown state
+    /// is as new already.
+    func show(_ new: DownloadSnapshot, asOf position: UInt64) -> Bool {
+        show(new) { state in
+            guard position > state.position else { return false }
+            state.position = position
+            return true
+        }
+    }
+
+    private func show(_ new: DownloadSnapshot, where isNewer: (inout State) -> Bool) -> Bool {
+        let isShown = state.withLock { state in
+            guard isNewer(&state) else { return false }
             // The local request holds the secrets, which snapshots omit.
             if state.request.withoutSecrets != new.request { state.request = new.request }
             state.status = new.status
             state.finished = new.finished
             return true
         }
-        guard isNewer else { return false }
+        guard isShown else { return false }
         publish()
         changes.notify()
         return true
@@ -294,8 +290,11 @@ extension LiveDownload {
         return isMoving
     }
 
-    /// Accepts any next snapshot as newer, since the other process has restarted.
-    func forgetRevision() { state.withLock { $0.revision = 0 } }
+    /// Whether the shown state is newer than this position of the daemon's log.
+    func isNewer(than position: UInt64) -> Bool { state.withLock { $0.position > position } }
+
+    /// Accepts any next snapshot of the daemon as newer, since its log has begun anew.
+    func forgetPosition() { state.withLock { $0.position = 0 } }
 }
 
 extension LiveDownload {

@@ -11,9 +11,10 @@
 /// absent member is an unknown value. A request with an unknown member is refused; responses may get new members, so
 /// clients ignore unknown ones.
 package enum FerryAPI {
-    /// The API version; clients of an incompatible one receive 426.
-    package static let version = 1
-    /// The oldest API version that this daemon supports.
+    /// The API version; clients of an incompatible one receive 426. Since 2, an event follows the state that it led to, and
+    /// what is told of a download has a position in the log of updates.
+    package static let version = 2
+    /// The oldest API version that this daemon supports, except of an app that shows handles.
     package static let minimumVersion = 1
     /// The common prefix of all paths.
     package static let root = "/api/v1"

@@ -34,7 +34,7 @@ enum ShapeSamples {
 
     static var handle: HandleBody {
         HandleBody(
-            revision: 3, finished: FinishedDownload(path: "/d/n", totalBytes: 9, proof: .strong),
+            finished: FinishedDownload(path: "/d/n", totalBytes: 9, proof: .strong),
             request: new.withoutSecrets)
     }
 
@@ -230,7 +230,7 @@ enum ShapeSamples {
             ("DownloadError", DownloadError(.disk, "m")),
             ("DownloadProgress", progress), ("DownloadProgress", DownloadProgress()),
             ("Bottleneck", bottleneck), ("Bottleneck", Bottleneck(.latency)),
-            ("DownloadPage", DownloadPage(items: [], total: 0, asOf: "b-1")),
+            ("DownloadPage", DownloadPage(items: [], total: 0, asOf: 7)),
             ("DownloadItems", DownloadItems([])), ("DownloadDetail", detail), ("Segment", detail.segments[0]),
             ("Response", detail.response), ("Response", DownloadDetail.Response()),
             ("ActionCount", ActionCount(1)), ("ActionCount", count),

@@ -237,7 +237,8 @@ struct ShapeTests {
     @Test("StreamEvent: every event is read back as it was sent, and an unknown name gives nil")
     func stream() throws {
         let events: [StreamEvent] = [
-            .state(ShapeSamples.download()), .removed(["a"]), .order, .happened(ShapeSamples.event(.paused)),
+            .state(ShapeSamples.download()), .removed(["a"], asOf: 3), .order(asOf: 4),
+            .happened(ShapeSamples.event(.paused)),
             .settings(ShapeSamples.settings), .network(ShapeSamples.network),
             .set(ShapeSamples.fileSet), .ended(ShapeSamples.event(.cancelled)), .upToDate,
             .progress([.init(id: "a", progress: DownloadProgress(completedBytes: 3))]),

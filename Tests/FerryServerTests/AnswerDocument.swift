@@ -51,9 +51,14 @@ struct AnswerDocument: Sendable {
             guard case .list(let downloads)? = data["downloads"] else { return ["progress: of no downloads"] }
             return downloads.flatMap { faults(of: $0, as: "StreamProgress") }
         case .removed:
-            guard case .list? = data["ids"] else { return ["removed: no identifiers"] }
+            guard case .list? = data["ids"], case .whole? = data["asOf"] else {
+                return ["removed: no identifiers, or no position"]
+            }
             return []
-        case .order, .upToDate: return []
+        case .order:
+            guard case .whole? = data["asOf"] else { return ["order: no position"] }
+            return []
+        case .upToDate: return []
         case nil: return ["\(event.name): an event that nobody knows"]
         }
     }

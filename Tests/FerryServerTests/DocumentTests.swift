@@ -306,7 +306,7 @@ struct DocumentTests {
         }
         for name in StreamEvent.Name.allCases {
             let event = ServerSentEvent(name: name.rawValue, data: "[]")
-            let isEmpty = name == .order || name == .upToDate
+            let isEmpty = name == .upToDate
             #expect(document.faults(of: event).isEmpty == isEmpty, "\(name)")
         }
     }

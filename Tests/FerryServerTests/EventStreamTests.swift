@@ -1,4 +1,3 @@
-import Ferry
 import FerryAPI
 import FerryCore
 import FerryTesting
@@ -6,6 +5,7 @@ import Foundation
 import Logging
 import Testing
 
+@testable import Ferry
 @testable import FerryServer
 
 @Suite("Event stream", .timeLimit(.minutes(30)))
@@ -30,7 +30,7 @@ struct EventStreamTests {
                 }
                 #expect(told.status.state == .paused)
                 _ = try await rig.ask(.remove, id: first.id.rawValue)
-                let removed: [String] = try await events.next { if case .removed(let ids) = $0 { ids } else { nil } }
+                let removed: [String] = try await events.next { if case .removed(let ids, _) = $0 { ids } else { nil } }
                 #expect(removed == [first.id.rawValue])
                 _ = try await rig.ask(.move, id: second.id.rawValue, body: ListPlacement.index(0))
             }
@@ -84,35 +84,62 @@ struct EventStreamTests {
         }
     }
 
-    @Test("Event stream: a page of the list has what the stream told up to its event, however they fall together")
-    func asOf() async throws {
+    @Test("Event stream: of rows in pages and events the one with the later position is newer")
+    func positions() async throws {
         try await DaemonRig.run { rig in
             try await rig.follow { events in
                 _ = try await events.catchUp()
                 let added = try await rig.add(new(rig, "/file/1k") { $0.startsPaused = true })
-                // The states of the stream by number, and what pages say of the moment.
-                var told: [Int64: DownloadState.Kind] = [:]
-                var pages: [(asOf: Int64, kind: DownloadState.Kind)] = []
+                // What was told, in the order in which it came here.
+                var rows: [(asOf: UInt64, kind: DownloadState.Kind)] = []
+                func note(_ download: ListedDownload) throws {
+                    rows.append((try #require(download.asOf), download.status.state.kind))
+                }
                 func read() async throws {
                     let page = try await rig.ask(.list).shape(DownloadPage.self)
-                    let asOf = try #require(page.asOf.flatMap { EventID($0) })
-                    #expect(asOf.boot == rig.daemon.broadcaster.boot)
-                    pages.append((asOf.number, try #require(page.items.first).status.state.kind))
+                    let item = try #require(page.items.first)
+                    #expect(item.asOf == page.asOf)
+                    try note(item)
                 }
                 try await read()
                 _ = try await rig.ask(.resume, id: added.id.rawValue)
-                while told.values.contains(.completed) == false, let sent = try await events.next() {
-                    if case .state(let download) = try StreamEvent(sent), let id = sent.id.flatMap({ EventID($0) }) {
-                        told[id.number] = download.status.state.kind
-                        try await read()
+                while rows.last?.kind != .completed, let sent = try await events.next() {
+                    guard case .state(let download) = try StreamEvent(sent) else { continue }
+                    try note(download)
+                    try await read()
+                }
+                // Sorted by position, a row that is completed is followed by none that is not.
+                let kinds = rows.sorted { $0.asOf < $1.asOf }.map(\.kind)
+                #expect(kinds.drop { $0 != .completed }.allSatisfy { $0 == .completed }, "\(rows)")
+            }
+        }
+    }
+
+    @Test("Event stream: what happened to a download follows the state that it led to")
+    func orderOfEvents() async throws {
+        try await DaemonRig.run { rig in
+            try await rig.follow { events in
+                _ = try await events.catchUp()
+                var open: Set<DownloadID> = []
+                for index in 0..<40 {
+                    let path = index % 4 == 0 ? "/nothing" : "/file/1k"
+                    open.insert(try await rig.add(new(rig, path) { $0.onDuplicate = .addAnother }).id)
+                }
+                var kinds: [DownloadID: DownloadState.Kind] = [:]
+                while !open.isEmpty, let sent = try await events.next() {
+                    switch try StreamEvent(sent) {
+                    case .state(let download): kinds[download.id] = download.status.state.kind
+                    case .happened(let body):
+                        switch body.event.kind {
+                        case .completed: #expect(kinds[body.event.id] == .completed)
+                        case .failed: #expect(kinds[body.event.id] == .failed)
+                        default: continue
+                        }
+                        open.remove(body.event.id)
+                    default: break
                     }
                 }
-                for page in pages {
-                    let known = told.filter { $0.key <= page.asOf }.max { $0.key < $1.key }?.value
-                    let later = told.filter { $0.key > page.asOf }.map(\.value)
-                    #expect(known == nil || page.kind == known || later.contains(page.kind), "\(page), \(told)")
-                }
-                #expect(pages.last?.kind == .completed)
+                #expect(open.isEmpty)
             }
         }
     }
@@ -185,7 +212,7 @@ struct EventStreamTests {
                 var heard: [String] = []
                 while heard.last != "order", let sent = try await events.next() {
                     switch try StreamEvent(sent) {
-                    case .removed(let ids): heard += ids
+                    case .removed(let ids, _): heard += ids
                     case .order: heard.append("order")
                     default: break
                     }
@@ -198,7 +225,8 @@ struct EventStreamTests {
     @Test("EventRelay: an event without a session of a download that is not listed is passed on to nobody")
     func unowned() async throws {
         try await DaemonRig.run { rig in
-            let (events, given) = AsyncStream.makeStream(of: DownloadEvent.self)
+            let log = UpdateLog()
+            let updates = log.updates()
             let (heard, hears) = AsyncStream.makeStream(of: (DownloadID, String).self)
             let listed = try await rig.add(new(rig, "/file/1k") { $0.startsPaused = true }, session: "b")
             let relay = EventRelay(
@@ -206,14 +234,12 @@ struct EventStreamTests {
                 updates: AsyncEvent(), logger: Logger(label: "ferry") { _ in SwiftLogNoOpLogHandler() }
             ) { event, session, _ in hears.yield((event.id, session)) }
             for id in [DownloadID(rawValue: "gone"), listed.id] {
-                given.yield(DownloadEvent(id: id, date: Date(), kind: .paused))
+                log.append(DownloadEvent(id: id, date: Date(), kind: .paused))
             }
             // owner: cancelled and awaited below.
             let task = Task {
                 await relay.run(
-                    EventRelay.Feeds(
-                        list: rig.daemon.manager.listChanges, events: events, network: AsyncStream { $0.finish() },
-                        lastPending: 0))
+                    EventRelay.Feeds(updates: updates, earlier: [], network: AsyncStream { $0.finish() }))
             }
             let first = await heard.first { _ in true }
             #expect(first?.0 == listed.id && first?.1 == "b")

@@ -201,19 +201,17 @@ extension Scheduler {
     func refreshHandles(_ entries: [IndexEntry], in store: any DownloadStore) async {
         let lives = registry.all
         guard !lives.isEmpty else { return }
-        let revision = Revision.next()
         guard let rows = try? await store.rows(lives.map(\.id)) else { return }
         let known = Dictionary(rows.map { ($0.id, $0) }) { first, _ in first }
         for live in lives {
             guard let row = known[live.id] else {
                 registry.remove(live.id)
                 live.close()
-                list.tell { ListChange(removed: [live.id: live.session]) }
+                log.append(ListChange(removed: [live.id: live.session]))
                 continue
             }
             live.show(
-                DownloadSnapshot(
-                    status: row.status, request: row.request(with: nil), finished: row.finished, revision: revision))
+                DownloadSnapshot(status: row.status, request: row.request(with: nil), finished: row.finished))
         }
     }
 }

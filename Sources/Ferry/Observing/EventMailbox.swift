@@ -125,6 +125,9 @@ struct WaitingEvents: Sendable {
 }
 
 extension EventMailbox.Item {
+    /// The event; `nil` for a marker or progress.
+    var event: DownloadEvent? { if case .event(let event) = self { event } else { nil } }
+
     /// True for events that are no ends. Progress items are one per download, and the marker is one.
     fileprivate var mayBeLeftOut: Bool {
         if case .event(let event) = self { !event.kind.isEnd } else { false }

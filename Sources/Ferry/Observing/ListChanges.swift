@@ -12,33 +12,50 @@ public struct ListChanges: AsyncSequence, Sendable {
         let mailbox: ListMailbox
 
         /// The next change; `nil` once the manager is shut down or the task is cancelled.
-        public mutating func next() async -> ListChange? { await mailbox.next() }
+        public mutating func next() async -> ListChange? { await mailbox.next()?.change }
     }
 }
 
-/// The merged changes that one listener has not received yet.
+/// The merged updates that one listener has not received yet.
 final class ListMailbox: Sendable {
-    private let change = Mutex((pending: ListChange(), isClosed: false))
+    private struct State {
+        var change = ListChange()
+        var events = WaitingEvents()
+        var position: UInt64 = 0
+        var isClosed = false
+
+        mutating func take() -> ListUpdates.Element? {
+            if change.isEmpty, events.isEmpty { return nil }
+            defer { change = ListChange() }
+            return ListUpdates.Element(change: change, events: events.take().compactMap(\.event), position: position)
+        }
+    }
+    /// Whether the listener receives events too.
+    let hasEvents: Bool
+    private let state = Mutex(State())
     private let updates = AsyncEvent()
 
-    func put(_ later: ListChange) {
-        change.withLock { $0.pending.merge(later) }
+    init(hasEvents: Bool) { self.hasEvents = hasEvents }
+
+    func put(_ change: ListChange, _ events: [DownloadEvent], position: UInt64) {
+        state.withLock { state in
+            state.position = position
+            state.change.merge(change)
+            if hasEvents { for event in events { state.events.append(.event(event)) } }
+        }
         updates.notify()
     }
 
     func close() {
-        change.withLock { $0.isClosed = true }
+        state.withLock { $0.isClosed = true }
         updates.notify()
     }
 
-    func next() async -> ListChange? {
+    func next() async -> ListUpdates.Element? {
         while !Task.isCancelled {
             let seen = updates.count
-            let (found, isClosed) = change.withLock { state in
-                defer { state.pending = ListChange() }
-                return (state.pending, state.isClosed)
-            }
-            if !found.isEmpty { return found }
+            let (found, isClosed) = state.withLock { ($0.take(), $0.isClosed) }
+            if let found { return found }
             if isClosed { return nil }
             await updates.wait(after: seen)
         }
@@ -46,27 +63,38 @@ final class ListMailbox: Sendable {
     }
 }
 
-/// The listeners of the list.
+/// The listeners of the list, and the numbers of what they are told.
 final class ListHub: Sendable {
     private struct WeakMailbox { weak var mailbox: ListMailbox? }
     private let state = Mutex((mailboxes: [WeakMailbox](), isClosed: false))
+    private let last = Atomic<UInt64>(1)
 
-    func changes() -> ListChanges {
-        let mailbox = ListMailbox()
+    /// The number of the newest update, from 1 for none.
+    var position: UInt64 { last.load(ordering: .acquiring) }
+
+    func mailbox(hasEvents: Bool) -> ListMailbox {
+        let mailbox = ListMailbox(hasEvents: hasEvents)
         let isClosed = state.withLock { state in
             state.mailboxes.removeAll { $0.mailbox == nil }
             if !state.isClosed { state.mailboxes.append(WeakMailbox(mailbox: mailbox)) }
             return state.isClosed
         }
         if isClosed { mailbox.close() }
-        return ListChanges(mailbox: mailbox)
+        return mailbox
     }
 
-    func tell(_ make: () -> ListChange) {
-        let mailboxes = state.withLock { $0.mailboxes.compactMap(\.mailbox) }
-        guard !mailboxes.isEmpty else { return }
-        let change = make()
-        for mailbox in mailboxes { mailbox.put(change) }
+    /// Whether a listener receives events.
+    var isFollowed: Bool { state.withLock { $0.mailboxes.contains { $0.mailbox?.hasEvents == true } } }
+
+    /// Tells all listeners of the next update; under the lock, so that they have the same order.
+    func tell(_ make: () -> ListChange, _ events: [DownloadEvent]) {
+        state.withLock { state in
+            let position = last.add(1, ordering: .acquiringAndReleasing).newValue
+            let mailboxes = state.mailboxes.compactMap(\.mailbox)
+            guard !mailboxes.isEmpty else { return }
+            let change = make()
+            for mailbox in mailboxes { mailbox.put(change, events, position: position) }
+        }
     }
 
     func close() {

@@ -28,7 +28,6 @@ extension Scheduler {
             takeBackLeases(of: live.id)
             live.set(state: .paused)
             send(.paused, of: live.id)
-            told(live.id)
         }
     }
 
@@ -97,7 +96,7 @@ extension Scheduler {
                 live.id, key: key, rule: request.network, host: state.host(of: request), origin: request.site,
                 session: live.session, as: place)
         }
-        list.tell { ListChange(changed: [live.id], moved: [live.id]) }
+        log.append(ListChange(changed: [live.id], moved: [live.id]))
         startHeartbeat()
         reschedule()
         showStandings(of: [live])
@@ -122,7 +121,6 @@ extension Scheduler {
             live.forgetProgress()
             throw error
         }
-        told(live.id)
     }
 
     /// Stores and reports that a download without parts is cancelled. Throws, and changes nothing, if the list refuses.
@@ -217,7 +215,7 @@ extension Scheduler {
             state.queue.take(.remove, of: id)
             registry.remove(id)
         }
-        list.tell { ListChange(removed: [id: live.session]) }
+        log.append(ListChange(removed: [id: live.session]))
     }
 
     /// Deletes the published file if it is unchanged. A file that existed before the download is the user's.

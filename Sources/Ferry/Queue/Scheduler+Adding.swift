@@ -149,10 +149,15 @@ extension Scheduler {
                 return live(for: row.id, &state) { object(of: row, secrets[row.id]) }
             }
         }
-        if hub.isHeard {
-            for row in rows { send(.added(url: row.request.sources.first?.redacted ?? ""), of: row.id) }
-        }
-        list.tell { ListChange(added: Set(rows.map(\.id))) }
+        let date = clock.date()
+        let events =
+            log.isHeard
+            ? rows.map { row in
+                event(
+                    .added(url: row.request.sources.first?.redacted ?? ""), of: row.id, date: date, number: nil,
+                    session: row.session)
+            } : []
+        log.append(ListChange(added: Set(rows.map(\.id))), events)
         return all
     }
 

@@ -34,16 +34,16 @@ extension Scheduler {
                 .update(entry.id, [entry.kind == .failed ? .attempts(0, retryAt: nil) : .state(.paused)])
             })
         park(entries)
-        if hub.isHeard { for entry in entries where entry.kind != .failed { send(.paused, of: entry) } }
-        list.tell { ListChange(changed: Set(entries.map(\.id))) }
+        let events = log.isHeard ? entries.filter { $0.kind != .failed }.map { event(.paused, of: $0) } : []
+        log.append(ListChange(changed: Set(entries.map(\.id))), events)
     }
 
     private func park(_ entries: [IndexEntry]) {
         state.withLock { state in for entry in entries { state.queue.take(.rest(.parked), of: entry.id) } }
     }
 
-    private func send(_ kind: DownloadEvent.Kind, of entry: IndexEntry, number: Int64? = nil) {
-        hub.send(event(kind, of: entry.id, date: clock.date(), number: number, session: entry.session))
+    private func event(_ kind: DownloadEvent.Kind, of entry: IndexEntry, number: Int64? = nil) -> DownloadEvent {
+        event(kind, of: entry.id, date: clock.date(), number: number, session: entry.session)
     }
 
     /// Queues downloads behind the others of their priority, in this order.
@@ -62,7 +62,7 @@ extension Scheduler {
         }
         try await store.commit(changes)
         state.withLock { state in for (entry, rest) in joining { state.enter(entry, as: rest) } }
-        list.tell { ListChange(changed: Set(entries.map(\.id)), moved: Set(entries.map(\.id))) }
+        log.append(ListChange(changed: Set(entries.map(\.id)), moved: Set(entries.map(\.id))))
         startHeartbeat()
     }
 
@@ -98,8 +98,9 @@ extension Scheduler {
         let numbers = Dictionary(events.map { ($0.event.id, $0.number) }) { first, _ in first }
         if isKept { await vault.remove((entries + thenRemove).map(\.id)) }
         park(entries)
-        for entry in entries { send(.cancelled, of: entry, number: numbers[entry.id]) }
-        if thenRemove.isEmpty { list.tell { ListChange(changed: Set(entries.map(\.id))) } }
+        log.append(
+            ListChange(changed: Set(entries.map(\.id))),
+            entries.map { event(.cancelled, of: $0, number: numbers[$0.id]) })
     }
 
     /// Cancels downloads that have not ended, and removes all from the list.
@@ -108,7 +109,7 @@ extension Scheduler {
         try await discardParts(of: entries, in: store)
         try await end(entries.filter { !$0.kind.isFinal }, in: store, thenRemove: entries)
         state.withLock { state in for entry in entries { state.queue.take(.remove, of: entry.id) } }
-        list.tell { ListChange(removed: Dictionary(entries.map { ($0.id, $0.session) }) { first, _ in first }) }
+        log.append(ListChange(removed: Dictionary(entries.map { ($0.id, $0.session) }) { first, _ in first }))
     }
 
     /// Deletes published files that are unchanged. Returns the errors.
@@ -169,7 +170,7 @@ extension Scheduler {
             }
         }
         result.changed.formUnion(changed.map(\.entry.id))
-        list.tell { ListChange(changed: Set(changed.map(\.entry.id)), moved: moved) }
+        log.append(ListChange(changed: Set(changed.map(\.entry.id)), moved: moved))
         return left
     }
 }

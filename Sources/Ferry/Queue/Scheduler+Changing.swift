@@ -93,7 +93,7 @@ extension Scheduler {
             return key
         }
         try await store?.commit([.keys([StoreChange.KeyChange(live.id, key)])])
-        list.tell { ListChange(moved: [live.id]) }
+        log.append(ListChange(moved: [live.id]))
         try await tag(live)
         // A run that began after the request was written shows the old priority.
         live.change { $0.priority = priority }
@@ -168,7 +168,7 @@ extension Scheduler {
         guard !changes.isEmpty else { return result }
         state.withLock { state in for change in changes { state.queue.set(key: change.key, of: change.id) } }
         try await store.commit([.keys(changes.map { StoreChange.KeyChange($0.id, $0.key) })])
-        list.tell { ListChange(moved: Set(changes.map(\.id))) }
+        log.append(ListChange(moved: Set(changes.map(\.id))))
         for live in moved.compactMap({ known($0.id) }) { try await tag(live) }
         reschedule()
         return result

@@ -107,13 +107,13 @@ extension Scheduler {
     // MARK: Events
 
     /// All events, beginning with unacknowledged ends of earlier runs.
-    var events: AsyncStream<DownloadEvent> { stream(hub.listen(backlog: backlog)) }
+    var events: AsyncStream<DownloadEvent> { stream(log.listen(backlog: backlog)) }
 
     /// As ``events``, with a marker after the last unacknowledged end of earlier runs.
-    func listen() -> EventHub.Place { hub.listen(backlog: backlog ?? { [] }) }
+    func listen() -> EventHub.Place { log.listen(backlog: backlog ?? { [] }) }
 
     /// Reads unacknowledged ends once the list is open; `nil` if events are not kept.
-    private var backlog: (@Sendable () async -> [DownloadEvent]?)? {
+    var backlog: (@Sendable () async -> [DownloadEvent]?)? {
         guard configuration.storage.isKept else { return nil }
         return { [weak self] in
             guard let store = await self?.whenOpen() else { return nil }
@@ -184,11 +184,10 @@ extension Scheduler {
         return status
     }
 
-    /// The snapshot that a handle of this row would show; `revision` was taken before the row was read.
-    func snapshot(of row: CatalogueRow, revision: UInt64) -> DownloadSnapshot {
+    /// The snapshot that a handle of this row would show.
+    func snapshot(of row: CatalogueRow) -> DownloadSnapshot {
         if let live = known(row.id) { return live.snapshot }
-        return DownloadSnapshot(
-            status: status(of: row), request: row.request(with: nil), finished: row.finished, revision: revision)
+        return DownloadSnapshot(status: status(of: row), request: row.request(with: nil), finished: row.finished)
     }
 
     /// The running downloads with their sessions.
@@ -258,8 +257,6 @@ extension Scheduler: DownloadBackend {
     func clear(_ filter: ClearFilter, deletingFiles: Bool) async throws(DownloadError) {
         try await clear(filter, deletingFiles: deletingFiles, session: nil)
     }
-
-    var listChanges: ListChanges { list.changes() }
 
     func history(of id: DownloadID) async throws(DownloadError) -> [DownloadEvent] {
         try await opened().history(of: id)

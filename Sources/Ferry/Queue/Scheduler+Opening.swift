@@ -75,7 +75,7 @@ extension Scheduler {
                 return (state.replaceQueue(places), state.handover.acknowledged)
             }
             if !acknowledged.isEmpty { store.submit(acknowledged.map { .acknowledge($0) }) }
-            if !change.added.isEmpty || !change.removed.isEmpty { list.tell { change } }
+            if !change.added.isEmpty || !change.removed.isEmpty { log.append(change) }
         } catch {
             await store.close()
             throw error
@@ -207,9 +207,8 @@ extension Scheduler {
         for live in live { live.close() }
         await engine.shutdown()
         await store?.close()
-        list.close()
         networkHub.close()
-        hub.close()
+        log.close()
         updates.notify()
     }
 

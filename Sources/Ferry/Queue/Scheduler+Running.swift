@@ -343,7 +343,7 @@ extension Scheduler {
     /// Stores and sends an event that is no end.
     func happened(_ told: LocalizedEvent, to id: DownloadID) {
         keptStore?.submit([.record(DownloadEvent(id: id, date: clock.date(), told))])
-        hub.send(
+        log.append(
             event(
                 told.kind, of: id, date: clock.date(), number: nil, session: known(id)?.session, reason: told.reason))
     }

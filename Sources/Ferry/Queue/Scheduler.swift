@@ -63,8 +63,7 @@ final class Scheduler: Sendable {
     let engine: EngineProvider
     let monitor: any NetworkMonitor
     let metrics: ManagerMetrics
-    let hub: EventHub
-    let list = ListHub()
+    let log: UpdateLog
     let registry = LiveRegistry()
     let networkHub = NetworkHub()
     /// Serializes additions, moves and bulk changes; `openLock` serializes opening and closing. The holder waits for
@@ -91,7 +90,7 @@ final class Scheduler: Sendable {
         let factory = configuration.metrics ?? MetricsSystem.factory
         configuration.metrics = factory
         metrics = ManagerMetrics(factory)
-        hub = EventHub(metrics)
+        log = UpdateLog(metrics)
         let isKept = configuration.storage.isKept
         state = Mutex(
             State(
@@ -168,7 +167,7 @@ final class Scheduler: Sendable {
         }
         for (run, stop) in stops { run.stop(stop) }
         if !woken.isEmpty {
-            list.tell { ListChange(changed: Set(woken)) }
+            log.append(ListChange(changed: Set(woken)))
             showStandings(of: woken.compactMap { known($0) })
         }
         for (id, reason) in barred { happened(.waiting(.network, message: reason), to: id) }
@@ -227,7 +226,7 @@ final class Scheduler: Sendable {
     // MARK: Reporting
 
     func send(_ kind: DownloadEvent.Kind, of id: DownloadID, number: Int64? = nil) {
-        hub.send(event(kind, of: id, date: clock.date(), number: number))
+        log.append(event(kind, of: id, date: clock.date(), number: number))
     }
 
     func event(_ kind: DownloadEvent.Kind, of id: DownloadID, date: Date, number: Int64?) -> DownloadEvent {
@@ -252,7 +251,7 @@ final class Scheduler: Sendable {
         store?.submit([.acknowledge(number)])
     }
 
-    func told(_ id: DownloadID) { list.tell { ListChange(changed: [id]) } }
+    func told(_ id: DownloadID) { log.append(ListChange(changed: [id])) }
 
     // MARK: The disk
 

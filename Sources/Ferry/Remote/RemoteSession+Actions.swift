@@ -30,7 +30,7 @@ extension RemoteSession {
         do throws(DownloadError) {
             let answer = try await ask(
                 DaemonCall(route, id: live.id.rawValue), as: ListedDownload.self, wasRepeated: &wasRepeated)
-            if let snapshot = DownloadSnapshot(answer) { show(snapshot, on: live) }
+            show(answer, on: live)
         } catch {
             guard wasRepeated, mayRepeat, error.code == .wrongState else { throw error }
         }
@@ -95,7 +95,7 @@ extension RemoteSession {
 
     private func amend(_ live: LiveDownload, _ change: RequestChange) async throws(DownloadError) {
         let said = try await ask(.change, id: live.id.rawValue, change, as: ListedDownload.self)
-        if let snapshot = DownloadSnapshot(said) { show(snapshot, on: live) }
+        show(said, on: live)
     }
 
     func move(_ live: LiveDownload, to place: ListPlacement) async throws(DownloadError) {
@@ -116,7 +116,7 @@ extension RemoteSession {
         // A repeated call finds the files at their new path already.
         let answer = try await ask(
             .relocate, id: live.id.rawValue, RelocateBody(directory: directory), as: ListedDownload.self)
-        if let snapshot = DownloadSnapshot(answer) { show(snapshot, on: live) }
+        show(answer, on: live)
     }
 
     private func checkMayAct(on live: LiveDownload) throws(DownloadError) {

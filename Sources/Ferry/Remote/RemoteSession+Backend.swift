@@ -59,8 +59,6 @@ extension RemoteSession: DownloadBackend {
 
     // MARK: Following
 
-    var listChanges: ListChanges { list.changes() }
-
     func history(of id: DownloadID) async throws(DownloadError) -> [DownloadEvent] {
         do throws(DownloadError) {
             return try await ask(DaemonCall(.history, id: id.rawValue), as: EventItems.self).items.map(\.event)
@@ -118,9 +116,8 @@ extension RemoteSession: DownloadBackend {
         await keeper?.value
         if wasJoined { await deliver() }
         for live in live { live.close() }
-        list.close()
         networkHub.close()
-        hub.close()
+        log.close()
     }
 
     /// Refuses new downloads and returns once none of the session's is running or queued.

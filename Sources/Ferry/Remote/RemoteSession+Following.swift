@@ -32,9 +32,9 @@ extension RemoteSession {
         switch event {
         case .state(let said): stands(said)
         case .progress(let batch): for one in batch { moved(one) }
-        case .removed(let ids): removed(ids.map { DownloadID(rawValue: $0) })
-        case .order: list.tell { ListChange(isReordered: true) }
-        case .happened(let body), .ended(let body): try await happened(body.event)
+        case .removed(let ids, let position): removed(ids.map { DownloadID(rawValue: $0) }, asOf: position)
+        case .order: log.append(ListChange(isReordered: true))
+        case .happened(let body), .ended(let body): happened(body.event)
         case .network(let status): set(network: status)
         case .settings, .set: break
         case .upToDate:
@@ -44,24 +44,27 @@ extension RemoteSession {
             set(network: snapshot.network)
             // Calls of a joined session may have been answered before events that were lost; the first snapshot
             // precedes all calls.
-            if state.withLock({ $0.stream.isUpToDate }) { readers.noteAll() }
+            state.withLock { if $0.stream.isUpToDate { $0.passing.lost(before: snapshot.asOf) } }
             try await lookAround()
-            list.tell { ListChange(isReordered: true) }
+            log.append(ListChange(isReordered: true))
         }
     }
 
     private func stands(_ said: ListedDownload) {
         guard said.session == place.identifier else { return }
-        // Responses to earlier calls are outdated. Noted before the object is searched; see ``current(_:_:since:)``.
-        readers.note(said.id)
         switch said.status.state {
         // The daemon reports progress of running downloads, with or without handles.
-        case .downloading, .verifying: _ = live(for: said)
+        case .downloading, .verifying: _ = try? live(for: said)
         case .waiting, .paused, .failed, .completed, .cancelled:
-            if known(said.id) != nil { _ = live(for: said) }
-            state.withLock { $0.running.halted(said.id) }
+            let live = state.withLock { state in
+                state.running.halted(said.id)
+                // For the answer of a call that has no object yet.
+                state.passing.note(said)
+                return registry[said.id]
+            }
+            if let live { show(said, on: live) }
         }
-        list.tell { ListChange(changed: [said.id]) }
+        log.append(ListChange(changed: [said.id]))
         updates.notify()
     }
 
@@ -74,23 +77,24 @@ extension RemoteSession {
         dispatcher?.report(one.progress, of: id)
     }
 
-    func removed(_ ids: [DownloadID]) {
-        // Noted before the objects are searched; see ``current(_:_:since:)``.
-        for id in ids { readers.note(id) }
-        let gone = state.withLock { state in
-            ids.compactMap { id in
+    /// Closes downloads that have left the list, by this position of the daemon's log; `nil` for now.
+    func removed(_ ids: [DownloadID], asOf position: UInt64? = nil) {
+        let gone: [LiveDownload] = state.withLock { state in
+            if let position { state.passing.note(removed: ids, asOf: position) }
+            return ids.compactMap { id in
+                // Listed again since.
+                if let position, registry[id]?.isNewer(than: position) == true { return nil }
                 state.running.remove(id)
                 return registry.remove(id)
             }
         }
         for live in gone { live.close() }
-        list.tell { ListChange(removed: Set(ids)) }
+        log.append(ListChange(removed: Set(ids)))
         updates.notify()
     }
 
-    private func happened(_ said: DownloadEvent) async throws(DaemonFailure) {
-        // Update the object before delivering an end: the event may precede the state.
-        if let live = known(said.id), !said.kind.fits(live.current) { try await look(at: live) }
+    /// Tells the app of an event; the state that it led to has come before it.
+    private func happened(_ said: DownloadEvent) {
         let event = DownloadEvent(
             id: said.id, date: said.date, kind: said.kind, number: said.number, reason: said.reason,
             onAcknowledge: { [weak self] number in self?.handled(number) })
@@ -104,9 +108,9 @@ extension RemoteSession {
             // Until the backlog is complete, each listener reads it itself.
             return said.number == nil || state.stream.isUpToDate
         }
-        if isTold { hub.send(event) }
+        let change = if case .added = said.kind { ListChange(added: [said.id]) } else { ListChange() }
+        log.append(change, isTold ? [event] : [])
         updates.notify()
-        if case .added = said.kind { list.tell { ListChange(added: [said.id]) } }
     }
 
     func set(network: NetworkStatus) {
@@ -118,7 +122,7 @@ extension RemoteSession {
 
     var events: AsyncStream<DownloadEvent> { stream(listen()) }
 
-    func listen() -> EventHub.Place { hub.listen { [weak self] in await self?.backlog() } }
+    func listen() -> EventHub.Place { log.listen { [weak self] in await self?.backlog() } }
 
     /// The unacknowledged ends, once the daemon has sent all of them; `nil` if the session is closed before.
     private func backlog() async -> [DownloadEvent]? {
@@ -164,19 +168,6 @@ extension RemoteSession {
                 }
                 return
             }
-        }
-    }
-}
-
-extension DownloadEvent.Kind {
-    /// Whether a download may be in this state after the event: an end is reflected in the state.
-    fileprivate func fits(_ state: DownloadState) -> Bool {
-        switch (self, state) {
-        case (.completed, .downloading), (.completed, .verifying), (.completed, .waiting): false
-        case (.failed, .downloading), (.failed, .verifying), (.failed, .waiting): false
-        case (.cancelled, .downloading), (.cancelled, .verifying), (.cancelled, .waiting), (.cancelled, .paused): false
-        case (.paused, .downloading), (.paused, .verifying), (.paused, .waiting): false
-        default: true
         }
     }
 }

@@ -49,8 +49,8 @@ extension RemoteSession: EventFollower {
         return try state.withLock { (state) throws(DownloadError) in
             guard state.phase != .closed else { throw Self.wasShutDown }
             if state.stream.boot != greeting.boot {
-                // A new daemon instance restarts its revisions, so accept any.
-                for live in registry.all { live.forgetRevision() }
+                // The log of a new daemon instance begins anew, so accept any position.
+                for live in registry.all { live.forgetPosition() }
             }
             state.directory = session.directory
             state.stream.joined(greeting.boot)
@@ -66,7 +66,7 @@ extension RemoteSession: EventFollower {
         state.withLock { $0.running = RunningDownloads() }
         let running = try await link.send(.list([("state", "downloading,verifying")]), as: DownloadPage.self)
         for said in running.items {
-            guard let live = live(for: said)?.live else { continue }
+            guard let live = try? live(for: said).live else { continue }
             // The name is set with the server's first response, so the start has been reported.
             let hasBegun = live.status.path != nil
             state.withLock { if hasBegun, $0.running.contains(live.id) { $0.running.began(live.id) } }
@@ -88,7 +88,7 @@ extension RemoteSession: EventFollower {
         var left = Dictionary(held.map { ($0.id, $0) }) { first, _ in first }
         for said in try await link.send(.list(), as: DownloadPage.self).items {
             guard let live = left.removeValue(forKey: said.id) else { continue }
-            if let snapshot = DownloadSnapshot(said) { show(snapshot, on: live) }
+            show(said, on: live)
         }
         // Downloads of other sessions, and those that were removed meanwhile.
         for live in left.values { try await look(at: live) }
@@ -98,7 +98,7 @@ extension RemoteSession: EventFollower {
     func look(at live: LiveDownload) async throws(DaemonFailure) {
         do throws(DaemonFailure) {
             let said = try await link.send(DaemonCall(.show, id: live.id.rawValue), as: ListedDownload.self)
-            if let snapshot = DownloadSnapshot(said) { show(snapshot, on: live) }
+            show(said, on: live)
         } catch {
             guard case .refused(let said) = error, said.code == .notFound else { throw error }
             removed([live.id])

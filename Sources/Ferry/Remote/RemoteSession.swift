@@ -11,8 +11,8 @@ import Synchronization
 ///      └── LiveDownload, EventHub ◄── event stream, resumed after the last received id
 /// ```
 ///
-/// Invariants: snapshots of a download are shown in the order of their revisions, from responses and events alike; a
-/// numbered event is delivered once in this process, and acknowledged over the socket once the app has handled it;
+/// Invariants: what is shown of a download is the newest that a response or an event has told, by its position in the
+/// daemon's log; a numbered event is delivered once in this process, and acknowledged over the socket once the app has handled it;
 /// only the stream reports ends. Nothing is downloaded here, and only the connection ends with this process.
 ///
 /// Order of mutexes: a download's may be acquired under this one, never the other way round; none is held across a
@@ -43,6 +43,7 @@ final class RemoteSession: Sendable {
         var directory: String?
         var stream = StreamPosition()
         var running = RunningDownloads()
+        var passing = PassingUpdates()
         var receipts = EventReceipts()
         var network = NetworkSnapshot.assumed.status
         weak var dispatcher: DelegateDispatcher?
@@ -61,7 +62,7 @@ final class RemoteSession: Sendable {
 
     /// How far the event stream of which daemon was read.
     struct StreamPosition {
-        /// The daemon instance to which revisions and event ids belong.
+        /// The daemon instance to which positions of the log and event ids belong.
         private(set) var boot: String?
         private var lastEvent: String?
         /// Whether the backlog was delivered.
@@ -108,9 +109,7 @@ final class RemoteSession: Sendable {
     let clock: any EngineClock
     // allow(state): its facets are in files of their own.
     let state: Mutex<State>
-    let hub = EventHub()
-    let list = ListHub()
-    let readers = StaleReads()
+    let log = UpdateLog()
     let networkHub = NetworkHub()
     /// Serializes changes of the settings.
     let settingsLock = AsyncLock()
@@ -134,34 +133,87 @@ final class RemoteSession: Sendable {
     func known(_ id: DownloadID) -> LiveDownload? { registry[id] }
     func gone(_ id: DownloadID) -> LiveDownload? { registry.removed(id) }
 
-    /// The object of a download in a response or event, updated to it, and whether it was created now. `request` is
-    /// the request of this process, with its secrets.
-    func live(for said: ListedDownload, request: DownloadRequest? = nil) -> (live: LiveDownload, isNew: Bool)? {
-        guard let snapshot = DownloadSnapshot(said) else { return nil }
-        let (live, isNew) = state.withLock { state in
-            if let live = registry[said.id] { return (live, false) }
+    /// The object of a download in a response or event, updated to it, and whether it was created now. It is closed if
+    /// the download has left the list since. `request` is the request of this process, with its secrets.
+    ///
+    /// Throws `daemonUnavailable` if the daemon has left out what a handle shows.
+    @discardableResult
+    func live(
+        for said: ListedDownload, request: DownloadRequest? = nil
+    ) throws(DownloadError) -> (live: LiveDownload, isNew: Bool) {
+        let (live, isNew, isGone) = try state.withLock { (state) throws(DownloadError) in
+            if let live = registry[said.id] { return (live, false, false) }
+            // The stream may have told something newer while the response was on its way.
+            let (newest, isGone) = state.passing.newest(said)
+            guard let snapshot = DownloadSnapshot(newest) else {
+                throw Self.unreadable("a download without its request")
+            }
             var whole = request ?? snapshot.request
             whole.id = said.id
             if whole.withoutSecrets != snapshot.request { whole = snapshot.request }
             let live = LiveDownload(
                 request: whole, status: snapshot.status, finished: snapshot.finished,
-                registry: registry, revision: snapshot.revision)
+                registry: registry, position: newest.asOf ?? 0)
             registry.insert(live)
-            if state.phase == .closed { live.close() }
-            state.running.follow(live)
-            return (live, true)
+            if isGone { registry.remove(said.id) } else { state.running.follow(live) }
+            return (live, true, isGone || state.phase == .closed)
         }
-        if !isNew { show(snapshot, on: live) }
+        if isGone { live.close() }
+        if !isNew { show(said, on: live) }
         return (live, isNew)
     }
 
-    /// Applies a snapshot of the daemon, unless a newer one is shown.
-    @discardableResult
-    func show(_ snapshot: DownloadSnapshot, on live: LiveDownload) -> Bool {
-        guard live.show(snapshot) else { return false }
+    /// Begins to keep what the stream tells, for the answer of a call.
+    func callBegan() { state.withLock { $0.passing.callBegan() } }
+    func callEnded() { state.withLock { $0.passing.callEnded() } }
+
+    /// Applies what the daemon tells of a download, unless something newer is shown.
+    func show(_ said: ListedDownload, on live: LiveDownload) {
+        guard let snapshot = DownloadSnapshot(said), live.show(snapshot, asOf: said.asOf ?? 0) else { return }
         state.withLock { $0.running.follow(live) }
-        return true
     }
+}
+
+/// What the stream tells while calls are being answered, for the downloads that have no object yet: an answer may be
+/// older. Pure.
+struct PassingUpdates: Sendable {
+    private enum Told {
+        case row(ListedDownload)
+        case removed(asOf: UInt64)
+    }
+    private var calls = 0
+    private var told: [DownloadID: Told] = [:]
+    /// Answers from before this position may be older than updates that were lost.
+    private var lostBefore: UInt64 = 0
+
+    mutating func callBegan() { calls += 1 }
+
+    mutating func callEnded() {
+        calls -= 1
+        if calls == 0 { (told, lostBefore) = ([:], 0) }
+    }
+
+    mutating func note(_ said: ListedDownload) { if calls > 0 { told[said.id] = .row(said) } }
+
+    mutating func note(removed ids: [DownloadID], asOf position: UInt64) {
+        if calls > 0 { for id in ids { told[id] = .removed(asOf: position) } }
+    }
+
+    /// Notes that updates before this position may have been missed.
+    mutating func lost(before position: UInt64) { if calls > 0 { lostBefore = max(lostBefore, position) } }
+
+    /// The newer one of an answer and what was told meanwhile, and whether the download has left the list since.
+    func newest(_ answer: ListedDownload) -> (said: ListedDownload, isGone: Bool) {
+        let position = answer.asOf ?? 0
+        switch told[answer.id] {
+        case .row(let said) where said.asOf ?? 0 > position: return (said, false)
+        case .removed(let left): return (answer, left > position)
+        case .row, nil: return (answer, false)
+        }
+    }
+
+    /// Whether a download must be read again, since updates after the answer were lost.
+    func isDoubtful(_ answer: ListedDownload) -> Bool { answer.asOf ?? 0 < lostBefore }
 }
 
 extension DownloadSnapshot {
@@ -169,6 +221,6 @@ extension DownloadSnapshot {
     init?(_ said: ListedDownload) {
         guard let handle = said.handle, var request = handle.request else { return nil }
         request.id = said.id
-        self.init(status: said.status, request: request, finished: handle.finished, revision: handle.revision)
+        self.init(status: said.status, request: request, finished: handle.finished)
     }
 }

@@ -10,15 +10,19 @@ package import FerryCore
 ///
 /// All but `progress` are numbered: a client that reconnects with its last id receives the events that it missed. If
 /// they are no longer buffered, or are of another boot of the daemon, the stream begins with `reset`.
+///
+/// What happened to a download follows the `state` that it led to. What is told of a download has a position in the
+/// daemon's log of updates (`asOf`), as the rows of responses have: whichever is larger is newer.
 package enum StreamEvent: Sendable, Hashable {
     /// A download was added or its state or metadata changed; the payload is the whole download.
     case state(ListedDownload)
     /// The progress of all running downloads in one event, at most ten times a second.
     case progress([Progress])
-    /// Downloads or sets were removed from the list.
-    case removed([String])
-    /// The order of the list changed; clients should reload the part that they show.
-    case order
+    /// Downloads or sets were removed from the list, by this position of the log of updates.
+    case removed([String], asOf: UInt64)
+    /// The order of the list changed, by this position of the log of updates; clients should reload the part that they
+    /// show.
+    case order(asOf: UInt64)
     /// Something happened to a download.
     case happened(EventBody)
     /// The settings of the daemon or of the session changed.
@@ -64,10 +68,14 @@ package enum StreamEvent: Sendable, Hashable {
         package var network: NetworkStatus
         /// All sets of files; `nil` for none.
         package var sets: [FileSet]?
+        /// The position of the log of updates that the snapshot is as new as.
+        package var asOf: UInt64
 
         package init(
-            items: [ListedDownload], total: Int, settings: SettingsBody, network: NetworkStatus, sets: [FileSet]? = nil
+            items: [ListedDownload], total: Int, settings: SettingsBody, network: NetworkStatus, sets: [FileSet]? = nil,
+            asOf: UInt64 = 0
         ) {
+            self.asOf = asOf
             self.sets = sets
             self.items = items
             self.total = total
@@ -107,9 +115,9 @@ extension StreamEvent {
         case .progress(let batch):
             let own = batch.filter { ids.contains(DownloadID(rawValue: $0.id)) }
             return own.isEmpty ? nil : .progress(own)
-        case .removed(let all):
+        case .removed(let all, let position):
             let own = all.filter { ids.contains(DownloadID(rawValue: $0)) }
-            return own.isEmpty ? nil : .removed(own)
+            return own.isEmpty ? nil : .removed(own, asOf: position)
         case .reset(var snapshot):
             snapshot.items.removeAll { !ids.contains($0.id) }
             snapshot.total = snapshot.items.count
@@ -123,7 +131,11 @@ extension StreamEvent {
 extension StreamEvent {
     private struct State: Codable { var download: ListedDownload }
     private struct Batch: Codable { var downloads: [Progress] }
-    private struct Removed: Codable { var ids: [String] }
+    private struct Removed: Codable {
+        var ids: [String]
+        var asOf: UInt64
+    }
+    private struct Order: Codable { var asOf: UInt64 }
     private struct Happened: Codable { var event: EventBody }
     private struct Settings: Codable { var settings: SettingsBody }
     private struct Network: Codable { var network: NetworkStatus }
@@ -135,13 +147,14 @@ extension StreamEvent {
         switch self {
         case .state(let download): try APICoding.encode(State(download: download))
         case .progress(let batch): try APICoding.encode(Batch(downloads: batch))
-        case .removed(let ids): try APICoding.encode(Removed(ids: ids))
+        case .removed(let ids, let position): try APICoding.encode(Removed(ids: ids, asOf: position))
+        case .order(let position): try APICoding.encode(Order(asOf: position))
         case .happened(let event), .ended(let event): try APICoding.encode(Happened(event: event))
         case .settings(let settings): try APICoding.encode(Settings(settings: settings))
         case .network(let network): try APICoding.encode(Network(network: network))
         case .set(let set): try APICoding.encode(Sets(set: set))
         case .reset(let snapshot): try APICoding.encode(Reset(snapshot: snapshot))
-        case .order, .upToDate: Data("{}".utf8)
+        case .upToDate: Data("{}".utf8)
         }
     }
 
@@ -156,8 +169,10 @@ extension StreamEvent {
         switch Name(rawValue: sent.name) {
         case .state: self = .state(try APICoding.decode(State.self, from: data).download)
         case .progress: self = .progress(try APICoding.decode(Batch.self, from: data).downloads)
-        case .removed: self = .removed(try APICoding.decode(Removed.self, from: data).ids)
-        case .order: self = .order
+        case .removed:
+            let removed = try APICoding.decode(Removed.self, from: data)
+            self = .removed(removed.ids, asOf: removed.asOf)
+        case .order: self = .order(asOf: try APICoding.decode(Order.self, from: data).asOf)
         case .happened: self = .happened(try APICoding.decode(Happened.self, from: data).event)
         case .settings: self = .settings(try APICoding.decode(Settings.self, from: data).settings)
         case .network: self = .network(try APICoding.decode(Network.self, from: data).network)

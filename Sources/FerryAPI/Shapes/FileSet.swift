@@ -93,6 +93,9 @@ package struct FileSet: Codable, Sendable, Hashable {
     package var gone = 0
     /// Why the set failed.
     package var error: DownloadError?
+    /// The number of the last change of a set that this is as new as, within one boot of the daemon: of two answers or
+    /// events about a set, the one with the larger number is newer. Not stored.
+    package var asOf: UInt64?
 
     /// The maximum number of entries of ``incomplete`` and of ``problems``.
     package static let mostTold = 100
@@ -105,5 +108,8 @@ package struct FileSet: Codable, Sendable, Hashable {
 /// `GET /sets`: in the order of their addition.
 package struct FileSetItems: Codable, Sendable, Hashable {
     package var items: [FileSet]
-    package init(_ items: [FileSet]) { self.items = items }
+    /// The number of the last change that the sets are as new as; see ``FileSet/asOf``.
+    package var asOf: UInt64
+
+    package init(_ items: [FileSet], asOf position: UInt64 = 0) { (self.items, asOf) = (items, position) }
 }

@@ -36,6 +36,9 @@ package struct ListedDownload: Sendable, Hashable {
         package var wasAlreadyComplete: Bool?
         package var addedAt: Date
         package var endedAt: Date?
+        /// The position of the daemon's log of updates that the download is as new as, within one boot of the daemon: of
+        /// two answers or events about a download, the one with the larger number is newer. `nil` from an earlier daemon.
+        package var asOf: UInt64?
         /// The state of a library's handle, for clients that request it.
         package var handle: HandleBody?
     }
@@ -79,10 +82,11 @@ package struct DownloadPage: Codable, Sendable, Hashable {
     package var total: Int
     /// The index of the first item of this page.
     package var offset: Int
-    /// The event of the stream that the page is as new as, or newer (``EventID``); `nil` from an earlier daemon.
-    package var asOf: String?
+    /// The position of the daemon's log of updates that the page is as new as: what was added or removed later is in no
+    /// order with it. `nil` from an earlier daemon.
+    package var asOf: UInt64?
 
-    package init(items: [ListedDownload], total: Int, offset: Int = 0, asOf: String? = nil) {
+    package init(items: [ListedDownload], total: Int, offset: Int = 0, asOf: UInt64? = nil) {
         self.items = items
         self.total = total
         self.offset = offset

@@ -76,10 +76,12 @@ struct EventFeed: Sendable {
         // Taken before the snapshot is read, so that changes in the meantime are sent after it. State events are
         // complete.
         let place = broadcaster.lastID
+        let position = manager.position
         let page = try await manager.page(RowFilter(session: session), limit: FerryAPI.mostEntries)
         let snapshot = StreamEvent.Snapshot(
-            items: page.rows.map { manager.listed($0) }, total: page.total, settings: settings.current.body,
-            network: manager.network, sets: sets.all.isEmpty ? nil : sets.all)
+            items: page.rows.map { manager.listed($0, asOf: position) }, total: page.total,
+            settings: settings.current.body, network: manager.network, sets: sets.all.isEmpty ? nil : sets.all,
+            asOf: position)
         try await send(.reset(snapshot), place, to: &writer)
         var number: Int64 = 0
         while case let pending = try await manager.pendingEvents(after: number), let newest = pending.last {

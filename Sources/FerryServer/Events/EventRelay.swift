@@ -4,7 +4,10 @@ import FerryCore
 import Logging
 import ServiceLifecycle
 
-/// Passes the manager's states, events, progress and network changes on to the broadcaster.
+/// Passes on to the broadcaster what the manager's log tells, in its order, and network changes and progress.
+///
+/// Updates that came meanwhile are passed on together: the rows as they are now, what happened, and what has left the
+/// list. So a client has the state that an event led to before the event.
 struct EventRelay: Sendable {
     let manager: DownloadManager
     let broadcaster: EventBroadcaster
@@ -21,25 +24,30 @@ struct EventRelay: Sendable {
 
     /// The manager's streams, subscribed to before clients can connect.
     struct Feeds: Sendable {
-        let list: ListChanges
-        let events: AsyncStream<DownloadEvent>
+        let updates: ListUpdates
+        /// Unacknowledged ends from before the daemon started.
+        let earlier: [DownloadEvent]
         let network: AsyncStream<NetworkStatus>
-        /// The highest event number from before the daemon started.
-        let lastPending: Int64
     }
 
-    func feeds() async throws(DownloadError) -> Feeds {
-        var last: Int64 = 0
-        while let page = try? await manager.pendingEvents(after: last), let newest = page.last { last = newest.number }
+    func feeds() async -> Feeds {
+        // Before the ends are read, so that each end is in one of both, or in both.
+        let updates = manager.updates
         return Feeds(
-            list: manager.listChanges, events: manager.events, network: manager.networkChanges, lastPending: last)
+            updates: updates, earlier: await manager.unacknowledged(), network: manager.networkChanges)
     }
 
     /// Relays until the manager shuts down.
     func run(_ feeds: Feeds) async {
         await withDiscardingTaskGroup { group in
-            group.addTask { for await change in feeds.list { await tell(change) } }
-            group.addTask { for await event in feeds.events { await tell(event, feeds.lastPending) } }
+            group.addTask {
+                // Each client receives these when it connects.
+                for event in feeds.earlier {
+                    if let session = await session(of: event) { await heard(event, session, true) }
+                }
+                let lastEarlier = feeds.earlier.last?.number ?? 0
+                for await some in feeds.updates { await tell(some, lastEarlier) }
+            }
             group.addTask {
                 var isFirst = true
                 for await status in feeds.network {
@@ -50,43 +58,43 @@ struct EventRelay: Sendable {
         }
     }
 
-    // MARK: List
+    // MARK: Updates
 
-    private func tell(_ change: ListChange) async {
+    private func tell(_ some: ListUpdates.Element, _ lastEarlier: Int64) async {
         updates.notify()
-        guard broadcaster.isFollowed else { return broadcaster.forget() }
-        let ids = Array(change.added.union(change.changed))
-        let moved = Array(change.moved.subtracting(ids))
-        guard ids.count + moved.count + change.removed.count <= Self.mostChanges else { return broadcaster.forget() }
+        let change = some.change
+        let rows = Array(change.added.union(change.changed))
+        let moved = Array(change.moved.subtracting(rows))
+        let isTold =
+            broadcaster.isFollowed && rows.count + moved.count + change.removed.count <= Self.mostChanges
         var reordered: Set<String> = []
-        for start in stride(from: 0, to: ids.count, by: 200) {
-            let some = Array(ids[start..<min(ids.count, start + 200)])
-            let revision = DownloadManager.nextRevision()
-            for row in (try? await manager.rows(some)) ?? [] {
-                broadcaster.publish(.state(manager.listed(row, revision: revision)), session: row.session)
-                if change.moved.contains(row.id) { reordered.insert(row.session) }
+        if isTold {
+            for start in stride(from: 0, to: rows.count, by: 200) {
+                // Before the rows are read: they are as new, or newer.
+                let position = manager.position
+                for row in (try? await manager.rows(Array(rows[start..<min(rows.count, start + 200)]))) ?? [] {
+                    let listed = manager.listed(row, asOf: position, hasHandle: true)
+                    broadcaster.publish(.state(listed), session: row.session)
+                    if change.moved.contains(row.id) { reordered.insert(row.session) }
+                }
             }
         }
+        for event in some.events where (event.number ?? .max) > lastEarlier {
+            // A download that is neither named with its session nor listed any more is no client's to hear of.
+            guard let session = await session(of: event) else { continue }
+            await heard(event, session, false)
+            if broadcaster.isFollowed {
+                broadcaster.publish(
+                    .happened(EventBody(event, session: session)), session: session, ending: event.number)
+            }
+        }
+        guard isTold else { return broadcaster.forget() }
         // Each session learns of its own downloads only.
         for (session, ids) in Dictionary(grouping: change.removedFrom.keys, by: { change.removedFrom[$0] ?? "" }) {
-            broadcaster.publish(.removed(ids.map(\.rawValue).sorted()), session: session)
+            broadcaster.publish(.removed(ids.map(\.rawValue).sorted(), asOf: some.position), session: session)
         }
         for row in (try? await manager.rows(moved)) ?? [] { reordered.insert(row.session) }
-        for session in reordered { broadcaster.publish(.order, session: session) }
-    }
-
-    // MARK: Events
-
-    private func tell(_ event: DownloadEvent, _ lastPending: Int64) async {
-        updates.notify()
-        // A download that is neither named with its session nor listed any more is no client's to hear of.
-        guard let session = await session(of: event) else { return }
-        // Each client receives earlier final events when it connects.
-        let isEarlier = event.number.map { $0 <= lastPending } ?? false
-        await heard(event, session, isEarlier)
-        if !isEarlier, broadcaster.isFollowed {
-            broadcaster.publish(.happened(EventBody(event, session: session)), session: session, ending: event.number)
-        }
+        for session in reordered { broadcaster.publish(.order(asOf: some.position), session: session) }
     }
 
     private func session(of event: DownloadEvent) async -> String? {

@@ -16,8 +16,7 @@ extension API {
 
     /// The download after an action.
     private func acted(_ call: APIRequest) async throws -> Response {
-        let revision = call.revision()
-        return try Answer.json(manager.listed(try await row(call), revision: revision))
+        try Answer.json(try await listed(call))
     }
 
     func move(_ call: APIRequest) async throws -> Response {
@@ -72,13 +71,20 @@ extension API {
     }
 
     private func created(_ download: Download, _ call: APIRequest) async throws -> Response {
-        let revision = call.revision()
-        return try Answer.json(
-            manager.listed(try await row(of: download), revision: revision), status: .created)
+        guard let one = try await listed([download.id], call).first else { throw notListed(download.id) }
+        return try Answer.json(one, status: .created)
     }
 
-    func row(of download: Download) async throws(DownloadError) -> CatalogueRow {
-        guard let row = try await manager.rows([download.id]).first else { throw notListed(download.id) }
-        return row
+    /// The download of a request as it is now.
+    func listed(_ call: APIRequest) async throws(DownloadError) -> ListedDownload {
+        let position = manager.position
+        return manager.listed(try await row(call), asOf: position, hasHandle: call.wantsHandles)
+    }
+
+    /// These downloads as they are now; those that are not listed are omitted.
+    func listed(_ ids: [DownloadID], _ call: APIRequest) async throws(DownloadError) -> [ListedDownload] {
+        // Before the rows are read: they are as new, or newer.
+        let position = manager.position
+        return try await manager.rows(ids).map { manager.listed($0, asOf: position, hasHandle: call.wantsHandles) }
     }
 }

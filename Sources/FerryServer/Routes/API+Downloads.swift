@@ -19,45 +19,46 @@ extension API {
         var filter = RowFilter(session: try call.session(in: items), search: query.search)
         if let words = query.states { filter.kinds = try kinds(words) }
         let order = RowOrder(query.sort, isDescending: query.order == .desc)
-        let revision = call.revision()
-        // Before the rows are read: later events are sent to whoever follows the stream.
-        let place = broadcaster.lastID
+        let position = manager.position
         let page = try await manager.page(
             filter, order: order, offset: query.offset, limit: min(query.limit, FerryAPI.mostEntries))
         guard min(query.limit, page.total - query.offset) <= FerryAPI.mostEntries else {
             let all = try await manager.identifiers(filter, order: order)
-            return list(call, all.dropFirst(query.offset).prefix(query.limit), total: all.count, query.offset, place)
+            return list(
+                call, all.dropFirst(query.offset).prefix(query.limit), total: all.count, query.offset, asOf: position)
         }
-        let listed = try texts.items(page.rows.map { manager.listed($0, revision: revision) })
-        let end = Self.listEnd(page.total, query.offset, place)
+        let listed = try texts.items(
+            page.rows.map { manager.listed($0, asOf: position, hasHandle: call.wantsHandles) })
+        let end = Self.listEnd(page.total, query.offset, asOf: position)
         return Answer.body(Data(Self.listStart.utf8) + listed + Data(end.utf8), type: "application/json")
     }
 
     private static let listStart = #"{"items":["#
 
-    private static func listEnd(_ total: Int, _ offset: Int, _ place: EventID) -> String {
-        #"],"asOf":"\#(place)","offset":\#(offset),"total":\#(total)}"#
+    private static func listEnd(_ total: Int, _ offset: Int, asOf position: UInt64) -> String {
+        #"],"asOf":\#(position),"offset":\#(offset),"total":\#(total)}"#
     }
 
     /// Returns more downloads than one read of the store has. They were identified at once, so that each occurs once
     /// however it moves meanwhile; their rows are read as the client receives them, so that memory does not grow with
     /// the list. Removed ones are omitted.
-    private func list(_ call: APIRequest, _ ids: ArraySlice<DownloadID>, total: Int, _ offset: Int, _ place: EventID)
-        -> Response
-    {
+    private func list(
+        _ call: APIRequest, _ ids: ArraySlice<DownloadID>, total: Int, _ offset: Int, asOf first: UInt64
+    ) -> Response {
         Response(
             status: .ok, headers: [.contentType: "application/json"],
             body: ResponseBody { writer in
-                var start = Self.listStart
-                for first in stride(from: ids.startIndex, to: ids.endIndex, by: FerryAPI.mostEntries) {
-                    let revision = call.revision()
-                    let rows = try await manager.rows(Array(ids[first...].prefix(FerryAPI.mostEntries)))
+                var separator = Self.listStart
+                for start in stride(from: ids.startIndex, to: ids.endIndex, by: FerryAPI.mostEntries) {
+                    let position = manager.position
+                    let rows = try await manager.rows(Array(ids[start...].prefix(FerryAPI.mostEntries)))
                     if rows.isEmpty { continue }
-                    let items = try texts.items(rows.map { manager.listed($0, revision: revision) })
-                    try await writer.write(ByteBuffer(bytes: Data(start.utf8) + items))
-                    start = ","
+                    let items = try texts.items(
+                        rows.map { manager.listed($0, asOf: position, hasHandle: call.wantsHandles) })
+                    try await writer.write(ByteBuffer(bytes: Data(separator.utf8) + items))
+                    separator = ","
                 }
-                let end = (start == "," ? "" : start) + Self.listEnd(total, offset, place)
+                let end = (separator == "," ? "" : separator) + Self.listEnd(total, offset, asOf: first)
                 try await writer.write(ByteBuffer(string: end))
                 try await writer.finish(nil)
             })
@@ -84,10 +85,9 @@ extension API {
         }
         guard !new.downloads.isEmpty else { throw Problem(.badRequest, "There is no download to add.") }
         let added = try await add(new.downloads, session: call.session, isLocal: call.isLocal)
-        let revision = call.revision()
-        let rows = try await manager.rows(added.map(\.download.id))
+        let rows = try await listed(added.map(\.download.id), call)
         let byID = Dictionary(rows.map { ($0.id, $0) }) { first, _ in first }
-        let listed = added.compactMap { byID[$0.download.id].map { manager.listed($0, revision: revision) } }
+        let listed = added.compactMap { byID[$0.download.id] }
         let status: HTTPResponse.Status = added.contains(where: \.isNew) ? .created : .ok
         guard new.isSingle else { return try Answer.json(DownloadItems(listed), status: status) }
         guard let one = listed.first else { throw notListed(added[0].download.id) }
@@ -129,9 +129,9 @@ extension API {
     }
 
     func show(_ call: APIRequest) async throws -> Response {
-        let revision = call.revision()
+        let position = manager.position
         let row = try await row(call)
-        var detail = await manager.detail(of: row, revision: revision)
+        var detail = await manager.detail(of: row, asOf: position, hasHandle: call.wantsHandles)
         detail.speeds = speeds.samples(of: call.id)
         return try Answer.json(detail)
     }
@@ -146,8 +146,7 @@ extension API {
         let download = try await download(call.id, for: call)
         if change.changesRequest { try await download.change { change.apply(to: &$0) } }
         if let credentials = change.request.credentials { try await download.provide(credentials: credentials) }
-        let revision = call.revision()
-        return try Answer.json(manager.listed(try await row(call), revision: revision))
+        return try Answer.json(try await listed(call))
     }
 
     func remove(_ call: APIRequest) async throws -> Response {

@@ -10,9 +10,7 @@ extension API {
         let body = try await read(SelectionBody.self, of: call)
         let session = try call.session(in: call.items(["session"]))
         let ids = try await chosen(by: body, call, session) ?? []
-        let revision = call.revision()
-        let rows = try await manager.rows(ids).filter { call.mayUse($0.session) }
-        return try Answer.json(DownloadItems(rows.map { manager.listed($0, revision: revision) }))
+        return try Answer.json(DownloadItems(try await listed(ids, call).filter { call.mayUse($0.session) }))
     }
 
     func act(_ action: BulkAction, onMany call: APIRequest, mayNameNone: Bool = false) async throws -> Response {
@@ -77,16 +75,14 @@ extension API {
         let session = try call.session(in: call.items(["session"]))
         let ids = try await chosen(by: body, call, session, mayNameNone: mayNameNone)
         let named = body.words == nil ? nil : ids
-        let revision = call.revision()
-        let before = call.route == .removeMany ? try await manager.rows(named ?? []) : nil
+        let before = call.route == .removeMany ? try await listed(named ?? [], call) : nil
         let result = try await action(ids, body.ids == nil || !call.isLocal ? session : nil)
         let failures = result.failures.isEmpty ? [] : (ids ?? result.failures.keys.sorted { $0.rawValue < $1.rawValue })
         var count = ActionCount(
             result.changed.count + result.unchanged.count,
             failures: failures.compactMap { id in result.failures[id].map { ActionFailure(id.rawValue, $0) } })
         if let named {
-            let rows = if let before { before } else { try await manager.rows(named) }
-            count.downloads = rows.map { manager.listed($0, revision: revision) }
+            count.downloads = if let before { before } else { try await listed(named, call) }
             let unchanged = named.filter(result.unchanged.contains).map(\.rawValue)
             if !unchanged.isEmpty { count.unchanged = unchanged }
         }

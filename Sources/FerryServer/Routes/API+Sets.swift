@@ -6,7 +6,7 @@ import HummingbirdCore
 
 /// Sets of files.
 extension API {
-    func listSets() throws -> Response { try Answer.json(FileSetItems(sets.all)) }
+    func listSets() throws -> Response { try Answer.json(sets.items) }
 
     func addSet(_ call: APIRequest) async throws -> Response {
         var new = try await read(NewSet.self, of: call)

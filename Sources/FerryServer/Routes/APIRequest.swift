@@ -27,10 +27,6 @@ struct APIRequest: Sendable {
     /// The maximum nesting depth of JSON bodies.
     static let mostDepth = 32
 
-    /// Returns a revision that orders this response among others, if the client requests one. To be called before
-    /// rows are read.
-    func revision() -> UInt64? { wantsHandles ? DownloadManager.nextRevision() : nil }
-
     /// Whether the client is the library of an app: it shows handles.
     var wantsHandles: Bool {
         HTTPField.Name(FerryAPI.handlesHeader).map { http.headers[$0] == "1" } ?? false

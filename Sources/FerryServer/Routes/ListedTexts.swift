@@ -10,7 +10,8 @@ import Synchronization
 
 /// A cache of list items encoded as JSON, since most of a list is unchanged when requested again.
 ///
-/// An entry is used only if its source equals the item, so nothing needs to be invalidated.
+/// An entry is used only if its source equals the item, so nothing needs to be invalidated. The position of the log,
+/// which differs with each request, is not part of it.
 final class ListedTexts: Sendable {
     private struct Entry {
         let listed: ListedDownload
@@ -31,7 +32,12 @@ final class ListedTexts: Sendable {
         return text
     }
 
-    private func texts(of items: [ListedDownload]) throws -> [Data] {
+    private func texts(of listed: [ListedDownload]) throws -> [Data] {
+        let items = listed.map { item in
+            var item = item
+            item.asOf = nil
+            return item
+        }
         let known = entries.withLock { entries in
             items.map { item in entries[item.id].flatMap { $0.listed == item ? $0.text : nil } }
         }
@@ -39,8 +45,7 @@ final class ListedTexts: Sendable {
         let texts = try zip(items, known).map { item, text in
             if let text { return text }
             let text = try APICoding.encode(item)
-            // Items with a handle contain the time of the request, so they are never equal.
-            if item.handle == nil { new.append(Entry(listed: item, text: text)) }
+            new.append(Entry(listed: item, text: text))
             return text
         }
         if !new.isEmpty {
@@ -49,6 +54,9 @@ final class ListedTexts: Sendable {
                 for entry in new.prefix(Self.most) { entries[entry.listed.id] = entry }
             }
         }
-        return texts
+        return zip(listed, texts).map { item, text in
+            // An object that has other members.
+            item.asOf.map { Data(#"{"asOf":\#($0),"#.utf8) + text.dropFirst() } ?? text
+        }
     }
 }

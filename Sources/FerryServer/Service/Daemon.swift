@@ -224,7 +224,7 @@ package final class Daemon: Sendable {
             try await checkAddresses()
             settings.applySessions()
             try await manager.activate()
-            let feeds = try await relay.feeds()
+            let feeds = await relay.feeds()
             if !downloads.isEmpty { _ = try await api.add(downloads, session: FerryAPI.defaultSession, isLocal: true) }
             var services = try listeners()
             if let notifier { services.append(NotifierService(notifier: notifier, daemon: self)) }

@@ -58,6 +58,9 @@ final class SetKeeper: Sendable {
 
     var all: [FileSet] { store.all }
 
+    /// All sets, and the last change that they are as new as.
+    var items: FileSetItems { store.items }
+
     func set(_ id: String) throws(DownloadError) -> FileSet {
         guard let set = store.set(id) else {
             throw DownloadError(
@@ -90,8 +93,9 @@ final class SetKeeper: Sendable {
             }
             sets.append(set)
         }
-        changed(set)
-        return (set, true)
+        let added = store.set(set.id) ?? set
+        changed(added)
+        return (added, true)
     }
 
     func pause(_ id: String) async throws(DownloadError) -> FileSet {
@@ -121,7 +125,7 @@ final class SetKeeper: Sendable {
         defer { turns.release() }
         _ = try await endForGood(id)
         try await store.change { sets throws(DownloadError) in sets.removeAll { $0.id == id } }
-        broadcaster.publish(.removed([id]), session: nil)
+        broadcaster.publish(.removed([id], asOf: store.position), session: nil)
     }
 
     private func endForGood(_ id: String) async throws(DownloadError) -> FileSet {
@@ -149,14 +153,15 @@ final class SetKeeper: Sendable {
     private func change(
         _ id: String, _ body: @escaping @Sendable (inout FileSet) -> Void
     ) async throws(DownloadError) -> FileSet {
-        _ = try set(id)
-        return try await store.change { sets throws(DownloadError) in
+        let old = try set(id)
+        try await store.change { sets throws(DownloadError) in
             guard let index = sets.firstIndex(where: { $0.id == id }) else {
                 throw DownloadError(.notFound, ErrorPhrase(.noSet, APIText.quote(id)))
             }
             body(&sets[index])
-            return sets[index]
         }
+        // With the number of the change.
+        return store.set(id) ?? old
     }
 
     private func changed(_ set: FileSet) {

@@ -20,8 +20,25 @@ final class SetStore: Sendable {
     private static let mostDefinedBytes = 16 << 20
 
     private let file: PrivateFile
-    private let sets: Mutex<[FileSet]>
+    private let state: Mutex<State>
     private let changes = FileChanges()
+
+    private struct State {
+        var sets: [FileSet]
+        /// The number of the last change.
+        var position: UInt64 = 0
+
+        /// Changes the sets; those that differ get the number of the change.
+        mutating func replace(_ new: [FileSet]) {
+            position += 1
+            let old = Dictionary(sets.map { ($0.id, $0) }) { first, _ in first }
+            sets = new.map { set in
+                var set = set
+                if old[set.id] != set { set.asOf = position }
+                return set
+            }
+        }
+    }
 
     /// Reads the file. One that cannot be read counts as empty and is renamed to `NAME.unreadable`.
     init(_ path: String) {
@@ -29,13 +46,18 @@ final class SetStore: Sendable {
         let text = file.read()
         let read = text.flatMap { try? APICoding.decode([FileSet].self, from: Data($0.utf8)) }
         if read == nil { file.keepUnreadable() }
-        sets = Mutex(read ?? [])
+        state = Mutex(State(sets: read ?? []))
     }
 
     /// All sets in the order of their addition.
-    var all: [FileSet] { sets.withLock { $0 } }
+    var all: [FileSet] { state.withLock { $0.sets } }
 
-    func set(_ id: String) -> FileSet? { sets.withLock { $0.first { $0.id == id } } }
+    var items: FileSetItems { state.withLock { FileSetItems($0.sets, asOf: $0.position) } }
+
+    /// The number of the last change of a set.
+    var position: UInt64 { state.withLock { $0.position } }
+
+    func set(_ id: String) -> FileSet? { all.first { $0.id == id } }
 
     /// Changes the sets, durable on return. `body` may throw; then nothing is changed, as when a new set would make the file
     /// larger than what is read.
@@ -57,23 +79,30 @@ final class SetStore: Sendable {
             try self.file.write(try Self.text(new))
             // Progress may have been noted meanwhile, which the next report repeats.
             let written = new
-            self.sets.withLock { $0 = written }
+            self.state.withLock { $0.replace(written) }
             return value
         }
     }
 
     private static func text(_ sets: [FileSet]) throws(DownloadError) -> String {
-        do { return String(decoding: try APICoding.encode(sets), as: UTF8.self) } catch {
+        let stored = sets.map { set in
+            var set = set
+            set.asOf = nil
+            return set
+        }
+        do { return String(decoding: try APICoding.encode(stored), as: UTF8.self) } catch {
             throw DownloadError(.internal, "the sets cannot be written", underlying: "\(error)")
         }
     }
 
     /// Notes progress, which is not stored. Returns the set; `nil` if it is not listed.
     func note(_ id: String, _ body: (inout FileSet) -> Void) -> FileSet? {
-        sets.withLock { sets in
-            guard let index = sets.firstIndex(where: { $0.id == id }) else { return nil }
-            body(&sets[index])
-            return sets[index]
+        state.withLock { state in
+            guard let index = state.sets.firstIndex(where: { $0.id == id }) else { return nil }
+            body(&state.sets[index])
+            state.position += 1
+            state.sets[index].asOf = state.position
+            return state.sets[index]
         }
     }
 }

@@ -29,10 +29,10 @@ package struct WatchBoard: Sendable {
     private var settled: [DownloadID]?
     /// The download that the user chose; it is selected while it has a row.
     private var choice: DownloadID?
-    /// The events that came while the list was being read, which know better than its rows; `nil` at other times.
-    private var reading: Reading?
-    /// The event that the last read of the list is as new as; events before it are behind the rows.
-    private var asOf: EventID?
+    /// Downloads that have left while the list is being read, by position of the daemon's log; `nil` at other times.
+    private var gone: [DownloadID: UInt64]?
+    /// The position of the daemon's log that the list is as new as.
+    private var asOf: UInt64 = 0
     /// The key that deletes data and must be pressed again, and its download.
     package struct Question: Sendable, Hashable {
         package let key: WatchKey
@@ -60,11 +60,6 @@ package struct WatchBoard: Sendable {
         var place: Int
     }
 
-    private struct Reading {
-        var told: [DownloadID: ListedDownload] = [:]
-        var gone: Set<DownloadID> = []
-    }
-
     /// What is counted together; the first four have rows, in this order.
     private enum Group: Int, CaseIterable {
         case running, waiting, paused, failed, completed, cancelled
@@ -86,47 +81,48 @@ package struct WatchBoard: Sendable {
 
     // MARK: Events
 
-    /// The list is being read. Its rows may be older than events that come until ``fill(_:asOf:)``.
+    /// The list is being read, until ``finishReading(_:asOf:)``.
     package mutating func beginReading() {
         isStale = false
-        reading = Reading()
+        gone = [:]
     }
 
-    /// Replaces the list by what was read since ``beginReading()``; with `nil` it could not be read, and is to be read again.
+    /// Replaces the list by what was read since ``beginReading()``, except where an event has told something newer. With
+    /// `nil` it could not be read, and is to be read again.
     ///
-    /// - Parameter event: The event that the items are as new as; `nil` if that is not known.
-    package mutating func finishReading(_ items: [ListedDownload]?, asOf event: EventID?) {
+    /// - Parameter position: The position of the daemon's log that the items are as new as.
+    package mutating func finishReading(_ items: [ListedDownload]?, asOf position: UInt64) {
         // Meanwhile a snapshot has begun another list.
-        guard let reading else { return }
-        self.reading = nil
+        guard let gone else { return }
+        self.gone = nil
         guard let items else { return isStale = true }
         let isStale = isStale
-        fill(items.filter { !reading.gone.contains($0.id) }.map { reading.told[$0.id] ?? $0 }, asOf: event)
-        let added = reading.told.values.filter { downloads[$0.id] == nil }
-        for item in added.sorted(by: { $0.id.rawValue < $1.id.rawValue }) { put(item) }
+        let known = downloads
+        fill(
+            items.filter { gone[$0.id] ?? 0 <= $0.asOf ?? 0 }.map { item in
+                known[item.id].map { item.isOlder(than: $0.listed) ? $0.listed : item } ?? item
+            }, asOf: position)
+        let added = known.values.filter { $0.listed.asOf ?? 0 > position && downloads[$0.listed.id] == nil }
+        for entry in added.sorted(by: { $0.place < $1.place }) { put(entry.listed) }
         self.isStale = isStale
     }
 
     /// Replaces the list.
     ///
-    /// - Parameter event: The event that the items are as new as; `nil` if that is not known.
-    package mutating func fill(_ items: [ListedDownload], asOf event: EventID? = nil) {
-        (downloads, order, asOf) = ([:], [], event)
+    /// - Parameter position: The position of the daemon's log that the items are as new as.
+    package mutating func fill(_ items: [ListedDownload], asOf position: UInt64 = 0) {
+        (downloads, order, asOf) = ([:], [], position)
         isIncomplete = false
         for item in items { put(item) }
         recount()
         isStale = false
     }
 
-    /// Takes an event of the stream, with its identifier if it has one.
-    package mutating func take(_ event: StreamEvent, _ id: EventID? = nil) {
-        // The list was read later, so its rows are as new or newer.
-        let isBehind = if let id, let asOf { id.boot == asOf.boot && id.number <= asOf.number } else { false }
+    /// Takes an event of the stream.
+    package mutating func take(_ event: StreamEvent) {
         switch event {
-        case .state where isBehind, .removed where isBehind, .order where isBehind: break
         case .state(let download):
-            reading?.told[download.id] = download
-            reading?.gone.remove(download.id)
+            if let known = downloads[download.id]?.listed, download.isOlder(than: known) { break }
             put(download)
         case .progress(let batch):
             // Only for running downloads: the progress of a stopped one may be older than its state.
@@ -134,20 +130,20 @@ package struct WatchBoard: Sendable {
                 let id = DownloadID(rawValue: one.id)
                 if downloads[id]?.group == .running { downloads[id]?.listed.status.progress = one.progress }
             }
-        case .removed(let ids):
+        case .removed(let ids, let position):
             for id in ids.map({ DownloadID(rawValue: $0) }) {
-                reading?.told[id] = nil
-                reading?.gone.insert(id)
-                guard let entry = downloads.removeValue(forKey: id) else { continue }
+                gone?[id] = position
+                guard let entry = downloads[id], entry.listed.asOf ?? 0 <= position else { continue }
+                downloads[id] = nil
                 count(entry, -1)
             }
             settled = nil
-        case .order: isStale = true
+        case .order(let position): if position > asOf { isStale = true }
         case .settings(let settings): if settings.scope == "daemon" { limit = settings.rateLimit }
         case .network(let status): network = status
         case .reset(let snapshot):
-            reading = nil
-            fill(snapshot.items, asOf: id)
+            gone = nil
+            fill(snapshot.items, asOf: snapshot.asOf)
             isIncomplete = snapshot.total > snapshot.items.count
             isStale = isIncomplete
             limit = snapshot.settings.rateLimit
@@ -309,6 +305,11 @@ package struct WatchBoard: Sendable {
         guard let index = selected.flatMap({ rows.firstIndex(of: $0) }) else { return }
         choice = rows[min(rows.count - 1, max(0, index + distance))]
     }
+}
+
+extension ListedDownload {
+    /// Whether this was told before the other, of the same download.
+    fileprivate func isOlder(than other: ListedDownload) -> Bool { self.asOf ?? 0 < other.asOf ?? 0 }
 }
 
 /// The steps of the rate limit for `+` and `-`. Pure.

@@ -133,7 +133,7 @@ package final class WatchRun: Sendable {
             }
         }
         let isStale = state.withLock { state in
-            state.board.take(event, sent.id.flatMap { EventID($0) })
+            state.board.take(event)
             state.isChanged = true
             if case .reset = event { state.tellsWaiting = true }
             return state.board.isStale
@@ -143,7 +143,7 @@ package final class WatchRun: Sendable {
         case .happened(let body): tell(body.event)
         case .reset: settle()
         case .state(let download): settle([download.id])
-        case .removed(let ids): settle(ids.map { DownloadID(rawValue: $0) })
+        case .removed(let ids, _): settle(ids.map { DownloadID(rawValue: $0) })
         default: break
         }
     }
@@ -160,7 +160,7 @@ package final class WatchRun: Sendable {
             state.withLock { $0.board.beginReading() }
             let page = try? await link.page(sessionQuery)
             state.withLock { state in
-                state.board.finishReading(page?.items, asOf: page?.asOf.flatMap { EventID($0) })
+                state.board.finishReading(page?.items, asOf: page?.asOf ?? 0)
                 state.isChanged = true
             }
             settle()

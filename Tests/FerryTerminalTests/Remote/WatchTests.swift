@@ -39,11 +39,11 @@ import Testing
         board.take(.progress([.init(id: "w", progress: DownloadProgress(completedBytes: 7, bytesPerSecond: 50))]))
         #expect(board.download(DownloadID(rawValue: "w"))?.status.progress.completedBytes == 7)
         #expect(board.selected?.rawValue == "w")
-        board.take(.removed(["w", "nobody"]))
+        board.take(.removed(["w", "nobody"], asOf: 1))
         #expect(board.selected?.rawValue == "r")
         board.take(.state(.sample("n", .waiting(.network))))
         #expect(board.rows.map(\.rawValue) == ["r", "n", "p"])
-        board.take(.order)
+        board.take(.order(asOf: 1))
         #expect(board.isStale)
         board.fill([])
         #expect(!board.isStale)
@@ -66,7 +66,7 @@ import Testing
             switch Int.random(in: 0..<10, using: &random) {
             case 0:
                 list.removeAll { $0.id.rawValue == id }
-                board.take(.removed([id]))
+                board.take(.removed([id], asOf: 1))
             case 1: _ = board.press([.down, .up, .last, .first].randomElement(using: &random)!)
             case 2: _ = board.press(.search(["", "1", "2"].randomElement(using: &random)!))
             case 3 where step % 3 == 0:
@@ -96,26 +96,26 @@ import Testing
 
     @Test("WatchBoard: what events tell while the list is read is kept, and what it was read after is left out")
     func reading() {
-        func event(_ number: Int64) -> EventID { EventID(boot: "b", number: number) }
         var board = Self.board(Self.four)
-        board.take(.order, event(1))
+        board.take(.order(asOf: 1))
         board.beginReading()
-        board.take(.state(.sample("r", .completed(.strong))), event(6))
-        board.take(.state(.sample("n", .waiting(.slot))), event(7))
-        board.take(.removed(["w"]), event(8))
-        // The rows were read after event 5, and before 6.
-        board.finishReading([.sample("p", .paused), .sample("r"), .sample("w", .waiting(.slot))], asOf: event(5))
+        board.take(.state(.sample("r", .completed(.strong), asOf: 6)))
+        board.take(.state(.sample("n", .waiting(.slot), asOf: 7)))
+        board.take(.removed(["w"], asOf: 8))
+        // The rows were read at position 5.
+        let read = [("p", DownloadState.paused), ("r", .downloading), ("w", .waiting(.slot))]
+        board.finishReading(read.map { .sample($0.0, $0.1, asOf: 5) }, asOf: 5)
         #expect(board.rows.map(\.rawValue) == ["n", "p"])
         #expect(board.counts == "1 waiting, 1 paused, 1 completed")
         #expect(!board.isStale)
         // A list that was read later knows what late events tell.
         board.beginReading()
-        board.finishReading([.sample("p", .completed(.strong))], asOf: event(20))
-        board.take(.state(.sample("p")), event(19))
-        board.take(.removed(["p"]), event(20))
-        board.take(.order, event(20))
+        board.finishReading([.sample("p", .completed(.strong), asOf: 20)], asOf: 20)
+        board.take(.state(.sample("p", asOf: 19)))
+        board.take(.removed(["p"], asOf: 19))
+        board.take(.order(asOf: 20))
         #expect(board.counts == "1 completed" && !board.isStale)
-        board.take(.state(.sample("p")), event(21))
+        board.take(.state(.sample("p", asOf: 21)))
         #expect(board.counts == "1 running")
     }
 
@@ -130,14 +130,14 @@ import Testing
                 StreamEvent.Snapshot(
                     items: [.sample("s")], total: 5, settings: SettingsBody(scope: "daemon", directory: "/d"),
                     network: .online)))
-        board.finishReading(Self.four, asOf: nil)
+        board.finishReading(Self.four, asOf: 0)
         #expect(board.rows.map(\.rawValue) == ["s"])
         #expect(board.isStale && board.isIncomplete)
         board.beginReading()
-        board.finishReading(nil, asOf: nil)
+        board.finishReading(nil, asOf: 0)
         #expect(board.isStale)
         board.beginReading()
-        board.finishReading(Self.four, asOf: nil)
+        board.finishReading(Self.four, asOf: 0)
         #expect(!board.isStale && !board.isIncomplete)
     }
 

@@ -157,6 +157,6 @@ struct BackendDelegateTests {
 }
 
 extension DownloadManager {
-    /// Whether the event hub has a listener.
-    var isHeard: Bool { (scheduler?.hub ?? (backend as? RemoteSession)?.hub)?.isHeard ?? false }
+    /// Whether events have a listener.
+    var isHeard: Bool { backend.log.isHeard }
 }

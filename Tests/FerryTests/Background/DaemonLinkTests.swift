@@ -143,7 +143,7 @@ struct DaemonLinkTests {
             url: "http://127.0.0.1/a", addedAt: Date(timeIntervalSince1970: 0))
         let sources = ["http://127.0.0.1/a"].compactMap { try? DownloadURL($0) }
         listed.handle = HandleBody(
-            revision: 1, finished: nil, request: DownloadRequest(sources: sources, destination: .directory("/tmp")))
+            finished: nil, request: DownloadRequest(sources: sources, destination: .directory("/tmp")))
         return listed
     }
 }

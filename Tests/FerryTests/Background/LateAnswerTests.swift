@@ -13,7 +13,7 @@ struct LateAnswerTests {
     private static let source = "http://127.0.0.1/a"
 
     /// The download in one state, as the daemon describes it.
-    private static func listed(_ state: DownloadState, revision: UInt64) -> ListedDownload {
+    private static func listed(_ state: DownloadState, asOf position: UInt64) -> ListedDownload {
         let sources = [source].compactMap { try? DownloadURL($0) }
         let request = DownloadRequest(sources: sources, destination: .directory("/tmp"))
         var listed = ListedDownload(
@@ -21,9 +21,9 @@ struct LateAnswerTests {
             url: source, addedAt: Date(timeIntervalSince1970: 0))
         let isOver = state == .completed(.single)
         listed.handle = HandleBody(
-            revision: revision,
             finished: isOver ? FinishedDownload(path: "/tmp/a", totalBytes: 1, proof: .single) : nil,
             request: request)
+        listed.asOf = position
         return listed
     }
 
@@ -78,10 +78,9 @@ struct LateAnswerTests {
         try await run { request, daemon in
             switch request {
             case "POST /api/v1/downloads":
-                try daemon.tell(.state(Self.listed(.completed(.single), revision: 9)), id: 2)
+                try daemon.tell(.state(Self.listed(.completed(.single), asOf: 9)), id: 2)
                 isRead.wait()
-                return DownloadItems([Self.listed(.waiting(.slot), revision: 5)])
-            case "GET /api/v1/downloads/one": return Self.listed(.completed(.single), revision: 9)
+                return DownloadItems([Self.listed(.waiting(.slot), asOf: 5)])
             default: return try Self.common(request, daemon)
             }
         } _: { manager, daemon in
@@ -102,18 +101,11 @@ struct LateAnswerTests {
     @Test("Looking up: the handle shows an end whose event came before the answer")
     func shown() async throws {
         let isRead = DispatchSemaphore(value: 0)
-        let isFirst = Mutex(true)
         try await run { request, daemon in
             guard request == "GET /api/v1/downloads/one" else { return try Self.common(request, daemon) }
-            guard
-                isFirst.withLock({ first in
-                    defer { first = false }
-                    return first
-                })
-            else { return Self.listed(.completed(.single), revision: 9) }
-            try daemon.tell(.state(Self.listed(.completed(.single), revision: 9)), id: 2)
+            try daemon.tell(.state(Self.listed(.completed(.single), asOf: 9)), id: 2)
             isRead.wait()
-            return Self.listed(.downloading, revision: 5)
+            return Self.listed(.downloading, asOf: 5)
         } _: { manager, daemon in
             let changes = manager.listChanges
             try await manager.activate()
@@ -129,23 +121,11 @@ struct LateAnswerTests {
     @Test("Looking up: a download that was removed before the answer was read is not found")
     func gone() async throws {
         let isRead = DispatchSemaphore(value: 0)
-        let isFirst = Mutex(true)
         try await run { request, daemon in
             guard request == "GET /api/v1/downloads/one" else { return try Self.common(request, daemon) }
-            guard
-                isFirst.withLock({ first in
-                    defer { first = false }
-                    return first
-                })
-            else {
-                // No list of the session has another download at this position.
-                var other = Self.listed(.paused, revision: 9)
-                other.session = "other"
-                return other
-            }
-            try daemon.tell(.removed(["one"]), id: 2)
+            try daemon.tell(.removed(["one"], asOf: 9), id: 2)
             isRead.wait()
-            return Self.listed(.downloading, revision: 5)
+            return Self.listed(.downloading, asOf: 5)
         } _: { manager, daemon in
             let changes = manager.listChanges
             try await manager.activate()
@@ -171,7 +151,7 @@ struct LateAnswerTests {
                 return try number == 2 ? nil : Self.common(request, daemon)
             case "GET /api/v1/downloads/one":
                 return looks.withLock { $0 } < 2
-                    ? Self.listed(.downloading, revision: 5) : Self.listed(.completed(.single), revision: 9)
+                    ? Self.listed(.downloading, asOf: 5) : Self.listed(.completed(.single), asOf: 9)
             default: return try Self.common(request, daemon)
             }
         } _: { manager, daemon in

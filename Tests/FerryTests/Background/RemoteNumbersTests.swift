@@ -27,7 +27,8 @@ struct RemoteNumbersTests {
             status: DownloadStatus(id: id, state: state, progress: progress, name: "a", path: "/tmp/a"),
             session: "test", url: "http://127.0.0.1/a", addedAt: date)
         listed.rateLimit = 10
-        listed.handle = HandleBody(revision: 3, finished: finished, request: request)
+        listed.asOf = 3
+        listed.handle = HandleBody(finished: finished, request: request)
         return listed
     }
 
@@ -95,7 +96,7 @@ struct RemoteNumbersTests {
     /// Sends an event to a session that has a handle of its download, and reads all of its properties.
     private func take(_ name: String, _ data: String, id: String, in session: RemoteSession, _ live: LiveDownload) async
     {
-        live.forgetRevision()
+        live.forgetPosition()
         try? await session.take(ServerSentEvent(id: id, name: name, data: data))
         _ = live.snapshot.status.progress.fraction
         _ = session.state.withLock { $0.receipts.backlog }
@@ -106,7 +107,7 @@ struct RemoteNumbersTests {
     func events() async throws {
         for event in Self.events {
             let session = session()
-            let live = try #require(session.live(for: Self.listed(.downloading))?.live)
+            let live = try session.live(for: Self.listed(.downloading)).live
             let json = Array(try event.data())
             let places = Self.numbers(in: json)
             #expect(!places.isEmpty)

@@ -140,9 +140,8 @@ export class Actions {
   }
 
   async #sendSet(action, id, isLeaving) {
-    const { mark } = this.#store;
     const set = await this.#api.actOnSet(id, action, isLeaving);
-    if (set) this.#store.takeSet(set, mark);
+    if (set) this.#store.takeSet(set);
   }
 
   async #sendDownloads(action, targets, isLeaving) {
@@ -153,8 +152,7 @@ export class Actions {
       if (isRemoval) return await this.#api.actMany(ids, 'remove', { deleteFiles: action === 'removeFile' }, isLeaving);
       if (action === 'anyway') return await this.#api.actMany(ids, 'change', { change: { allowsMetered: true } });
       if (ids.length > 1) return await this.#api.actMany(ids, action);
-      const { mark } = this.#store;
-      this.#store.take(await this.#api.act(ids[0], action), mark);
+      this.#store.take(await this.#api.act(ids[0], action));
       return [];
     } catch (problem) {
       return [problem];
@@ -270,10 +268,9 @@ export class Actions {
 
   /// Moves one of the list: `to` as in the API. Gives whether it was moved.
   async move(download, to) {
-    const { mark } = this.#store;
     try {
       const answer = await this.#api.move(download.id, to);
-      this.#store.take(answer, mark);
+      this.#store.take(answer);
       return true;
     } catch (problem) {
       this.report(problem);

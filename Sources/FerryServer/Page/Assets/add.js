@@ -207,11 +207,10 @@ export class AddForm {
     if (options.isSet) return this.#addSet(entries, options);
     const downloads = this.#withIdentifiers(entries.map(({ line: _, ...entry }) => request(entry, options)));
     this.#button.disabled = true;
-    const { mark } = this.#store;
     try {
       const answer = await this.#api.add(downloads);
       this.#unanswered = null;
-      this.#finish(downloads, answer?.items ?? [], mark);
+      this.#finish(downloads, answer?.items ?? []);
     } catch (problem) {
       if (problem.status !== 0) this.#unanswered = null;
       this.#refuse(problem);
@@ -225,11 +224,10 @@ export class AddForm {
     const [{ urls, line: _, ...more }] = entries;
     if (entries.length > 1 || urls.length > 1 || Object.keys(more).length > 0) return this.#say(t('add.set.one'));
     this.#button.disabled = true;
-    const { mark } = this.#store;
     try {
       const set = await this.#api.addSet({ url: urls[0], directory: directory ?? folderOf(urls[0]) });
       const isListed = Boolean(this.#store.sets.get(set.id)?.endedAt);
-      this.#store.takeSet(set, mark);
+      this.#store.takeSet(set);
       this.#empty();
       this.#onAdded([set], t(isListed ? 'add.set.again' : 'add.set.added'), !isListed);
     } catch (problem) {
@@ -247,8 +245,8 @@ export class AddForm {
     return requests.map((request, index) => ({ id: this.#unanswered.identifiers[index], ...request }));
   }
 
-  #finish(asked, items, mark) {
-    for (const item of items) this.#store.take(item, mark);
+  #finish(asked, items) {
+    for (const item of items) this.#store.take(item);
     const ids = new Set(asked.map(({ id }) => id));
     const listed = items.filter(({ id }) => !ids.has(id)).length;
     this.#empty();

@@ -3,7 +3,7 @@
 import { t, said } from './text.js';
 
 export const ROOT = '/api/v1';
-const VERSION = 1;
+const VERSION = 2;
 export const TOKEN = 'ferry.token';
 /// Browsers send so many bytes of a request while the page is left.
 const MOST_LEAVING = 60_000;

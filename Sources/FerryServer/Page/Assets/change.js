@@ -201,14 +201,12 @@ export class ChangeForm {
     try {
       const meant = begins ? await this.#actions.changeKeepingBytes(this.#download, change) : change;
       if (!meant || this.#download?.id !== id) return;
-      const { mark } = this.#store;
       const answer = await this.#api.change(id, meant);
       if (this.#download?.id !== id) return;
       this.#fields.forget(signsIn ? ['user'] : []);
-      this.#store.take(answer, mark);
+      this.#store.take(answer);
       if (goesOn) {
-        const before = this.#store.mark;
-        this.#store.take(await this.#api.act(id, 'resume'), before);
+        this.#store.take(await this.#api.act(id, 'resume'));
       }
       if (signsIn) this.#announcer.speak(t('change.tried'));
       else this.#announcer.say(t('change.saved'));

@@ -18,10 +18,10 @@ function actionsOf(state) {
 
 /// A set as an entry. It has no place in the queue: in the order of the queue, sets stand above downloads as they were added.
 export function setEntry(set) {
-  const { id, state, addedAt, endedAt, error, receivedBytes } = set;
+  const { id, state, addedAt, endedAt, error, receivedBytes, asOf } = set;
   const { directory, url, list } = set.set;
   return {
-    id, set, isSet: true, name: directory.split('/').filter(Boolean).at(-1) ?? directory, url: url ?? list,
+    id, set, asOf, isSet: true, name: directory.split('/').filter(Boolean).at(-1) ?? directory, url: url ?? list,
     state: STATES[state], actions: actionsOf(state), addedAt, endedAt, error, priority: Infinity, position: 0,
     progress: { completedBytes: receivedBytes, totalBytes: null },
   };

@@ -34,11 +34,8 @@ export class Store extends EventTarget {
   #stream;
   #loading = null;
   #wantsLoad = false;
-  /// What came by events while the list was being read, newer than its pages: ids, `false` for those that left.
-  #touched = null;
-  /// How many changes events have told, and which of them was the last of each download.
-  #changes = 0;
-  #changedAt = new Map();
+  /// The position of the daemon's log at which each of those that have left did so: an answer from before is too old.
+  #left = new Map();
   #startedAt = Date.now();
   /// Those that leave the list, unless that is taken back.
   #hidden = new Map();
@@ -96,18 +93,19 @@ export class Store extends EventTarget {
     return counts;
   }
 
-  /// To be asked for before a request whose answer `take` gets.
-  get mark() { return this.#changes; }
-
-  /// Takes what an answer of the daemon shows of a download. What events told since the request was sent may be newer:
-  /// then the answer is left out, and the stream tells what it knew.
-  take(download, mark) {
-    if (download?.id && !((this.#changedAt.get(download.id) ?? 0) > mark)) this.#put(download);
+  /// Takes what an answer or an event shows of a download, unless something newer is known.
+  take(download) {
+    if (download?.id && this.#isNews(download)) this.#put(download);
   }
 
-  /// Takes what an answer shows of a set, likewise.
-  takeSet(set, mark) {
-    if (!((this.#changedAt.get(set.id) ?? 0) > mark)) this.#putSet(set);
+  /// Takes what an answer or an event shows of a set, likewise.
+  takeSet(set) {
+    if (this.#isNews(set)) this.#putSet(set);
+  }
+
+  #isNews({ id, asOf = 0 }) {
+    const known = this.entry(id) ?? this.#hidden.get(id);
+    return asOf >= (known?.asOf ?? 0) && asOf >= (this.#left.get(id) ?? 0);
   }
 
   /// Takes them out of what is shown, before the daemon is told.
@@ -183,18 +181,15 @@ export class Store extends EventTarget {
 
   #event(name, data) {
     switch (name) {
-      case 'state':
-        this.#changedAt.set(data.download.id, ++this.#changes);
-        this.#put(data.download);
-        break;
-      case 'set':
-        this.#changedAt.set(data.set.id, ++this.#changes);
-        this.#putSet(data.set);
-        break;
+      case 'state': this.take(data.download); break;
+      case 'set': this.takeSet(data.set); break;
       case 'progress': this.#progress(data.downloads); break;
-      case 'removed': this.#remove(data.ids); break;
-      case 'order':
-      case 'reset': this.load(); break;
+      case 'removed': this.#remove(data); break;
+      case 'order': this.load(); break;
+      case 'reset':
+        this.#begin();
+        this.load();
+        break;
       case 'happened': this.#say('happened', data.event); break;
       case 'settings':
         if (data.settings?.scope !== 'session') this.settings = data.settings;
@@ -214,13 +209,18 @@ export class Store extends EventTarget {
     this.#say('list');
   }
 
+  /// The daemon's log may have begun anew: whatever is read from now on is newer than what is known.
+  #begin() {
+    this.#left.clear();
+    for (const entry of [...this.entries, ...this.#hidden.values()]) entry.asOf = 0;
+  }
+
   #put(download) {
     this.#unproven.delete(download.id);
     this.#note(download);
     if (this.#hidden.has(download.id)) return void this.#hidden.set(download.id, download);
     const old = this.downloads.get(download.id);
     this.downloads.set(download.id, download);
-    this.#touched?.set(download.id, true);
     this.#noticeEnd(old, download);
     this.#say('list');
   }
@@ -230,7 +230,6 @@ export class Store extends EventTarget {
     if (this.#hidden.has(set.id)) return void this.#hidden.set(set.id, entry);
     const old = this.sets.get(set.id);
     this.sets.set(set.id, entry);
-    this.#touched?.set(set.id, true);
     this.#noticeEnd(old, entry);
     if (old?.set.state !== set.state) return this.#say('list');
     this.#moved.add(set.id);
@@ -264,13 +263,14 @@ export class Store extends EventTarget {
     this.#say('progress', ids);
   }
 
-  #remove(ids) {
+  #remove({ ids, asOf }) {
     for (const id of ids ?? []) {
+      this.#left.set(id, asOf);
+      this.#unproven.delete(id);
+      if ((this.entry(id)?.asOf ?? 0) > asOf) continue;
       this.downloads.delete(id);
       this.sets.delete(id);
       this.#hidden.delete(id);
-      this.#changedAt.set(id, ++this.#changes);
-      this.#touched?.set(id, false);
     }
     this.#say('list');
   }
@@ -297,42 +297,41 @@ export class Store extends EventTarget {
 
   async #readList() {
     const seen = new Map();
-    this.#touched = new Map();
-    try {
-      const sets = new Map((await this.#api.sets()).items.map((set) => [set.id, setEntry(set)]));
-      let total = Infinity;
-      for (let attempt = 0; attempt < 3 && seen.size < total; attempt++) {
-        for (let offset = 0; offset < total; ) {
-          const page = await this.#api.page(offset, PAGE);
-          total = page.total;
-          for (const download of page.items) seen.set(download.id, download);
-          offset += page.items.length;
-          if (page.items.length === 0) break;
-          // The first page is shown while the others are on their way.
-          if (!this.isLoaded && offset < total) this.#show(seen, sets, false);
-        }
+    const answer = await this.#api.sets();
+    const sets = new Map(answer.items.map((set) => [set.id, setEntry(set)]));
+    let total = Infinity;
+    let asOf = Infinity;
+    for (let attempt = 0; attempt < 3 && seen.size < total; attempt++) {
+      for (let offset = 0; offset < total; ) {
+        const page = await this.#api.page(offset, PAGE);
+        total = page.total;
+        asOf = Math.min(asOf, page.asOf);
+        for (const download of page.items) seen.set(download.id, download);
+        offset += page.items.length;
+        if (page.items.length === 0) break;
+        // The first page is shown while the others are on their way.
+        if (!this.isLoaded && offset < total) this.#show(seen, asOf, sets, answer.asOf, false);
       }
-      this.#show(seen, sets, true);
-    } finally {
-      this.#touched = null;
     }
+    this.#show(seen, asOf, sets, answer.asOf, true);
+    // No answer is on its way for longer than a list is read.
+    if (this.#left.size > PAGE) this.#left.clear();
   }
 
-  #show(seen, sets, isWhole) {
-    this.downloads = this.#merged(seen, this.downloads);
-    this.sets = this.#merged(sets, this.sets);
+  #show(seen, asOf, sets, setsAsOf, isWhole) {
+    this.downloads = this.#merged(seen, this.downloads, asOf);
+    this.sets = this.#merged(sets, this.sets, setsAsOf);
     if (isWhole) this.isLoaded = true;
     this.#say('list');
   }
 
-  /// What was read, except where events have told something newer than it: that is in `known`.
-  #merged(seen, known) {
+  /// What was read, as new as `asOf`, except where events have told something newer than it: that is in `known`.
+  #merged(seen, known, asOf) {
     const next = new Map();
     for (const [id, entry] of seen) {
-      const touched = this.#touched.get(id);
-      if (touched === false) continue;
+      if ((this.#left.get(id) ?? 0) > (entry.asOf ?? 0)) continue;
       const old = known.get(id);
-      const newest = touched ? old ?? entry : entry;
+      const newest = old && (old.asOf ?? 0) > (entry.asOf ?? 0) ? old : entry;
       this.#note(newest);
       if (this.#hidden.has(id)) {
         this.#hidden.set(id, newest);
@@ -341,8 +340,8 @@ export class Store extends EventTarget {
       next.set(id, newest);
       if (old && newest !== old) this.#noticeEnd(old, newest);
     }
-    for (const [id, isThere] of this.#touched) {
-      if (isThere && !next.has(id) && known.has(id)) next.set(id, known.get(id));
+    for (const [id, entry] of known) {
+      if (!next.has(id) && !seen.has(id) && (entry.asOf ?? 0) > asOf) next.set(id, entry);
     }
     return next;
   }

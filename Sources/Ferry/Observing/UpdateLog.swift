@@ -1,0 +1,78 @@
+package import FerryCore
+import Synchronization
+
+/// What changes in a list and what happens to its downloads, in one order.
+///
+/// ```
+/// a row or an object changes ─► append ─┬─► EventHub     events, each to every listener and delegate
+///                               position └─► ListHub      changes of the list, merged for each listener;
+///                                                         with their events for the daemon's stream
+/// ```
+///
+/// Invariant: what an update tells is in the row and in the object before the update is appended. A row that is read
+/// after ``position`` was read is therefore as new as every update up to that position.
+final class UpdateLog: Sendable {
+    private let events: EventHub
+    private let list = ListHub()
+
+    /// - Parameter metrics: Told of each event; `nil` for those of a daemon, which counts them itself.
+    init(_ metrics: ManagerMetrics? = nil) { events = EventHub(metrics) }
+
+    /// The number of the newest update. Ascends with each, from 1 for an empty log.
+    var position: UInt64 { list.position }
+
+    /// Whether events have a listener; without any, they need not be created.
+    var isHeard: Bool { events.isHeard || list.isFollowed }
+
+    // MARK: Appending
+
+    /// Appends a change and the events that it brought about.
+    func append(_ change: @autoclosure () -> ListChange, _ happened: [DownloadEvent] = []) {
+        list.tell(change, happened)
+        for event in happened { events.send(event) }
+    }
+
+    /// Appends an event together with the change of its download.
+    func append(_ event: DownloadEvent) { append(ListChange(changed: [event.id]), [event]) }
+
+    // MARK: Listening
+
+    /// Registers a listener for all events from now on; see ``EventHub/listen(backlog:)``.
+    func listen(backlog: (@Sendable () async -> [DownloadEvent]?)? = nil) -> EventHub.Place {
+        events.listen(backlog: backlog)
+    }
+
+    /// The changes from now on, without events.
+    func changes() -> ListChanges { ListChanges(mailbox: list.mailbox(hasEvents: false)) }
+
+    /// The changes and events from now on.
+    func updates() -> ListUpdates { ListUpdates(mailbox: list.mailbox(hasEvents: true)) }
+
+    /// Ends all listeners after the updates so far.
+    func close() {
+        list.close()
+        events.close()
+    }
+}
+
+/// Changes of the list and events, in the order of the log. Those that occur while the listener is busy are merged into
+/// one element: its change is in effect before its events.
+package struct ListUpdates: AsyncSequence, Sendable {
+    package struct Element: Sendable {
+        package var change: ListChange
+        package var events: [DownloadEvent]
+        /// The number of the last of these updates.
+        package var position: UInt64
+    }
+
+    let mailbox: ListMailbox
+
+    package func makeAsyncIterator() -> Iterator { Iterator(mailbox: mailbox) }
+
+    package struct Iterator: AsyncIteratorProtocol {
+        let mailbox: ListMailbox
+
+        /// The next updates; `nil` once the manager is shut down or the task is cancelled.
+        package mutating func next() async -> Element? { await mailbox.next() }
+    }
+}
