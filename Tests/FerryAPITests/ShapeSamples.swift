@@ -28,6 +28,7 @@ enum ShapeSamples {
         download.endedAt = date
         download.onConflict = .skip
         download.wasAlreadyComplete = true
+        download.asOf = 12
         download.handle = handle
         return download
     }
@@ -199,7 +200,7 @@ enum ShapeSamples {
         set.endedAt = date
         set.bytesPerSecond = 1
         set.incomplete = [FileSet.Incomplete(path: "p", error: error)]
-        (set.problems, set.error) = (["q"], error)
+        (set.problems, set.error, set.asOf) = (["q"], error, 3)
         return set
     }
     static var gatewayUsage: GatewayUsage {
