@@ -57,9 +57,9 @@ struct DaemonTests {
         try await DaemonRig.run { rig in
             let reply = try await rig.ask(.greeting)
             #expect(reply.status == 200)
-            #expect(reply.headers["ferry-version"] == "1")
+            #expect(reply.headers["ferry-version"] == "2")
             let greeting = try reply.shape(Greeting.self)
-            #expect(greeting.api == 1)
+            #expect(greeting.api == 2)
             #expect(greeting.session == "default")
             #expect(greeting.pid == Int(ProcessInfo.processInfo.processIdentifier))
             let place = rig.place

@@ -75,6 +75,38 @@ class Living(PageTest):
         self.browser.until(lambda: "wrong.bin" in self.browser.text("[data-live=assertive]"), "it is announced")
         self.assertIn(error["messages"]["en"], self.browser.js("return document.querySelector('[data-live=assertive]').textContent"))
 
+    def test_one_that_needs_its_user_is_loud(self):
+        self.browser.until(lambda: self.browser.driver.title == "Ferry", "nothing is told yet")
+        identifier = self.daemon.add(self.origin.file("200K", "locked.bin", "auth=basic:me:word"))
+        self.browser.until(
+            lambda: "locked.bin" in self.browser.text(".toast"), "a message says so")
+        self.assertIn("the server asks for a user name and password", self.browser.text(".toast"))
+        spoken = self.browser.js("return document.querySelector('[data-live=assertive]').textContent")
+        self.assertIn("locked.bin needs you", spoken)
+        self.browser.until(lambda: self.browser.driver.title.startswith("(1)"), "the title counts it")
+        colour = "return getComputedStyle(document.querySelector('.chip[data-filter={}]')).color"
+        self.assertNotEqual(self.browser.js(colour.format("needs")), self.browser.js(colour.format("all")))
+        self.daemon.call("PATCH", f"/downloads/{identifier}", {"user": "me", "password": "word"})
+        self.browser.until_state(identifier, "completed")
+        self.browser.until(lambda: self.browser.driver.title == "Ferry", "and no more")
+
+    def test_one_that_is_resumed_behind_others_says_its_place(self):
+        self.daemon.call("PATCH", "/settings", {"maxConcurrentDownloads": 1})
+        first = self.held(name="first.bin", query="rate=200K")
+        self.browser.until_state(first, "downloading")
+        second = self.held(name="second.bin", query="rate=200K", startsPaused=True)
+        others = [self.held(name=f"other-{number}.bin", query="rate=200K") for number in range(2)]
+        for other in others:
+            self.browser.until_state(other, "waiting")
+        self.browser.until_state(second, "paused")
+        self.browser.press(self.browser.button(second, "resume"))
+        self.browser.until(
+            lambda: "second.bin: resumed, number 3 of 3 that wait" in self.browser.text(".toasts"), "its place")
+        self.browser.press(".toast [data-toast=action]")
+        self.browser.until(
+            lambda: [item["id"] for item in self.daemon.call("GET", "/downloads?state=waiting")["items"]][0] == second,
+            "it is the next one")
+
     def test_a_completed_one_is_announced_with_its_path(self):
         self.daemon.call("PATCH", "/settings", {"rateLimit": 400_000})
         identifier = self.daemon.add(self.origin.file("1M", "told.bin"))

@@ -4,6 +4,7 @@
 import { forAll } from './api.js';
 import { t } from './text.js';
 import * as format from './format.js';
+import { arrange } from './arrange.js';
 import { ask } from './ask.js';
 import { wordsOf } from './entry.js';
 import { heldBytes, failedChecksum, isUnproven, readsAgain, wasKept } from './words.js';
@@ -81,6 +82,12 @@ export class Actions {
     const text = targets.length === 1 ? t(did, { name }) : many(did, targets);
     const changed = action === 'resume' && targets.length === 1 && { notBefore: 'did.early', diskSpace: 'did.tryNow' }[targets[0].waitReason];
     if (changed) return this.#announcer.say(t(changed, { name }));
+    const waits = action === 'resume' && targets.length === 1 && this.#placeOf(targets[0].id);
+    if (waits) {
+      return this.#announcer.say(t('did.resume.place', { name, place: waits.place, count: waits.count }), {
+        label: t('do.startNow'), run: () => this.#goFirst(waits.download),
+      });
+    }
     const takesBack = action === 'cancel' && !hasSets ? { label: t('do.restart'), run: () => this.#send('restart', targets) } : null;
     if (takesBack) this.#announcer.say(text, takesBack);
     else this.#announcer.speak(text);
@@ -113,6 +120,15 @@ export class Actions {
     const text = ids.length === 1 ? t('did.remove', { name: targets[0].name }) : many('did.remove', targets);
     this.#announcer.say(text, { label: t('undo'), run: undo, time: UNDO_TIME, hold: () => clearTimeout(timer), release: wait });
     return true;
+  }
+
+  /// The place of a download among those that wait for a slot, and their number; `null` if it need not wait.
+  #placeOf(id) {
+    const download = this.#store.downloads.get(id);
+    const most = this.#store.settings?.maxConcurrentDownloads;
+    if (download?.waitReason !== 'slot' || this.#store.inState('downloading').length < most) return null;
+    const waiting = arrange(this.#store.downloads.values(), { filter: 'waiting' });
+    return { download, place: waiting.indexOf(download) + 1, count: waiting.length };
   }
 
   /// All slots are taken: it becomes the next one, and one more at a time is offered.

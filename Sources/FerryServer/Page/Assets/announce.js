@@ -9,6 +9,8 @@ import { wordsOf } from './entry.js';
 const BURST = 350;
 const TOAST_TIME = 7000;
 const MOST_TOASTS = 3;
+/// What asks for its user stays longer than what is only told.
+const NEED_TIME = 20_000;
 
 export class Announcer {
   #polite = h('div', { class: 'spoken', role: 'status', 'aria-live': 'polite', data: { live: 'polite' } });
@@ -16,6 +18,8 @@ export class Announcer {
   #toasts = h('div', { class: 'toasts', role: 'region' });
   #burst = [];
   #timer = null;
+  #needing = [];
+  #needTimer = null;
   /// The ends that are still told, and the messages about them.
   #told = { downloads: [], toasts: [] };
 
@@ -62,6 +66,26 @@ export class Announcer {
     if (entry.isSet) return void this.#tellEnd(entry);
     this.#burst.push(entry);
     this.#timer ??= setTimeout(() => this.#tell(), BURST);
+  }
+
+  /// A download waits for its user: nothing goes on until somebody comes.
+  needs(download) {
+    this.#needing.push(download);
+    this.#needTimer ??= setTimeout(() => this.#tellNeeds(), BURST);
+  }
+
+  #tellNeeds() {
+    const needing = this.#needing;
+    this.#needing = [];
+    this.#needTimer = null;
+    const told = needing.length > 2
+      ? [[t('needs.many', { n: needing.length }), null, 'needs']]
+      : needing.map((download) => [download.name, wordsOf(download).explanation(download), download.id]);
+    for (const [text, detail, tag] of told) {
+      this.speak(detail ? t('needs', { name: text, reason: detail }) : text, true);
+      this.#notify(t('needs.title'), [text, detail].filter(Boolean).join('\n'), tag);
+      this.#toast('warn', text, detail, { time: NEED_TIME });
+    }
   }
 
   #tell() {

@@ -48,6 +48,12 @@ export class Problem extends Error {
 const failures = (answer) => (answer?.failures ?? [])
   .map(({ error }) => new Problem(200, { code: error?.code, detail: error?.message, error }));
 
+/// The pieces of a stream; not every browser lets streams be looped over.
+async function* pieces(stream) {
+  const reader = stream.getReader();
+  for (let next = await reader.read(); !next.done; next = await reader.read()) yield next.value;
+}
+
 export class API {
   /// - onSignedOut: the token is no longer good.
   constructor(key, onSignedOut) {
@@ -59,9 +65,17 @@ export class API {
     return { Authorization: `Bearer ${this.key}`, 'Ferry-Version': String(VERSION), ...extra };
   }
 
+  /// - timeout: in milliseconds without a byte of the answer, however long all of it takes.
   async request(method, path, { body, signal, timeout = 30_000, keepalive = false } = {}) {
     const isChange = method !== 'GET';
     const text = body === undefined ? undefined : JSON.stringify(body);
+    const patience = new AbortController();
+    let timer = null;
+    const alive = () => {
+      clearTimeout(timer);
+      timer = setTimeout(() => patience.abort(), timeout);
+    };
+    alive();
     let response;
     try {
       response = await fetch(ROOT + path, {
@@ -72,17 +86,26 @@ export class API {
         cache: 'no-store',
         credentials: 'omit',
         redirect: 'error',
-        signal: signal ? AbortSignal.any([signal, AbortSignal.timeout(timeout)]) : AbortSignal.timeout(timeout),
+        signal: signal ? AbortSignal.any([signal, patience.signal]) : patience.signal,
       });
+      return await this.read(response, alive);
     } catch (error) {
-      if (signal?.aborted) throw error;
+      if (signal?.aborted || error instanceof Problem) throw error;
       throw new Problem(0, { detail: String(error?.message ?? error) });
+    } finally {
+      clearTimeout(timer);
     }
-    return await this.read(response);
   }
 
-  async read(response) {
-    const text = await response.text().catch(() => '');
+  /// - alive: called for each piece of the body.
+  async read(response, alive = () => {}) {
+    let text = '';
+    if (response.body) {
+      for await (const piece of pieces(response.body.pipeThrough(new TextDecoderStream()))) {
+        alive();
+        text += piece;
+      }
+    }
     let body = null;
     try { body = text ? JSON.parse(text) : null; } catch { /* not from the daemon, or cut short */ }
     if (response.status === 401) this.onSignedOut();

@@ -224,6 +224,7 @@ async function begin() {
   });
   store = new Store(api);
   store.addEventListener('ended', ({ detail }) => announcer.ended(detail));
+  store.addEventListener('needs', ({ detail }) => announcer.needs(detail));
   showPage(api, store);
   store.start();
   // A page that is left may be kept by the browser, to go back to. It shall not keep one of the few connections that a

@@ -170,6 +170,7 @@ export const sentences = {
   'file.kept': ['The file that was there was kept, and nothing was fetched: {path}', '保留了原有的文件，没有下载：{path}'],
 
   'do.start': ['Start', '开始下载'],
+  'do.startNow': ['Start now', '立即开始'],
   'do.signIn': ['Sign in…', '登录…'],
   'do.newLink': ['New link…', '换链接…'],
   'do.choose': ['Choose…', '处理…'],
@@ -204,6 +205,7 @@ export const sentences = {
   'clear.kept': [({ n }) => (n === 1 ? '1 download with downloaded data stays: remove it by itself' : `${downloads(n)} with downloaded data stay: remove them by themselves`), '有 {n} 个含已下载数据的失败项保留：请单独移除'],
   'did.first': [({ n }) => `Moved ${downloads(n)} to the top`, '已将 {n} 个下载移到最前'],
   'did.resume': ['{name}: resumed', '{name}：已继续'],
+  'did.resume.place': ['{name}: resumed, number {place} of {count} that wait', '{name}：已继续，在 {count} 个等待项中排第 {place}'],
   'did.resume.many': [({ n }) => `${downloads(n)} resumed`, '已继续 {n} 个下载'],
   'did.pause': ['{name}: paused', '{name}：已暂停'],
   'did.pause.many': [({ n }) => `${downloads(n)} paused`, '已暂停 {n} 个下载'],
@@ -300,6 +302,9 @@ export const sentences = {
   'ended.completed': ['{name}: download complete. {detail}', '{name}：下载完成。{detail}'],
   'ended.kept': ['{name}: already there. {detail}', '{name}：文件已存在。{detail}'],
   'ended.failed': ['{name}: download failed. {reason}', '{name}：下载失败。{reason}'],
+  'needs': ['{name} needs you: {reason}', '{name} 需要处理：{reason}'],
+  'needs.title': ['A download needs you', '有下载需要处理'],
+  'needs.many': [({ n }) => `${downloads(n)} need you`, '{n} 个下载需要处理'],
   'ended.completed.title': ['Download complete', '下载完成'],
   'ended.failed.title': ['Download failed', '下载失败'],
   'ended.many': [

@@ -1,19 +1,24 @@
 // What the page knows: the downloads and sets of the list, the settings, the network, and whether the daemon is there.
 // Views observe it.
 //
-// Events: `list` (who is in it, where, in which state), `progress` {ids}, `ended` {download}, `happened` {event},
-// `settings`, `network`, `statistics`, `connection`, `away`.
+// Events: `list` (who is in it, where, in which state), `progress` {ids}, `ended` {download}, `needs` {download} (it goes on
+// when its user has done something), `happened` {event}, `settings`, `network`, `statistics`, `connection`, `away`.
 
 import { Stream } from './stream.js';
 import { setEntry } from './entry.js';
-import { isUnproven } from './words.js';
+import { isUnproven, needsUser } from './words.js';
 
 /// The most entries of one page of the list, as the daemon allows.
 const PAGE = 1000;
+/// So many are shown first, on a link on which a whole page takes long.
+const FIRST_PAGE = 100;
 /// A gap shorter than this is not worth a word.
 const PATIENCE = 1200;
 /// Figures change this often; more often nobody can read them.
 const PERIOD = 1000;
+
+/// Whether it waits for something that its user alone can give.
+const isStuck = (download) => download.state === 'waiting' && needsUser(download);
 
 export class Store extends EventTarget {
   downloads = new Map();
@@ -68,13 +73,21 @@ export class Store extends EventTarget {
   retryNow() { this.#stream.retryNow(); }
   get nextAttempt() { return this.#stream.nextAttempt; }
 
-  /// Bytes a second over all that run.
+  /// Bytes a second over all downloads that run and all sets that are synced.
   get speed() {
     let sum = 0;
     for (const download of this.downloads.values()) {
       if (download.state === 'downloading') sum += download.progress.bytesPerSecond;
     }
+    for (const { set } of this.sets.values()) sum += set.bytesPerSecond ?? 0;
     return sum;
+  }
+
+  /// How many downloads wait for their user.
+  get waitingForUser() {
+    let count = 0;
+    for (const download of this.downloads.values()) if (isStuck(download)) count += 1;
+    return count;
   }
 
   /// The downloads and the sets.
@@ -237,6 +250,7 @@ export class Store extends EventTarget {
   }
 
   #noticeEnd(old, download) {
+    if (isStuck(download) && (old ? !isStuck(old) : this.isLoaded)) this.#say('needs', download);
     if (download.state !== 'completed' && download.state !== 'failed') return;
     if (old ? old.state === download.state : !this.isLoaded || Date.parse(download.endedAt ?? '') < this.#startedAt) return;
     this.#say('ended', download);
@@ -303,7 +317,7 @@ export class Store extends EventTarget {
     let asOf = Infinity;
     for (let attempt = 0; attempt < 3 && seen.size < total; attempt++) {
       for (let offset = 0; offset < total; ) {
-        const page = await this.#api.page(offset, PAGE);
+        const page = await this.#api.page(offset, this.isLoaded || offset > 0 ? PAGE : FIRST_PAGE);
         total = page.total;
         asOf = Math.min(asOf, page.asOf);
         for (const download of page.items) seen.set(download.id, download);

@@ -153,7 +153,8 @@ export class Totals {
     this.#store.samples.push(speed);
     if (this.#store.samples.length > MOST_SAMPLES) this.#store.samples.shift();
     this.#draw();
-    document.title = speed > 0 ? `↓ ${format.rate(speed)} · Ferry` : 'Ferry';
+    const needs = this.#store.waitingForUser;
+    document.title = [needs > 0 ? `(${needs})` : '', speed > 0 ? `↓ ${format.rate(speed)} ·` : '', 'Ferry'].filter(Boolean).join(' ');
   }
 
   #draw() {
