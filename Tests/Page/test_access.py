@@ -258,7 +258,7 @@ class Phone(PageTest):
         failed = self.daemon.add(self.origin.file("10K", "failed.bin"), checksum=f"sha-256:{'0' * 64}")
         self.browser.until_state(runs, "downloading")
         self.browser.until_state(failed, "failed")
-        fits = lambda: self.assertLessEqual(self.browser.js("return document.documentElement.scrollWidth"), 390)
+        fits = lambda width=390: self.assertLessEqual(self.browser.js("return document.documentElement.scrollWidth"), width)
         fits()
         self.browser.press(".options-toggle")
         self.browser.press(".totals-toggle")
@@ -269,6 +269,11 @@ class Phone(PageTest):
         self.assertLessEqual(
             self.browser.js("const body = document.querySelector('.detail-body'); return body.scrollWidth - body.clientWidth"), 0)
         self.assertTrue(self.browser.js("return document.querySelector('.shell').inert"), "what is covered cannot be reached")
+        # 1280 pixels at 400 %.
+        self.browser.set_size(320, 640, True, 2)
+        fits(320)
+        self.browser.press("dialog.detail .detail-head .icon-button")
+        fits(320)
 
     def test_fingers_can_hit_the_buttons(self):
         runs = self.held(name="touched.bin")

@@ -427,6 +427,36 @@ class Menus(PageTest):
             lambda: "1 download shown" in self.browser.js("return document.querySelector('[data-live=polite]').textContent"), "it is told")
 
 
+class Density(PageTest):
+    def test_low_rows_show_many_and_are_kept(self):
+        entries = [
+            {"urls": [self.origin.file("10K", f"low-{number:02}.bin")], "startsPaused": True} for number in range(60)
+        ]
+        self.daemon.call("POST", "/downloads", {"downloads": entries})
+        failed = self.daemon.add(self.origin.file("10K", "a-name-of-some-length-that-failed.bin", "status=404"))
+        self.browser.until_state(failed, "failed")
+        self.browser.driver.set_window_size(1440, 900)
+        high = lambda: self.browser.js("return document.querySelector('.row').getBoundingClientRect().height")
+        roomy = high()
+        self.browser.press(".density")
+        self.browser.until(lambda: high() < roomy, "the rows are lower")
+        self.assertLessEqual(high(), 40)
+        self.assertGreaterEqual(high(), 32)
+        # Nothing of a row stands over another part of it.
+        crossing = """
+            const row = document.querySelector(`.row[data-id="${arguments[0]}"]`);
+            const boxes = [...row.querySelectorAll('.row-name, .row-reason, .row-amount, .row-state')]
+                .filter((node) => node.textContent).map((node) => node.getBoundingClientRect());
+            return boxes.some((a, i) => boxes.some((b, j) => j > i && a.left < b.right - 1 && b.left < a.right - 1));"""
+        self.browser.js("document.querySelector('.row').scrollIntoView()")
+        self.browser.press(".chip[data-filter=failed]")
+        self.browser.until(lambda: len(self.browser.names()) == 1, "the failed one")
+        self.assertFalse(self.browser.js(crossing, failed))
+        self.browser.driver.refresh()
+        self.browser.until(lambda: self.browser.all(".row") and high() <= 40, "it is kept")
+        self.assertEqual(self.browser.one(".density").get_attribute("aria-pressed"), "true")
+
+
 class Thousands(PageTest):
     COUNT = 10_000
 

@@ -5,6 +5,7 @@ import { icon } from './icons.js';
 import { t, number } from './text.js';
 import { FILTERS, SORTS, filterCounts } from './arrange.js';
 import { wordsOf } from './entry.js';
+import { densityButton } from './columns.js';
 import { openMenu } from './menu.js';
 
 export class Bar {
@@ -72,7 +73,7 @@ export class Bar {
       on: { click: () => this.#openMenu() },
     }, icon('more'));
     nodes.view = h('div', { class: 'bar-view' }, chips,
-      h('div', { class: 'bar-tools' }, h('label', { class: 'search' }, icon('search'), nodes.search), nodes.sort, nodes.pauseAll, nodes.resumeAll, nodes.menu));
+      h('div', { class: 'bar-tools' }, h('label', { class: 'search' }, icon('search'), nodes.search), nodes.sort, densityButton(this.#list), nodes.pauseAll, nodes.resumeAll, nodes.menu));
     nodes.selection = this.#buildSelection();
     return h('div', { class: 'bar-sticky' }, nodes.view, nodes.selection);
   }

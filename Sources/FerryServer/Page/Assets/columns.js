@@ -1,6 +1,6 @@
 // The head of the list where there is room for columns: what stands in them, and the order by them.
 
-import { h, setAttribute } from './dom.js';
+import { h, setAttribute, kept } from './dom.js';
 import { icon } from './icons.js';
 import { t } from './text.js';
 
@@ -14,6 +14,24 @@ const COLUMNS = [
 ];
 /// Orders that begin with the largest, or the newest.
 const FALLING = ['size', 'progress', 'added'];
+
+/// The button for rows that are low, which this browser keeps.
+export function densityButton(list) {
+  const root = document.documentElement;
+  const button = h('button', { type: 'button', class: 'icon-button density', 'aria-label': t('dense'), title: t('dense') }, icon('rows'));
+  const show = (isDense) => {
+    root.classList.toggle('is-dense', isDense);
+    setAttribute(button, 'aria-pressed', String(isDense));
+  };
+  button.addEventListener('click', () => {
+    const isDense = !root.classList.contains('is-dense');
+    kept.set('dense', isDense ? 'yes' : 'no');
+    show(isDense);
+    list.measure();
+  });
+  show(kept.get('dense') === 'yes');
+  return button;
+}
 
 export class Columns {
   #list;

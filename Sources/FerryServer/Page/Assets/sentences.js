@@ -97,6 +97,7 @@ export const sentences = {
   'search.short': ['Search', '搜索'],
   'search': ['Search names and links', '搜索名称和链接'],
   'sort': ['Sort', '排序'],
+  'dense': ['Low rows', '紧凑列表'],
   'sort.queue': ['Queue order', '队列顺序'],
   'sort.added': ['Newest first', '最新添加'],
   'sort.name': ['Name', '名称'],
