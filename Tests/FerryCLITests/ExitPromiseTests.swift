@@ -152,8 +152,10 @@ import Testing
         try await OriginServer.with { server in
             server.serve("/f", Resource(size: 10, seed: 1))
             server.always("/f", .status(404))
-            #expect(try await FerryProcess.run(["curl", "-sfo", "f", server.url("/f")], in: place).code == 22)
-            #expect(try await FerryProcess.run(["wget", "-q", server.url("/f")], in: place).code == 8)
+            let ofCurl = try await FerryProcess.run(["curl", "-sfo", "f", server.url("/f")], in: place)
+            #expect(ofCurl.code == 22)
+            let ofWget = try await FerryProcess.run(["wget", "-q", server.url("/f")], in: place)
+            #expect(ofWget.code == 8)
         }
         #expect(place.names == [])
     }

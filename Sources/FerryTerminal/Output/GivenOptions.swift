@@ -1,4 +1,4 @@
-package import FerryCore
+import FerryCore
 
 /// The options of a `ferry get` as they were given, to be printed in the command that goes on with its file. Pure.
 package enum GivenOptions {
