@@ -99,6 +99,8 @@ extension DownloadManager {
         /// files and accepts finished files as complete. Otherwise such files are in the way, since any group member
         /// may have changed them. Default false.
         public var sharesWithGroup = false
+        /// Whether a refused connection ends a download of which nothing has come, whatever number of attempts it has.
+        package var failsWhenRefused = false
         /// A connection that receives less than 1 KB in this interval is closed; also the time limit for a response
         /// head. Default 60 s.
         public var stallTimeout: Duration = .seconds(60)

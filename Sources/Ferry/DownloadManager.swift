@@ -183,7 +183,8 @@ public final class DownloadManager: Sendable {
     /// attempt to pause each.
     public func pauseAll() async throws(DownloadError) { try await backend.pauseAll() }
 
-    /// Resumes all paused downloads and tries the failed ones again, in the order of the list.
+    /// Resumes all paused downloads, and tries again those that have failed and those that wait for a new link or
+    /// credentials, in the order of the list.
     public func resumeAll() async throws(DownloadError) { try await backend.resumeAll() }
 
     /// Removes ended downloads from the list and, with `deletingFiles`, deletes their files; files that are no longer

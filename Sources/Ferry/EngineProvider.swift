@@ -114,6 +114,7 @@ extension DownloadManager.Configuration {
         settings.maxAttempts = maxAttempts
         // A list that is kept waits for its servers; a one-shot run has to end.
         settings.maxFirstAttempts = storage.isKept || maxAttempts == nil ? nil : Self.oneShotAttempts
+        settings.failsWhenRefused = failsWhenRefused
         settings.minFreeBytes = minFreeBytes
         return settings
     }

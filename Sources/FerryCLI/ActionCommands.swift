@@ -50,7 +50,11 @@ struct RestartCommand: RemoteCommand {
 /// `ferry cancel`: cancels downloads.
 struct CancelCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "cancel", abstract: "Cancel downloads and delete their partial data.")
+        commandName: "cancel", abstract: "Cancel downloads and delete their partial data.",
+        usage: """
+            ferry cancel DOWNLOAD... [--session SESSION|all] [--keep] [--yes]
+                         [--json]
+            """)
 
     @OptionGroup var named: NamedDownloads
     @OptionGroup var deletion: DeletionFlags

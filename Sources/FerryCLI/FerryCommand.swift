@@ -59,7 +59,8 @@ struct FerryCommand: ParsableCommand {
             }
             return await onFileThreads { await Program.aria2c(words, serve: Aria2Command.serve) }
         }
-        return await main(arguments: arguments).rawValue
+        let code = await main(arguments: arguments)
+        return PastedExitStatus.of(code, after: arguments.first ?? "")
     }
 
     /// Parses the arguments and runs the command; all but the daemon on file threads, as commands read lists, the
@@ -81,7 +82,7 @@ struct FerryCommand: ParsableCommand {
             if let shortage = ThreadLimit.shortage(isService: command is ServeCommand || command is WorkCommand) {
                 return Program.usage(UsageError(shortage), command: "", json: json)
             }
-            return try await run(command)
+            return try await run(command, words: Array(arguments.dropFirst()))
         } catch {
             if exitCode(for: error) == .success {
                 _ = StandardStreams.write(Array(help(of: error).utf8), to: 1)
@@ -105,9 +106,11 @@ struct FerryCommand: ParsableCommand {
         }
     }
 
-    private static func run(_ command: any ParsableCommand) async throws -> FerryTerminal.ExitCode {
+    private static func run(
+        _ command: any ParsableCommand, words: [String]
+    ) async throws -> FerryTerminal.ExitCode {
         switch command {
-        case let get as GetCommand: return await onFileThreads { await Program.get(get.options) }
+        case let get as GetCommand: return await onFileThreads { await Program.get(get.options, words: words) }
         case let plan as PlanCommand: return await onFileThreads { await Program.plan(plan.options) }
         case let sync as SyncCommand: return await onFileThreads { await sync.act() }
         case let verify as VerifyCommand: return await onFileThreads { await verify.act() }

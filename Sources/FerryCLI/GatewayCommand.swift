@@ -7,7 +7,10 @@ struct GatewayCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
         commandName: "gateway",
         abstract: "Show, purge or verify the cache of the daemon's gateway.",
-        usage: "ferry gateway [usage|list|verify] [--json] / ferry gateway purge NAME...|--older-than TIME|--all",
+        usage: """
+            ferry gateway [usage|list|verify] [--json]
+            ferry gateway purge NAME...|--older-than TIME|--all
+            """,
         discussion: """
             usage says how much the cache holds, and of how much; list shows its files, the one that was used last \
             first. purge removes files that no client reads. verify reads every file and compares it with its digest: a \

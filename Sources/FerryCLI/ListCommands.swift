@@ -4,7 +4,11 @@ import FerryTerminal
 /// `ferry list`: lists the daemon's downloads.
 struct ListCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "list", abstract: "List the daemon's downloads in queue order.")
+        commandName: "list", abstract: "List the daemon's downloads in queue order.",
+        usage: """
+            ferry list [--state STATES] [--search TEXT] [--sort KEY] [--reverse]
+                       [--limit N] [--session SESSION|all] [--json]
+            """)
 
     @Option(
         help: ArgumentHelp(

@@ -4,7 +4,11 @@ import FerryTerminal
 /// `ferry remove`: removes downloads from the list.
 struct RemoveCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Remove downloads from the list; unfinished ones are cancelled.")
+        commandName: "remove", abstract: "Remove downloads from the list; unfinished ones are cancelled.",
+        usage: """
+            ferry remove DOWNLOAD... [--session SESSION|all] [--delete-files] [--keep]
+                         [--yes] [--json]
+            """)
 
     @OptionGroup var named: NamedDownloads
 

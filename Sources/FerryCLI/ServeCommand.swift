@@ -25,7 +25,8 @@ import Logging
 struct ServeCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "serve",
-        abstract: "Hold downloads for everybody: a Unix socket for commands and apps, a page on loopback.",
+        abstract:
+            "Hold the downloads of all programs of this user: a Unix socket for commands and apps, a page on loopback.",
         discussion: """
             It runs until SIGINT or SIGTERM, then syncs what was received and exits; the next start resumes the downloads. \
             ferry service install lets systemd run it.

@@ -5,8 +5,16 @@ import FerryTerminal
 struct SetCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
-        abstract: "Show or change settings of the daemon, or of the downloads given first.",
+        abstract: "Change settings of the daemon, or of the downloads given first.",
+        usage: """
+            ferry set
+            ferry set NAME=VALUE...
+            ferry set DOWNLOAD... [NAME=VALUE...] [--header 'K: V'|@FILE]
+                      [--user USER[:PASSWORD]] [--session SESSION|all] [--json]
+            """,
         discussion: """
+            Without arguments the settings of the daemon are shown.
+
             For the daemon: \(SetPlanner.daemonNames.joined(separator: ", ")). For a download: \
             \(SetPlanner.downloadNames.joined(separator: ", ")).
 

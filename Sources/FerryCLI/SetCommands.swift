@@ -6,8 +6,10 @@ struct SyncCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
         abstract: "Keep a directory the same as a list of files, or all files below an index page.",
-        usage:
-            "ferry sync SOURCE DIR [--include PATTERN] [--exclude PATTERN] [--delete] [--dry-run|--daemon] [options]",
+        usage: """
+            ferry sync SOURCE DIR [--include PATTERN] [--exclude PATTERN] [--delete]
+                       [--dry-run|--daemon] [options]
+            """,
         discussion: """
             Fetches what is missing here or has changed there; run it again to resume or to update. Nothing that this \
             command has not downloaded is replaced, unless --on-conflict overwrite. DIR/ferry-manifest.jsonl records \

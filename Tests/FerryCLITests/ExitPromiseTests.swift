@@ -132,6 +132,48 @@ import Testing
         }
     }
 
+    @Test(
+        "ferry curl and wget: a refused connection fails at once, with the exit status of the original; --retry-connrefused tries again"
+    )
+    func refusal() async throws {
+        let place = try Workplace()
+        let url = "http://127.0.0.1:1/f"
+        let cases: [([String], Int32, Bool)] = [
+            (["curl", "-o", "f", url], 7, false), (["curl", "--retry", "2", "-o", "f", url], 7, false),
+            (["wget", "-t", "3", url], 4, false),
+            (["curl", "--retry", "1", "--retry-connrefused", "-o", "f", url], 7, true),
+            (["get", "--retries", "1", url], 3, true),
+        ]
+        for (words, code, isRetried) in cases {
+            let outcome = try await FerryProcess.run(words, in: place)
+            #expect(outcome.code == code, "\(words)")
+            #expect(outcome.error.contains("trying again in ") == isRetried, "\(outcome.error)")
+        }
+        try await OriginServer.with { server in
+            server.serve("/f", Resource(size: 10, seed: 1))
+            server.always("/f", .status(404))
+            let ofCurl = try await FerryProcess.run(["curl", "-sfo", "f", server.url("/f")], in: place)
+            #expect(ofCurl.code == 22)
+            let ofWget = try await FerryProcess.run(["wget", "-q", server.url("/f")], in: place)
+            #expect(ofWget.code == 8)
+        }
+        #expect(place.names == [])
+    }
+
+    @Test("ferry get: the command that is printed after a refusal has the options of the one that was refused")
+    func printedOptions() async throws {
+        try await OriginServer.with { server in
+            let place = try Workplace()
+            server.serve("/f", Resource(size: 10, seed: 1))
+            server.always("/f", .status(401))
+            let words = ["get", server.url("/f"), "-d", "a dir", "-o", "my name.bin", "--limit-rate", "5M"]
+            let outcome = try await FerryProcess.run(words, in: place)
+            #expect(outcome.code == 5)
+            let command = "ferry get --user USER -d 'a dir' -o 'my name.bin' --limit-rate 5M " + server.url("/f")
+            #expect(outcome.error.contains("to resume: " + command), "\(outcome.error)")
+        }
+    }
+
     @Test("ferry curl -O: two URLs of one name are refused, as the second file would replace the first")
     func twice() async throws {
         try await OriginServer.with { server in
@@ -151,7 +193,7 @@ import Testing
             server.serve("/f", resource)
             try place.write("all:", to: "Makefile")
             let named = try await FerryProcess.run(["curl", "-sOJ", server.url("/f")], in: place)
-            #expect(named.code == 9, "\(named.error)")
+            #expect(named.code == 23, "\(named.error)")
             #expect(try place.data("Makefile") == Data("all:".utf8))
             let plain = try await FerryProcess.run(["curl", "-sO", server.url("/f")], in: place)
             #expect(plain.code == 0, "\(plain.error)")

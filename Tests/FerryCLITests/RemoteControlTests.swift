@@ -282,7 +282,7 @@ import Testing
         try await RemoteHome.run { home in
             try await home.run("add", "--paused", home.server.url("/a"), home.server.url("/b"))
             let cases: [([String], String)] = [
-                (["pause"], "Missing expected argument"),
+                (["pause"], "is missing"),
                 (["set", "speed=1"], "there is no setting speed"), (["set", "a"], "nothing to set"),
                 (["list", "--state", "lost"], "--state lost"), (["list", "--sort", "luck"], "--sort luck"),
                 (["move", "a", "somewhere"], "where to?"), (["clear", "some"], "some cannot be cleared"),

@@ -33,6 +33,9 @@ import Testing
         for command in [[]] + commands where command != ["aria2c"] {
             let english = try await FerryProcess.run(command + ["--help"], in: place, environment: wide).text
             #expect(HelpText(english, columns: 80).untranslated == [])
+            let narrow = try await FerryProcess.run(command + ["--help"], in: place, environment: ["COLUMNS": "80"])
+                .text
+            #expect(narrow.split(separator: "\n").filter { $0.count > 80 } == [], "\(command)")
             let chinese = try await FerryProcess.run(
                 command + ["--help"], in: place, environment: ["LC_ALL": "zh_CN.UTF-8"])
             #expect(chinese.code == 0)
@@ -141,7 +144,7 @@ import Testing
             }
             let cert = try await FerryProcess.run(["get", "--cert", "c.pem", server.url("/f")], in: place).error
             #expect(
-                cert == "ferry: Unknown option '--cert': client certificates cannot be used (see ferry get --help)\n")
+                cert == "ferry: --cert: unknown option: client certificates cannot be used (see ferry get --help)\n")
             #expect(try await FerryProcess.run(["-V"], in: place).text.hasPrefix("ferry 0."))
         }
     }

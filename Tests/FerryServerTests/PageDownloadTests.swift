@@ -43,6 +43,19 @@ struct PageDownloadTests {
         }
     }
 
+    @Test("Daemon: once the sign-in page has gone, a resume of all resumes a download that it stopped")
+    func signedIn() async throws {
+        try await DaemonRig.run { rig in
+            rig.origin.serve("/a.iso", Resource(size: 3_000_000))
+            rig.origin.always("/a.iso", .htmlPage())
+            let id = try await rig.add(rig.new("/a.iso")).id
+            try await wait(for: .freshLink, id, rig)
+            rig.origin.always("/a.iso", .honest)
+            #expect(try await rig.ask(.resumeMany, body: ["words": ["all"]]).status == 200)
+            #expect(try await rig.reach("completed", id).status.state.kind == .completed)
+        }
+    }
+
     @Test("Daemon: a download that accepts HTML completes with the page")
     func accepted() async throws {
         try await DaemonRig.run { rig in

@@ -52,4 +52,42 @@ import Testing
         #expect(ErrorText.command(after: error, part: nil, url: "http://h/f?…") == "ferry get --user USER URL")
         #expect(ErrorText.command(after: error, part: "/d/f.part", url: nil) == "ferry get --user USER /d/f.part")
     }
+
+    @Test(
+        "ErrorText: the command after a failure has the options of the one that failed, without credentials and secrets"
+    )
+    func options() {
+        let words = [
+            "http://h/f", "-d", "a dir", "-o", "my name.bin", "--limit-rate", "5M", "-u", "me:pw", "-H", "A: secret",
+        ]
+        let options = GivenOptions.text(words, items: ["http://h/f"])
+        #expect(options == "-d 'a dir' -o 'my name.bin' --limit-rate 5M -H …")
+        let error = DownloadError(.credentials, "401")
+        #expect(
+            ErrorText.command(after: error, part: nil, url: "http://h/f", options: options)
+                == "ferry get --user USER \(options) http://h/f")
+        let link = DownloadError(.freshLink, "dead")
+        #expect(ErrorText.command(after: link, part: nil, url: nil, options: "-d x") == "ferry get -d x NEWURL")
+        #expect(GivenOptions.text(["a", "-d", "x", "b"], items: ["a", "b"]) == "")
+    }
+
+    @Test("ErrorText: after a sign-in page the same command goes on, so that none with another link is printed")
+    func page() {
+        let error = DownloadError(.freshLink, ErrorPhrase(.pageInstead), recovery: .needsUser)
+            .suggesting(ErrorPhrase(.signInAgain))
+        #expect(ErrorText.command(after: error, part: "/d/f.part", url: nil) == nil)
+        #expect(
+            ErrorText.line(error, name: "f").contains(
+                "; sign in there, or get past the page in a browser, and run it again"))
+    }
+
+    @Test("ErrorText: a checksum mismatch has at most two lines of 80 columns")
+    func mismatch() {
+        let digest = "sha-256=" + String(repeating: "0123456789abcdef", count: 4)
+        let error = DownloadError(
+            .checksum, ErrorPhrase(.wrongDigest, "\(digest)", "\(digest)"),
+            suggestion: ErrorPhrase(.keptMarked, "large.iso.part"), recovery: .needsUser)
+        let line = "ferry: " + ErrorText.line(error, name: "large.iso")
+        #expect(line.count <= 160, "\(line.count): \(line)")
+    }
 }

@@ -1,4 +1,5 @@
 import Ferry
+import FerryCore
 import FerryTerminal
 import Foundation
 import Synchronization
@@ -163,6 +164,9 @@ import Testing
                 "f\\x07: restarting from the beginning: ETag \"a\" became \"b\"",
                 "f\\x07: trying again in 1s, retry 1: reset", "f\\x07: waiting: 2 MB are missing",
             ])
+        let soon = DownloadEvent.Kind.retrying(attempt: 1, delay: .milliseconds(130), reason: "reset")
+        #expect(
+            EventText.line(soon, name: "f", detail: .normal) == "f: trying again in 0.2s, retry 1: reset")
         #expect(lines(.verbose).count == 6)
         #expect(lines(.quiet).isEmpty)
     }
@@ -217,6 +221,12 @@ import Testing
             fast.lines([Self.status(ByteCount(tick) * 100)], whole: Self.whole, elapsed: .milliseconds(tick * 100))
         }
         #expect(lines == ["f.iso: 1.0 KB"])
+
+        var endless = PlainProgress()
+        var status = Self.status(500)
+        status.progress.totalBytes = nil
+        let some = [0, 20].flatMap { endless.lines([status], whole: Self.whole, elapsed: .seconds($0)) }
+        #expect(some.count == 2 && some[1].hasPrefix("f.iso: 500 B / ?, "), "\(some)")
     }
 
     @Test("PlainProgress: a list of thousands has lines for the total only")
@@ -229,6 +239,24 @@ import Testing
         }
         #expect((3...6).contains(lines.count))
         #expect(lines.first == "1 of 5000 files, 10.0 KB, 0 B/s")
+    }
+
+    @Test("Reporter: what can be done after failures of one kind is said with the first of them")
+    func suggestedOnce() {
+        let streams = Streams()
+        let reporter = Self.reporter(streams)
+        for name in ["a", "b", "c"] {
+            let error = DownloadError(
+                .network, ErrorPhrase(.gaveUp, "3", "503"), suggestion: ErrorPhrase(.runAgain), recovery: .needsUser)
+            reporter.failed(error, id: nil, name: name, command: nil, date: Self.date)
+        }
+        reporter.failed(
+            DownloadError(.conflict, "/d/f is there already"), id: nil, name: "f", command: nil, date: Self.date)
+        let lines = streams.error.split(separator: "\n")
+        #expect(lines.count == 4)
+        #expect(lines[0] == "ferry: a: gave up after 3 attempts: 503; run it again to resume")
+        #expect(lines[1...2] == ["ferry: b: gave up after 3 attempts: 503", "ferry: c: gave up after 3 attempts: 503"])
+        #expect(lines[3].contains("--on-conflict"))
     }
 
     @Test("Reporter: a long list writes its paths and nothing to standard error")

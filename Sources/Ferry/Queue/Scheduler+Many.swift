@@ -231,7 +231,8 @@ package enum BulkAction: Sendable {
     var kinds: Set<StateKind> {
         switch self {
         case .pause: StateKind.waiting.union([.downloading, .verifying, .failed])
-        case .resume: [.paused, .failed]
+        // What waits for its user goes on if the cause has gone, as the page of a hotel has after a sign-in.
+        case .resume: [.paused, .failed, .waitingForFreshLink, .waitingForCredentials]
         case .cancel: Set(StateKind.allCases.filter { !$0.isOver })
         case .change: StateKind.waiting.union([.downloading, .paused, .failed])
         case .restart: [.completed, .cancelled]

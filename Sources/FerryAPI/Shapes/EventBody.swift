@@ -50,7 +50,7 @@ package enum EventSentence {
             let progress = ByteText.progress(completed: offset, total: total)
             texts = ("Resumed at \(progress): \(reason)", "从 \(progress) 处继续：\(reason)")
         case .retrying(let attempt, let delay, _):
-            let time = ByteText.duration(delay)
+            let time = ByteText.briefly(delay)
             texts = (
                 "Trying again in \(time), retry \(attempt): \(reason)",
                 "\(chinese(time))后进行第 \(attempt) 次重试：\(reason)"

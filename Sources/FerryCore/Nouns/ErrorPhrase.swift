@@ -186,7 +186,7 @@ extension ErrorPhrase {
 
         // Suggestions
         case leftAsItIs, orRestart, giveCredentials, giveFreshLink, signInAgain, runAgain, giveOwnChecksum,
-            giveChecksum, keptMarked,
+            giveChecksum, keptMarked, keptMarkedOf,
             doNotUse
         case makeRoom, minFree, startAnew, updateFerry, useListed, giveBinary
         case nameServer, allowPrivate

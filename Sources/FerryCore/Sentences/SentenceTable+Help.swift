@@ -109,13 +109,13 @@ extension SentenceTable {
         "usage: invalid option, URL, list or directory": "用法：选项、网址、列表或目录无效",
         "network: no connection to the server, or too many failures": "网络：无法连接服务器，或失败次数过多",
         "refused by the server, or by an option (--max-size, --strict)": "被服务器或选项（--max-size、--strict）拒绝",
-        "the link is dead or asks for credentials; the command to continue with is printed":
+        "the link is dead or needs credentials; the command to go on is printed":
             "链接失效或需要凭据；会显示用于继续的命令",
         "the file on the server has changed": "服务器上的文件已更改",
         "the checksum does not match": "校验和不符",
         "disk: full, failing, or not writable": "磁盘：已满、出错或不可写",
         """
-        conflict: file name or download in use, action not possible in its state, or watched download cancelled
+        conflict: name or download in use, wrong state, or watched one cancelled
         """: "冲突：文件名或下载正在使用、当前状态不允许该操作，或所观察的下载被取消",
         "the server's certificate is not trusted": "服务器的证书不受信任",
         "the daemon is not running, cannot be started, or has another version": "后台服务没有运行、无法启动或版本不同",
@@ -279,7 +279,8 @@ extension SentenceTable {
         "An identifier, a unique prefix, or a name.": "标识、唯一的前缀或名称。",
         "New position: first, last, before DOWNLOAD, after DOWNLOAD, or a number from 1.":
             "新位置：first、last、before DOWNLOAD、after DOWNLOAD，或从 1 开始的数字。",
-        "Show or change settings of the daemon, or of the downloads given first.": "显示或更改后台服务的设置，或前面给出的下载的设置。",
+        "Change settings of the daemon, or of the downloads given first.": "更改后台服务的设置，或前面给出的下载的设置。",
+        "Without arguments the settings of the daemon are shown.": "不带参数时显示后台服务的设置。",
         """
         For the daemon: metered, constrained, max-concurrent, connections-per-host, limit, network, retry-failed, \
         min-free, proxy, dir. For a download: limit, connections, priority, at, metered, constrained, label, url, \
@@ -337,7 +338,7 @@ extension SentenceTable {
         "How long it keeps a file after its last use (default: 30d).": "文件在最后一次使用后保留多久（默认：30d）。",
         "An origin whose pages may use that interface, for example http://127.0.0.1:8080 (repeatable).":
             "其网页可以使用该接口的来源，例如 http://127.0.0.1:8080（可重复）。",
-        "Hold downloads for everybody: a Unix socket for commands and apps, a page on loopback.":
+        "Hold the downloads of all programs of this user: a Unix socket for commands and apps, a page on loopback.":
             "为所有程序管理下载：供命令和应用使用的 Unix 套接字，以及环回地址上的网页。",
         """
         It runs until SIGINT or SIGTERM, then syncs what was received and exits; the next start resumes the downloads. \

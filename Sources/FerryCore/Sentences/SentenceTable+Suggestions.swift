@@ -12,8 +12,8 @@ extension SentenceTable {
         ),
         .giveFreshLink: ("Give a fresh link for the same file; the received part is kept.", "请提供同一文件的新链接；已有的内容会保留。"),
         .signInAgain: (
-            "Sign in there, or get past the page in a browser, and give a fresh link; the received part is kept.",
-            "请在浏览器中登录或处理该网页，然后提供新链接；已有的内容会保留。"
+            "Sign in there, or get past the page in a browser, and run it again, or give a fresh link; what is here is kept.",
+            "请在浏览器中登录或处理该网页，然后重新运行，或提供新链接；已有的内容会保留。"
         ),
         .giveOwnChecksum: (
             "The server may send a wrong Content-Digest. Give the file's own checksum, or none to take the bytes as they are.",
@@ -22,14 +22,12 @@ extension SentenceTable {
         .runAgain: ("Run it again to resume.", "重新运行即可从这里继续。"),
         .giveChecksum: ("Give a --checksum, or leave --strict away.", "请提供 --checksum，或去掉 --strict。"),
         .keptMarked: (
-            """
-            What came is kept as {0}, and the expected checksum {1}. --checksum (ferry set checksum=) with another one \
-            compares it without fetching, with none it is taken as it is, and running it again begins anew.
-            """,
-            """
-            已下载的内容保留为 {0}；所要求的校验和{1}。用 --checksum（或 ferry set checksum=）给出另一个，即可直接核对而不重新下载；\
-            给出 none 则按现状接受；重新运行会从头开始。
-            """
+            "Kept as {0}; --checksum none accepts it, another one compares it.",
+            "已保留为 {0}；--checksum none 按现状接受，给出另一个则重新核对。"
+        ),
+        .keptMarkedOf: (
+            "Kept as {0}; the checksum {1}; --checksum none accepts the file, another one compares it.",
+            "已保留为 {0}；该校验和{1}；--checksum none 按现状接受，给出另一个则重新核对。"
         ),
         .doNotUse: ("Do not use what was written.", "请勿使用已写出的内容。"),
         .makeRoom: ("Make room and run it again; the received part is kept.", "请腾出空间后重新运行；已有的内容会保留。"),

@@ -54,6 +54,14 @@ public enum ByteText {
         }
     }
 
+    /// `0.4s`, `5s`: as ``duration(_:)``, but in tenths below a second, at least one of them. For a time that is waited,
+    /// or that was needed, which is never nothing.
+    public static func briefly(_ duration: Duration) -> String {
+        guard duration < .milliseconds(950) else { return self.duration(duration) }
+        let tenths = (max(.zero, duration) + .milliseconds(50)).components.attoseconds / 100_000_000_000_000_000
+        return "0.\(max(1, tenths))s"
+    }
+
     /// The placeholder for an unknown value.
     package static let unknown = "--"
 

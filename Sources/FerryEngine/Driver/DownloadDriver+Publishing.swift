@@ -185,9 +185,14 @@ extension DownloadDriver {
         }
         let digest = transfer.digest
         let origin = digest.requested == nil ? Reason(.checksumOfServer) : digest.origin
+        let name = part?.paths.part.lastComponent?.string ?? ""
+        // Who has just given a checksum knows where it is from.
+        let kept =
+            origin == Reason(.checksumOfRequest)
+            ? ErrorPhrase(.keptMarked, name) : ErrorPhrase(.keptMarkedOf, name, origin)
         let error = DownloadError(
             .checksum, ErrorPhrase(.wrongDigest, "\(expected)", "\(found)"),
-            suggestion: ErrorPhrase(.keptMarked, part?.paths.part.lastComponent?.string ?? "", origin))
+            suggestion: kept)
         var damaged = RangeSet<ByteCount>()
         let total = transfer.facts.totalBytes ?? 0
         if let pieces = request.pieces ?? digest.describedPieces, let part, pieces.cover(total) {

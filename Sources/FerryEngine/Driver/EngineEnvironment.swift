@@ -123,6 +123,8 @@ package struct DriverSettings: Sendable {
     /// Attempts at a host that refuses every connection before anything has come from it; `nil` for ``maxAttempts``. A
     /// request with a number of its own has no other.
     package var maxFirstAttempts: Int?
+    /// Whether a host that refuses the connection is not tried again before anything has come from it.
+    package var failsWhenRefused = false
     package var minFreeBytes: ByteCount?
     package init() {}
 
@@ -132,6 +134,7 @@ package struct DriverSettings: Sendable {
         settings.stallTimeout = request.stallTimeout ?? stallTimeout
         settings.maxAttempts = request.maxAttempts ?? maxAttempts
         if request.maxAttempts != nil { settings.maxFirstAttempts = nil }
+        if failsWhenRefused { settings.maxFirstAttempts = 0 }
         settings.minFreeBytes = request.minFreeBytes ?? minFreeBytes
         return settings
     }

@@ -397,7 +397,7 @@ final class Transfer: Sendable {
                 state.machine.ended(
                     id,
                     .failedBeforeHead(
-                        .phrase(failure.phrase), isTransient: true, isRefused: failure.kind == .refused),
+                        .phrase(failure.phrase), isTransient: true, isRefused: failure.isRefusal),
                     at: now, random: environment.random())
             }
             return !passes && !state.machine.failedForGood(id, .phrase(failure.phrase))

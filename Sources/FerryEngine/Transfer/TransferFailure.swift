@@ -78,6 +78,8 @@ package struct TransferFailure: Error, Sendable, Hashable, CustomStringConvertib
 
     /// Whether a later retry may succeed. Follows from the kind, except for a proxy that requires credentials.
     package var isTransient: Bool
+    /// Whether the host, or the proxy before it, refused the connection.
+    package var isRefusal: Bool
     /// Whether TLS ended without close_notify.
     package var isCutOff = false
 
@@ -85,6 +87,7 @@ package struct TransferFailure: Error, Sendable, Hashable, CustomStringConvertib
         self.kind = kind
         self.phrase = phrase
         self.isTransient = isTransient ?? kind.isTransient
+        isRefusal = kind == .refused
     }
 
     package var description: String { message }
@@ -221,9 +224,12 @@ extension TransferFailure {
         guard let proxy = peer.proxy, stage == .head(isAnswered: false) else { return failure }
         // Failures before the tunnel is established concern the connection to the proxy.
         let own = Peer(authority: proxy, isProxy: true, addressFamily: peer.addressFamily)
+        let wasRefused = failure.isRefusal
         switch failure.kind {
         case .refused, .connectTimeout, .unreachable:
-            return TransferFailure(.proxy, unproxied(error, stage: stage, peer: own).phrase)
+            var failure = TransferFailure(.proxy, unproxied(error, stage: stage, peer: own).phrase)
+            failure.isRefusal = wasRefused
+            return failure
         case .dns:
             return unproxied(error, stage: stage, peer: own)
         case .other where !(error is HTTPClientError):

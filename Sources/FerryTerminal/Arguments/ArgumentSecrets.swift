@@ -46,7 +46,7 @@ package enum ArgumentSecrets {
             }
             if word.utf8.hasPrefix("--") {
                 let name = word.utf8.prefix { $0 != UInt8(ascii: "=") }
-                guard let secrecy = options[String(decoding: name, as: UTF8.self)] else {
+                guard let secrecy = secrecy(named: String(decoding: name, as: UTF8.self), in: command) else {
                     return userInfo(argument[...])
                 }
                 if name.count < argument.count { return ranges(of: argument.dropFirst(name.count + 1), secrecy) }
@@ -77,10 +77,17 @@ package enum ArgumentSecrets {
         "--http-proxy-passwd": .whole, "--https-proxy-passwd": .whole,
     ]
 
+    /// What of the value of an option is secret, of a pasted command also under a beginning of its name.
+    private static func secrecy(named name: String, in command: String) -> Secrecy? {
+        if let secrecy = options[name] { return secrecy }
+        guard let program = PastedOption.Program(rawValue: command) else { return nil }
+        return PastedOption.named(name, of: program)?.names.lazy.compactMap { options[$0] }.first
+    }
+
     /// What of the value of a letter is secret: of a pasted command by the option that it stands for.
     private static func secrecy(of letter: UInt8, in command: String) -> Secrecy? {
         if let option = PastedCommand.valueOption(of: String(UnicodeScalar(letter)), in: command) {
-            return options[option]
+            return options[option] ?? (option.utf8.count == 2 ? option.utf8.last.flatMap { letters[$0] } : nil)
         }
         return letters[letter]
     }
@@ -92,8 +99,8 @@ package enum ArgumentSecrets {
     /// Letters whose value is the rest of their word, by the first word of the command line.
     private static func lettersWithValue(of command: String) -> String {
         switch command {
-        case "curl": "xoeACXdFTmrw"
-        case "wget": "OPTUoieAtQRDIlw"
+        case "curl": "xoeACXdFTmrwyYzDEcK"
+        case "wget": "OPTUoieAtQRDIlwaB"
         default: "xjodPieACX"
         }
     }

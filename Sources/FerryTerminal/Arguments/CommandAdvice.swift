@@ -20,7 +20,15 @@ package enum CommandAdvice {
         if names(first, commands) || first == "help" { return arguments }
         if first == "version" || first == "-V" { return ["--version"] }
         if first == "curl" || first == "wget" {
-            return ["get"] + (try PastedCommand.translate(arguments.dropFirst(), of: first, isShown: isShown))
+            return try PastedCommand.translate(arguments.dropFirst(), of: first, isShown: isShown)
+        }
+        // Flags of the output may stand before the command.
+        // allow(bytes): a list of words.
+        let flags = arguments.prefix {
+            ["-q", "-s", "-v", "--quiet", "--verbose", "--json", "--no-progress"].contains($0)
+        }
+        if !flags.isEmpty, let command = arguments.dropFirst(flags.count).first, names(command, commands) {
+            return [command] + flags + arguments.dropFirst(flags.count + 1)
         }
         if first.utf8.hasPrefix("-") {
             return arguments.contains { isURL($0) } ? ["get"] + arguments : arguments
@@ -92,12 +100,12 @@ package enum OptionAdvice {
         // The values that an option may have are lines of a list.
         let message = message.replacing("\n  - ", by: ", ").replacing(":, ", by: ": ")
         guard let (pattern, values) = patterns.lazy.compactMap({ read(message, $0) }).first else {
-            return .words(message)
+            return .pattern(message, [])
         }
         if pattern.utf8.hasPrefix("Unknown"), let advice = advice[values[0]] {
-            return "Unknown option '\(values[0])': \(Reason.pattern(advice, []))"
+            return "\(values[0]): unknown option: \(Reason.pattern(advice, []))"
         }
-        let text = Reason.pattern(pattern, values.map { .words($0) })
+        let text = Reason.pattern(ours[pattern] ?? pattern, values.map { .words($0) })
         // The option of curl for a proxy.
         guard pattern.utf8.hasPrefix("The value"), values[1].utf8.hasPrefix("-x "), values[0].utf8.contains(":") else {
             return text
@@ -110,6 +118,16 @@ package enum OptionAdvice {
         "Unknown option '{0}'. Did you mean '{1}'?", "Unknown option '{0}'", "Missing expected argument '{0}'",
         "Missing value for '{0}'", "The value '{0}' is invalid for '{1}'", "Unexpected argument '{0}'",
         "{0} unexpected arguments: {1}",
+    ]
+
+    /// Ferry's words for them: the thing first, as in its other messages.
+    private static let ours = [
+        "Unknown option '{0}'. Did you mean '{1}'?": "{0}: unknown option; did you mean {1}?",
+        "Unknown option '{0}'": "{0}: unknown option", "Missing expected argument '{0}'": "{0} is missing",
+        "Missing value for '{0}'": "{0} needs a value",
+        "The value '{0}' is invalid for '{1}'": "{1}: “{0}” is not a value of it",
+        "Unexpected argument '{0}'": "“{0}” is one argument too many",
+        "{0} unexpected arguments: {1}": "{0} arguments too many: {1}",
     ]
 
     /// Returns the pattern, and what fills its holes in the message; `nil` if it is another message.
@@ -150,7 +168,7 @@ package enum OptionAdvice {
             "ferry fetches whole files, one for each URL: no ranges, and nothing recursive"
         ),
         ("--rate --speed-limit --max-speed --max-download-limit --max-overall-download-limit", "use --limit-rate RATE"),
-        ("-m -y -Y --timeout --max-time --read-timeout --speed-time", "use --stall-timeout or --connect-timeout"),
+        ("-m --timeout --max-time --read-timeout --speed-time", "use --stall-timeout or --connect-timeout"),
         ("-t --tries --retry --max-tries --retry-connrefused", "use --retries N"),
         ("-n --no-clobber --skip-existing", "use --on-conflict skip"),
         ("--overwrite --force --allow-overwrite --clobber", "use --on-conflict overwrite"),

@@ -35,6 +35,10 @@ package struct RunOptions: ParsableArguments, Sendable {
     @Flag(help: "Use your own files even if they are group-writable, in a directory shared with a group.")
     package var sharedGroup = false
 
+    /// As curl and wget do: of scripts that ask whether a server is up.
+    @Flag(help: .hidden)
+    package var failWhenRefused = false
+
     @Option(
         help: ArgumentHelp(
             """

@@ -79,6 +79,7 @@ package struct GetPlanner: Sendable {
         configuration.maxConcurrentDownloads = descriptors.parallel
         configuration.rateLimit = try RequestPlanner.rateLimit(options.request)
         configuration.sharesWithGroup = options.run.sharedGroup
+        configuration.failsWhenRefused = options.run.failWhenRefused
         configuration.hostBudget = try hostBudget()
         if let most = options.run.domainConnections {
             guard most >= 1 else { throw UsageError("--domain-connections needs a number of 1 or more") }
@@ -160,6 +161,8 @@ package struct GetPlan: Sendable {
     package var output: OutputOptions
     /// The path of the results, `-` for standard output; `nil` for none.
     package var results: String?
+    /// The options of the command as words of a shell, see ``GivenOptions``.
+    var givenOptions = ""
     /// Whether the files are those of a set, whose commands have other options.
     var isOfSet = false
     /// The names of files by their content; `nil` without `--dedup`.

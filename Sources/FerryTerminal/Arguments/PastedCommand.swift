@@ -1,15 +1,7 @@
 import FerryCore
 
-/// Translates a pasted command line of curl or wget: its short options whose letters mean something else in Ferry.
-enum PastedCommand {
-    private enum Meaning {
-        /// The same or another option, with the rest of the word or the next word as its value.
-        case option(String)
-        /// Words in place of an option without a value.
-        case words([String])
-        case refused(String)
-    }
-
+/// A command of curl or wget, as the command of Ferry that does the same. Pure.
+struct PastedCommand {
     /// What names the file of the original.
     private enum Naming: Equatable {
         /// The server, or no option.
@@ -21,7 +13,40 @@ enum PastedCommand {
         case server
     }
 
-    /// Returns the arguments of `ferry get` for those of `program`, `curl` or `wget`.
+    /// What `wget -r` has besides.
+    private struct Recursion {
+        var isOn = false
+        var isMirror = false
+        /// The depth of directories that is asked for, `.some(nil)` for any; `nil` for wget's own.
+        var depth: Int??
+        var hasHost = true
+        var cut = 0
+        var prefix: String?
+        var patterns: [String] = []
+        /// An option that cannot go with a sync.
+        var obstacle: String?
+    }
+
+    private let program: PastedOption.Program
+    /// The words of Ferry's command, with the URLs among them.
+    private var words: [String] = []
+    /// The indices of the words that stand alone.
+    private var alone: [Int] = []
+    private var naming = Naming.none
+    private var isNamedByServer = false
+    private var isQuiet = false
+    private var showsProgress = false
+    private var retriesRefused = false
+    private var expandsPatterns = true
+    private var isSecureOnly = false
+    private var user: String?
+    private var password: String?
+    private var forcesDirectories = false
+    private var recursion = Recursion()
+
+    private init(_ program: PastedOption.Program) { self.program = program }
+
+    /// Returns the arguments of Ferry for those of `program`, `curl` or `wget`, with their command.
     ///
     /// A file that the user names is replaced there, and a quiet command prints nothing, so both are so here.
     ///
@@ -30,77 +55,224 @@ enum PastedCommand {
     static func translate(
         _ arguments: some Sequence<String>, of program: String, isShown: Bool
     ) throws(UsageError) -> [String] {
-        let table = tables[program] ?? [:]
-        let words = Array(arguments)
-        var translated: [String] = []
-        var naming = Naming.none
-        var (isQuiet, isNamedByServer) = (false, false)
-        func note(_ letter: String, value: String) {
-            switch (program, letter) {
-            case ("curl", "o"), ("wget", "O"): naming = .file(value)
-            case ("curl", "O") where naming == .none, ("wget", "N") where naming == .none: naming = .url
-            case ("curl", "J"):
-                if case .file = naming { break }
-                naming = .server
-            case ("wget", "J"): isNamedByServer = true
-            case ("curl", "s"), ("wget", "q"): isQuiet = true
-            default: break
-            }
+        guard let program = PastedOption.Program(rawValue: program) else { return Array(arguments) }
+        var command = PastedCommand(program)
+        try command.read(Array(arguments))
+        return try command.whole(isShown: isShown)
+    }
+
+    // MARK: Reading
+
+    private mutating func read(_ arguments: [String]) throws(UsageError) {
+        var rest = arguments[...]
+        func next(for name: String) throws(UsageError) -> String {
+            guard let value = rest.popFirst() else { throw UsageError("\(name) needs a value") }
+            return value
         }
-        for (index, argument) in words.enumerated() {
-            let next = words.dropFirst(index + 1).first ?? ""
-            guard argument.utf8.hasPrefix("-"), !argument.utf8.hasPrefix("--"), argument.utf8.count > 1 else {
-                let parts = argument.split(at: "=", omittingEmptySubsequences: false)
-                guard let name = parts.first.map(String.init), let letter = long[program]?[name] else {
-                    translated.append(argument)
+        while let argument = rest.popFirst() {
+            if argument.hasSameBytes(as: "--") {
+                words.append(argument)
+                for word in rest { add(word) }
+                return
+            }
+            guard argument.utf8.hasPrefix("-"), argument.utf8.count > 1 else {
+                add(argument)
+                continue
+            }
+            if argument.utf8.hasPrefix("--") {
+                let name = String(argument.prefix { $0 != "=" })
+                guard let option = PastedOption.named(name, of: program) else {
+                    // One of Ferry's own.
+                    words.append(argument)
                     continue
                 }
-                let isJoined = parts.count > 1
-                note(letter, value: isJoined ? parts.dropFirst().joined(separator: "=") : next)
-                switch table[letter] {
-                case .option(let option)?:
-                    translated.append(option)
-                    if isJoined { translated.append(parts.dropFirst().joined(separator: "=")) }
-                case .words(let words)?: translated += words
-                case .refused?, nil: translated.append(argument)
+                let joined = name.utf8.count < argument.utf8.count ? String(argument.dropFirst(name.count + 1)) : nil
+                if let joined {
+                    guard option.meaning.takesValue || isRefused(option) else {
+                        throw UsageError("\(name) takes no value")
+                    }
+                    try take(option, name, joined)
+                } else {
+                    try take(option, name, option.meaning.takesValue ? try next(for: name) : "")
                 }
                 continue
             }
             // Options may share a word: `-qO-`.
-            var rest = argument.dropFirst()
-            while let first = rest.first {
-                let name = program == "wget" && first == "n" ? String(rest.prefix(2)) : String(first)
-                let value = rest.dropFirst(name.utf8.count)
-                note(name, value: value.isEmpty ? next : String(value))
-                guard let meaning = table[name] else {
-                    translated.append("-" + rest)
+            var letters = argument.dropFirst()
+            while let first = letters.first {
+                let name = "-" + (program == .wget && first == "n" ? String(letters.prefix(2)) : String(first))
+                guard let option = PastedOption.named(name, of: program) else {
+                    words.append("-" + letters)
                     break
                 }
-                rest = value
-                switch meaning {
-                case .option(let option):
-                    translated.append(option)
-                    if !rest.isEmpty { translated.append(String(rest)) }
-                    rest = ""
-                case .words(let words): translated += words
-                case .refused(let reason): throw UsageError("-\(name) of \(program): \(Reason.pattern(reason, []))")
+                letters = letters.dropFirst(name.count - 1)
+                guard option.meaning.takesValue else {
+                    try take(option, name, "")
+                    continue
                 }
+                try take(option, name, letters.isEmpty ? try next(for: name) : String(letters))
+                break
             }
         }
-        if naming == .url, isNamedByServer { naming = .server }
-        return translated + rules(naming, translated, of: program, isShown: isShown, isQuiet: isQuiet)
+    }
+
+    private func isRefused(_ option: PastedOption) -> Bool {
+        if case .refused = option.meaning { true } else { false }
+    }
+
+    private mutating func add(_ word: String) {
+        alone.append(words.count)
+        words.append(word)
+    }
+
+    private func refuse(_ name: String, _ reason: Reason) -> UsageError {
+        UsageError("\(name) of \(program.rawValue): \(reason)")
+    }
+
+    private mutating func take(_ option: PastedOption, _ name: String, _ value: String) throws(UsageError) {
+        switch option.meaning {
+        case .words(let own): words += own
+        case .option(let own): words += [own, value]
+        case .seconds(let own):
+            // Digits alone are seconds; m, h and d are those of Ferry too.
+            words += [own, value.utf8.allSatisfy { (0x30...0x39).contains($0) || $0 == 0x2E } ? value + "s" : value]
+        case .size(let own): words += [own, Self.size(value)]
+        case .nothing: break
+        case .refused(let reason): throw refuse(name, Reason.pattern(reason, []))
+        case .role(let role): try take(role, name, value)
+        }
+    }
+
+    private mutating func take(_ role: PastedOption.Role, _ name: String, _ value: String) throws(UsageError) {
+        switch role {
+        case .file:
+            naming = .file(value)
+            words += ["-o", value]
+            recursion.obstacle = name
+        case .nameOfURL: if naming == .none { naming = .url }
+        case .nameOfServer:
+            if program == .wget { isNamedByServer = true } else if !isFile { naming = .server }
+        case .quiet:
+            isQuiet = true
+            words.append("-q")
+        case .showsProgress: showsProgress = true
+        case .retries: words += ["--retries", value]
+        case .tries:
+            let count = Int(value)
+            words += ["--retries", value == "inf" || count == 0 ? "inf" : count.map { String($0 - 1) } ?? value]
+        case .retriesRefused: retriesRefused = true
+        case .protocols:
+            let names = value.split(at: ",").map { String($0.drop { $0 == "=" || $0 == "+" }) }
+            guard names.allSatisfy({ ["http", "https", "-all"].contains($0) }), names.contains("https") else {
+                throw refuse(name, "ferry fetches http and https")
+            }
+            if name.hasSameBytes(as: "--proto"), !names.contains("http") { isSecureOnly = true }
+        case .url: add(value)
+        case .glob: expandsPatterns = false
+        case .bearer: words += ["-H", "Authorization: Bearer " + value]
+        case .noProxyFor:
+            guard value.hasSameBytes(as: "*") else {
+                throw refuse(name, "use --proxy none, or the variable no_proxy")
+            }
+            words += ["--proxy", "none"]
+        case .user: user = value
+        case .password: password = value
+        case .execute:
+            guard value.filter({ $0 != " " }).hasSameBytes(as: "robots=off") else {
+                throw refuse(name, "ferry reads no .wgetrc")
+            }
+        case .method:
+            guard value.uppercased().hasSameBytes(as: "GET") else {
+                throw refuse(name, Reason.pattern(OptionAdvice.onlyGET, []))
+            }
+        case .recursive: recursion.isOn = true
+        case .mirror: (recursion.isOn, recursion.isMirror) = (true, true)
+        case .level:
+            let endless = value.hasSameBytes(as: "inf") || value.hasSameBytes(as: "0")
+            guard endless || Int(value).map({ $0 > 0 }) == true else { throw UsageError("\(name) needs a number") }
+            recursion.depth = .some(endless ? nil : Int(value).map { $0 - 1 })
+        case .prefix: recursion.prefix = value
+        case .noHost: recursion.hasHost = false
+        case .cutDirectories:
+            guard let count = Int(value), count >= 0 else { throw UsageError("\(name) needs a number") }
+            recursion.cut = count
+        case .noDirectories: recursion.obstacle = name
+        case .forceDirectories: forcesDirectories = true
+        case .accept: recursion.patterns += Self.patterns(value, "--include")
+        case .reject: recursion.patterns += Self.patterns(value, "--exclude")
+        case .noClobber:
+            words += ["--on-conflict", "skip"]
+            recursion.obstacle = name
+        }
+    }
+
+    private var isFile: Bool { if case .file = naming { true } else { false } }
+
+    /// The size with the units of curl and wget, whose `K` is 1024, in Ferry's words.
+    private static func size(_ text: String) -> String {
+        guard let unit = text.last, "kKmMgG".contains(unit) else { return text }
+        return "\(text.dropLast())\(unit.uppercased())iB"
+    }
+
+    /// Suffixes or patterns, separated by commas.
+    private static func patterns(_ list: String, _ option: String) -> [String] {
+        list.split(at: ",").flatMap { text in
+            let isPattern = text.contains { "*?[".contains($0) }
+            return [option, isPattern ? String(text) : "*" + text]
+        }
+    }
+
+    // MARK: The command
+
+    private func whole(isShown: Bool) throws(UsageError) -> [String] {
+        for index in alone {
+            if isSecureOnly, words[index].lowercased().utf8.hasPrefix("http://") {
+                throw refuse("--proto", "\(TextError.quote(words[index])) is not an https URL")
+            }
+            // A list of names or numbers in braces or brackets; an address in brackets is none.
+            let hasPattern =
+                words[index].utf8.contains("{") || words[index].utf8.contains("[") && words[index].utf8.contains("-")
+            if program == .curl, expandsPatterns, hasPattern {
+                throw UsageError(
+                    "\(TextError.quote(words[index])): ferry expands no patterns: give each URL, or -g to take it as it is"
+                )
+            }
+        }
+        var end = try secrets()
+        if recursion.isOn { return try sync(end) }
+        var words = words
+        var start = ["get"]
+        if !retriesRefused { start.append("--fail-when-refused") }
+        if let prefix = recursion.prefix { start += ["-d", prefix] }
+        if forcesDirectories, naming == .none {
+            end += ["--name", recursion.hasHost ? "{host}/{path}/{name}" : "{path}/{name}"]
+        }
+        if isQuiet, showsProgress {
+            words.removeAll { $0.hasSameBytes(as: "-q") }
+            end.append("--no-paths")
+        }
+        return start + words + end + rules(words, isShown: isShown)
+    }
+
+    /// The credentials that wget takes in two options.
+    private func secrets() throws(UsageError) -> [String] {
+        switch (user, password) {
+        case (nil, nil): return []
+        case (let user?, let password): return ["-u", password.map { "\(user):\($0)" } ?? user]
+        case (nil, _?): throw UsageError("--password needs --user")
+        }
     }
 
     /// Returns the options that make Ferry name, replace and report a file as the original does.
-    private static func rules(
-        _ naming: Naming, _ words: [String], of program: String, isShown: Bool, isQuiet: Bool
-    ) -> [String] {
+    private func rules(_ words: [String], isShown: Bool) -> [String] {
         func has(_ option: String) -> Bool { words.contains { $0 == option || $0.utf8.hasPrefix(option + "=") } }
+        var naming = naming
+        if naming == .url, isNamedByServer { naming = .server }
         var rules: [String] = []
-        var isOwnName = program == "wget"
+        var isOwnName = program == .wget
         switch naming {
         case .none:
-            if program == "curl", !isShown { return ["-o", "-"] }
+            if program == .curl, !isShown { return ["-o", "-"] }
         case .file(let path):
             if RequestPlanner.descriptor(path) != nil { return [] }
             isOwnName = true
@@ -112,54 +284,64 @@ enum PastedCommand {
         case .server:
             if !has("--on-conflict") { rules += ["--on-conflict", "fail"] }
         }
-        return isQuiet && isOwnName ? rules + ["--no-paths"] : rules
+        return isQuiet && !showsProgress && isOwnName ? rules + ["--no-paths"] : rules
     }
 
-    /// Long options with the meaning of a letter that the translation depends on.
-    private static let long = [
-        "curl": [
-            "--output": "o", "--remote-name": "O", "--remote-name-all": "O", "--remote-header-name": "J",
-            "--silent": "s",
-        ],
-        "wget": [
-            "--output-document": "O", "--timestamping": "N", "--quiet": "q", "--content-disposition": "J",
-        ],
-    ]
+    // MARK: wget -r
+
+    /// Returns `ferry sync` for the directory that wget would fill.
+    private func sync(_ end: [String]) throws(UsageError) -> [String] {
+        let name = recursion.isMirror ? "-m" : "-r"
+        if let obstacle = recursion.obstacle {
+            throw refuse(name, "it becomes ferry sync, which has no \(obstacle)")
+        }
+        let urls = alone.filter { words[$0].utf8.contains("://") }
+        guard urls.count == 1, let index = urls.first, var url = try? DownloadURL(words[index]) else {
+            throw refuse(name, "it becomes ferry sync, which takes the URL of one directory")
+        }
+        var source = words[index]
+        if !url.path.utf8.hasSuffix("/") {
+            guard let last = url.path.split(at: "/").last, !last.utf8.contains("."), url.query == nil,
+                let directory = try? DownloadURL(source + "/")
+            else { throw refuse(name, "it becomes ferry sync: write the URL of the directory, with a / at its end") }
+            (source, url) = (source + "/", directory)
+        } else if url.path.utf8.count == 1, !source.utf8.hasSuffix("/") {
+            source += "/"
+        }
+        var path = url.path.split(at: "/").map { String(decoding: PercentEncoding.decode($0.utf8), as: UTF8.self) }
+            .filter { !$0.isEmpty && $0 != "." && $0 != ".." && !$0.utf8.contains("/") }
+        path.removeFirst(min(recursion.cut, path.count))
+        if recursion.hasHost {
+            let isUsual = url.port == url.scheme.defaultPort
+            path.insert(isUsual ? url.host : "\(url.host):\(url.port)", at: 0)
+        }
+        if let prefix = recursion.prefix { path.insert(prefix, at: 0) }
+        var rest = words
+        rest.remove(at: index)
+        // wget follows links five times; the files of the page itself are those of the first.
+        let most: Int? = if let asked = recursion.depth { asked } else { recursion.isMirror ? nil : 4 }
+        let depth = most.map { ["--depth", "\($0)"] } ?? []
+        var start = ["sync", source, path.isEmpty ? "." : path.joined(separator: "/")]
+        if !retriesRefused { start.append("--fail-when-refused") }
+        let quiet = isQuiet ? ["--no-paths"] : []
+        return start + depth + recursion.patterns + rest + end + quiet
+    }
+
+    // MARK: Secrets
 
     /// Returns the option of Ferry that a letter stands for which takes a value; `nil` for every other letter.
     static func valueOption(of letter: String, in program: String) -> String? {
-        guard case .option(let option)? = tables[program]?[letter] else { return nil }
-        return option
+        guard let program = PastedOption.Program(rawValue: program) else { return nil }
+        return switch PastedOption.named("-" + letter, of: program)?.meaning {
+        case .option(let option)?, .seconds(let option)?, .size(let option)?: option
+        default: nil
+        }
     }
 
     /// The letters of a program that take a value.
     static func valueLetters(of program: String) -> [String] {
-        (tables[program] ?? [:]).keys.filter { valueOption(of: $0, in: program) != nil }.sorted()
+        guard let program = PastedOption.Program(rawValue: program) else { return [] }
+        return PastedOption.all(of: program).flatMap(\.names).filter { $0.utf8.count == 2 }
+            .map { String($0.dropFirst()) }.filter { valueOption(of: $0, in: program.rawValue) != nil }.sorted()
     }
-
-    private static let tables = ["curl": curl, "wget": wget]
-
-    private static let curl: [String: Meaning] = [
-        "s": .words(["-s"]), "S": .words([]), "f": .words([]), "L": .words([]), "O": .words([]), "J": .words([]),
-        "R": .words([]), "g": .words([]), "#": .words([]), "N": .words([]), "Z": .words([]), "i": .words([]),
-        "k": .words(["-k"]), "v": .words(["-v"]), "n": .words(["--netrc"]), "x": .option("--proxy"),
-        "d": .refused(OptionAdvice.onlyGET), "F": .refused(OptionAdvice.onlyGET), "T": .refused(OptionAdvice.onlyGET),
-        "I": .refused("use ferry plan URL"), "q": .words([]), "j": .words([]),
-        "c": .refused("cookies of servers are kept for one download only"),
-    ]
-
-    private static let wget: [String: Meaning] = [
-        "q": .words(["-q"]), "v": .words(["-v"]), "c": .words([]), "N": .words([]), "S": .words(["-v"]),
-        "nv": .words(["-q"]), "nd": .words([]), "nH": .words([]), "np": .words([]),
-        "nc": .words(["--on-conflict", "skip"]), "O": .option("-o"), "P": .option("-d"),
-        "T": .option("--stall-timeout"),
-        "U": .option("--user-agent"), "d": .words(["-v"]), "x": .words([]), "b": .refused("use ferry add URL"),
-        "A": .refused(wholeFiles), "R": .refused(wholeFiles), "H": .refused(wholeFiles), "k": .refused(wholeFiles),
-        "e": .refused("ferry reads no .wgetrc"),
-        "o": .refused("it names a log file; use ferry get -v URL 2>FILE"),
-        "r": .refused(wholeFiles), "m": .refused(wholeFiles),
-    ]
-
-    private static let wholeFiles =
-        "ferry fetches whole files, one for each URL: no ranges, and nothing recursive"
 }

@@ -35,8 +35,10 @@ extension RequestPlanner {
         if options.noPrivate { request.network.allowsPrivate = false }
         if let text = files.checksum, localChecksums == nil {
             if let list = text.dropping(prefix: "@") {
-                request.checksumList =
-                    list.utf8.contains("://") ? try url(String(list)) : try urlWithoutScheme(String(list))
+                do throws(UsageError) {
+                    request.checksumList =
+                        list.utf8.contains("://") ? try url(String(list)) : try urlWithoutScheme(String(list))
+                } catch { throw UsageError("--checksum: \(error.reason)") }
             } else if text == "none" {
                 request.ignoresEarlierChecksum = true
             } else {

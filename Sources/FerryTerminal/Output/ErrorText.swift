@@ -5,13 +5,19 @@ import FerryCore
 package enum ErrorText {
     /// Returns one line: file, failure, cause, and suggestion.
     ///
-    /// - Parameter name: The file or URL. Omitted if the message already contains it, or if it is empty.
-    package static func line(_ error: DownloadError, name: String, command: String? = nil) -> String {
+    /// - Parameters:
+    ///   - name: The file or URL. Omitted if the message already contains it, or if it is empty.
+    ///   - isBrief: Whether what the user can do is left out, as for the rows of a list.
+    package static func line(
+        _ error: DownloadError, name: String, command: String? = nil, isBrief: Bool = false
+    ) -> String {
         var text = error.message(in: .current)
         if let underlying = error.underlying, !underlying.isEmpty, !text.contains(underlying) {
             text += ": \(underlying)"
         }
-        if !name.isEmpty, !isNamed(name, in: text) { text = "\(name): \(text)" }
+        let lacksName = !name.isEmpty && !isNamed(name, in: text)
+        text = (lacksName ? "\(name): " : "") + shortened(text)
+        if isBrief { return PrintableText.escape(text) }
         if let command {
             text += separator + ("to resume: \(command)" as Reason).local
         } else if let suggestion = error.suggestion(in: .current) ?? suggestion(for: error)?.local,
@@ -54,7 +60,23 @@ package enum ErrorText {
     /// Returns the URL as a shell word; `nil` if its query is redacted, so that it would be a different URL.
     private static func typeable(_ url: String) -> String? { url.utf8.hasSuffix("?…") ? nil : ShellWord.quote(url) }
 
-    private static var separator: String { Language.current.text(of: ("; ", "；")) }
+    /// The text with the first digits of each digest, so that it has a line or two; JSON has all of them.
+    private static func shortened(_ text: String) -> String {
+        var short = ""
+        var rest = text[...]
+        while !rest.isEmpty {
+            let word = rest.prefix { !$0.isHexDigit }
+            short += word
+            rest = rest[word.endIndex...]
+            let digits = rest.prefix { $0.isHexDigit }
+            let follows = short.utf8.hasSuffix("=")
+            short += follows && digits.count >= 32 ? digits.prefix(8) + "…" : digits
+            rest = rest[digits.endIndex...]
+        }
+        return short
+    }
+
+    static var separator: String { Language.current.text(of: ("; ", "；")) }
 
     /// Turns a sentence into a clause: no initial capital, no full stop.
     private static func clause(_ sentence: String) -> String {
@@ -65,14 +87,20 @@ package enum ErrorText {
     /// Returns the command to run after a failure that needs a new link or credentials; `nil` after every other.
     ///
     /// - Parameters:
-    ///   - part: The path of the part file; `nil` if there is none.
+    ///   - part: The path of the part file, whose journal has what was asked for; `nil` if there is none.
     ///   - url: The redacted URL of the request.
-    package static func command(after error: DownloadError, part: String?, url: String?) -> String? {
-        switch (error.code, part) {
+    ///   - options: The options of the command that failed, as words of a shell.
+    package static func command(
+        after error: DownloadError, part: String?, url: String?, options: String = ""
+    ) -> String? {
+        // Who has signed in runs the same command again.
+        if error.phrase?.key == .pageInstead { return nil }
+        let options = options.isEmpty ? "" : options + " "
+        return switch (error.code, part) {
         case (.freshLink, let part?): "ferry get \(ShellWord.quote(part)) NEWURL"
-        case (.freshLink, nil): "ferry get NEWURL"
+        case (.freshLink, nil): "ferry get \(options)NEWURL"
         case (.credentials, let part?): "ferry get --user USER \(ShellWord.quote(part))"
-        case (.credentials, nil): "ferry get --user USER \(url.flatMap(typeable) ?? "URL")"
+        case (.credentials, nil): "ferry get --user USER \(options)\(url.flatMap(typeable) ?? "URL")"
         default: nil
         }
     }

@@ -55,7 +55,7 @@ package enum EventText {
         case .resumed(let offset, let total, let english):
             "resuming at \(ByteText.progress(completed: offset, total: total)) (\(reason ?? english))"
         case .retrying(let attempt, let delay, let english):
-            "trying again in \(ByteText.duration(delay)), retry \(attempt): \(reason ?? english)"
+            "trying again in \(ByteText.briefly(delay)), retry \(attempt): \(reason ?? english)"
         case .restarted(let english): "restarting from the beginning: \(reason ?? english)"
         case .waiting(.slot, _), .waiting(.retry, _), .waiting(.notBefore, _): nil
         case .waiting(_, let english): "waiting: \(reason ?? english)"

@@ -56,7 +56,7 @@ package struct BarRenderer: Sendable {
             switch status.state {
             case .verifying: "verifying"
             case .paused: "paused"
-            case .waiting(.retry(let date)): "next attempt in \(ByteText.duration(Self.delay(until: date, from: now)))"
+            case .waiting(.retry(let date)): "next attempt in \(ByteText.briefly(Self.delay(until: date, from: now)))"
             case .waiting(.network): "waiting for the network"
             case .waiting(.diskSpace): "waiting for disk space"
             case .waiting: "waiting"
@@ -74,6 +74,7 @@ package struct BarRenderer: Sendable {
     private func row(_ whole: WholeProgress) -> BarRow {
         BarRow(
             name: whole.label, fraction: whole.fraction, isComplete: whole.endedCount == whole.fileCount,
+            hasTotal: whole.totalBytes != nil,
             size: ByteText.progress(completed: whole.completedBytes, total: whole.totalBytes),
             speed: ByteText.rate(whole.bytesPerSecond), timeLeft: ByteText.duration(whole.timeRemaining),
             connections: "\(whole.connections)x")
@@ -84,7 +85,7 @@ package struct BarRenderer: Sendable {
         var line = DisplayWidth.pad(row.name, to: layout.name)
         if layout.bar > 0 { line += "  " + bar(row.fraction, columns: layout.bar) }
         if layout.percent > 0 {
-            let text = ByteText.percent(row.fraction, isComplete: row.isComplete)
+            let text = ByteText.percent(row.hasTotal ? row.fraction : nil, isComplete: row.isComplete)
             line += "  " + DisplayWidth.padLeft(text, to: layout.percent)
         }
         if layout.size > 0 { line += "  " + DisplayWidth.padLeft(row.size, to: layout.size) }
@@ -174,6 +175,9 @@ struct BarRow: Sendable, Hashable {
     var name: String
     var fraction: Double?
     var isComplete: Bool
+    /// Whether the bytes of the whole are known. Without them only the bar shows the fraction, which counts files: beside
+    /// the bytes a percentage would be taken for one of them.
+    var hasTotal = true
     var size: String
     var speed: String
     var timeLeft: String

@@ -1,4 +1,5 @@
 package import Ferry
+import FerryCore
 
 /// Decides when a progress line is due without a terminal. Pure.
 ///
@@ -53,7 +54,8 @@ package struct PlainProgress: Sendable {
         // No line is due before any progress.
         if whole == nil, now.endedCount == 0, now.completedBytes == 0 { return [] }
         whole = Mark(time: elapsed, tenth: tenth)
-        return ["\(now.label), \(ByteText.size(now.completedBytes)), \(ByteText.rate(now.bytesPerSecond))"]
+        let (size, rate) = (ByteText.size(now.completedBytes), ByteText.rate(now.bytesPerSecond))
+        return [[now.label, size, rate].joined(separator: Self.comma)]
     }
 
     private static func isDue(_ mark: Mark, tenth: Int, elapsed: Duration) -> Bool {
@@ -61,29 +63,36 @@ package struct PlainProgress: Sendable {
         return silence >= maxSilence || (tenth > mark.tenth && silence >= minSilence)
     }
 
+    private static var comma: String { Language.current.text(of: (", ", "，")) }
+
     private static func tenth(_ fraction: Double?) -> Int {
         guard let fraction, fraction.isFinite else { return 0 }
         return Int(min(1, max(0, fraction)) * 10)
     }
 
     private static func first(_ status: DownloadStatus) -> String {
-        PrintableText.escape("\(status.name): \(status.progress.totalBytes.map(ByteText.size) ?? "size unknown")")
+        let size = status.progress.totalBytes.map { Reason.words(ByteText.size($0)) } ?? "size unknown"
+        return ("\(status.name): \(size)" as Reason).shown
     }
 
     private static func line(_ status: DownloadStatus) -> String {
         let progress = status.progress
-        var text = "\(status.name): \(ByteText.percent(progress.fraction, isComplete: false)), "
-        text += ByteText.progress(completed: progress.completedBytes, total: progress.totalBytes)
+        var facts: [Reason] = [
+            .words(ByteText.progress(completed: progress.completedBytes, total: progress.totalBytes))
+        ]
+        if let fraction = progress.fraction {
+            facts.insert(.words(ByteText.percent(fraction, isComplete: false)), at: 0)
+        }
         switch status.state {
         case .downloading:
-            text += ", \(ByteText.rate(progress.bytesPerSecond))"
-            if progress.timeRemaining != nil { text += ", \(ByteText.duration(progress.timeRemaining)) left" }
-            text += ", \(progress.connections) connection\(progress.connections == 1 ? "" : "s")"
-        case .verifying: text += ", verifying"
-        case .waiting: text += ", waiting"
-        case .paused: text += ", paused"
+            facts.append(.words(ByteText.rate(progress.bytesPerSecond)))
+            if progress.timeRemaining != nil { facts.append("\(ByteText.duration(progress.timeRemaining)) left") }
+            facts.append(progress.connections == 1 ? "1 connection" : "\(progress.connections) connections")
+        case .verifying: facts.append("verifying")
+        case .waiting: facts.append("waiting")
+        case .paused: facts.append("paused")
         case .failed, .completed, .cancelled: break
         }
-        return PrintableText.escape(text)
+        return ("\(status.name): \(facts.map(\.local).joined(separator: comma))" as Reason).shown
     }
 }

@@ -73,10 +73,9 @@ package enum DownloadFacts {
             switch download.status.state {
             case .failed(let error): "failed: \(ErrorText.line(error, name: ""))"
             case .completed(let proof): "completed, proof: \(proof.rawValue)"
-            case .waiting(.retry(let date)): "\(state), until \(LocalTime.text(date))"
-            case .waiting(.notBefore(let date)): "\(state) for \(LocalTime.text(date))"
             case .paused: download.status.pauseReason.map { "paused: \($0.phrase)" } ?? .words(state)
-            case .waiting(.credentials): "\(state); to resume: \(DownloadTable.setting(download, "--user USER"))"
+            case .waiting:
+                DownloadTable.reason(download).map { .words(state + ErrorText.separator + $0) } ?? .words(state)
             default: .words(state)
             }
         return text.local

@@ -81,26 +81,33 @@ package struct DownloadTable: Sendable {
         return label
     }
 
-    /// Why the download has failed, or until when it waits, or what it waits for; `nil` if the state says all.
+    /// Why the download has failed, or why it waits and what makes it go on; `nil` if the state says all.
     static func reason(_ download: ListedDownload) -> String? {
-        let reason: Reason? =
-            switch download.status.state {
-            case .failed(let error): .words(ErrorText.line(error, name: ""))
-            case .waiting(.retry(let date)): "next attempt at \(LocalTime.text(date))"
-            case .waiting(.notBefore(let date)): "starts at \(LocalTime.text(date))"
-            case .waiting(.credentials): "go on with: \(setting(download, "--user USER"))"
-            case .waiting(.freshLink): "go on with: \(setting(download, "url=NEWURL"))"
-            default: nil
-            }
-        return reason?.local
+        if case .failed(let error) = download.status.state { return ErrorText.line(error, name: "", isBrief: true) }
+        let sentence = download.status.waitSentence { LocalTime.text($0) }
+        let parts = [sentence, remedy(download)].compactMap { $0?.shown }
+        return parts.isEmpty ? nil : parts.joined(separator: ErrorText.separator)
+    }
+
+    /// What the user can do so that a waiting download goes on; `nil` if it does so by itself.
+    static func remedy(_ download: ListedDownload) -> Reason? {
+        switch download.status.state {
+        case .waiting(.credentials): "go on with: \(setting(download, "--user USER"))"
+        case .waiting(.freshLink) where download.status.waitError?.phrase?.key == .pageInstead:
+            "sign in there, then: \(command("resume", download))"
+        case .waiting(.freshLink): "go on with: \(setting(download, "url=NEWURL"))"
+        default: nil
+        }
+    }
+
+    private static func command(_ verb: String, _ download: ListedDownload, _ words: String = "") -> String {
+        let isOwn = download.session == FerryAPI.defaultSession
+        let session = isOwn ? "" : " --session " + ShellWord.quote(download.session)
+        return "ferry \(verb) \(ShellWord.quote(download.id.rawValue))\(words.isEmpty ? "" : " " + words)" + session
     }
 
     /// Returns the command that changes a download.
-    static func setting(_ download: ListedDownload, _ words: String) -> String {
-        let isOwn = download.session == FerryAPI.defaultSession
-        let session = isOwn ? "" : " --session " + ShellWord.quote(download.session)
-        return "ferry set \(ShellWord.quote(download.id.rawValue)) \(words)" + session
-    }
+    static func setting(_ download: ListedDownload, _ words: String) -> String { command("set", download, words) }
 
     private static func columns(_ identifiers: ShortIdentifiers, showsSessions: Bool) -> [Column] {
         var columns: [Column] = [

@@ -106,6 +106,7 @@ extension RemoteRun {
             counts.cancelled > 0 ? "\(counts.cancelled) cancelled" : nil,
         ].compactMap(\.self)
         let time = ByteText.duration(.seconds(counts.uptime))
+        let comma = Language.current.text(of: (", ", "，"))
         let facts: [(name: String, value: String)] = [
             ("running", ("since \(LocalTime.text(since)), for \(time)" as Reason).local), ("version", greeting.version),
             ("process", service ? ("\(greeting.pid), started by systemd" as Reason).local : "\(greeting.pid)"),
@@ -113,8 +114,7 @@ extension RemoteRun {
             ("page", page.map { ("\($0) (ferry web signs in)" as Reason).local } ?? ("off" as Reason).local),
             ("log", service ? Self.journal : own ?? ("standard error of its process" as Reason).local),
             (
-                "downloads",
-                states.isEmpty ? ("none" as Reason).local : states.map(\.local).joined(separator: ", ")
+                "downloads", states.isEmpty ? ("none" as Reason).local : states.map(\.local).joined(separator: comma)
             ),
             ("speed", ByteText.rate(Double(counts.bytesPerSecond))),
         ]

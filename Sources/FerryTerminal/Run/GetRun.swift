@@ -329,10 +329,13 @@ extension GetRun {
         case .waiting(.freshLink, let message):
             // The manager would wait for a new link. The command cannot wait; the part file remains for the next run.
             try? await entry.download.pause()
-            await ended(entry, event, DownloadError(.freshLink, message, recovery: .needsUser))
+            var error = DownloadError(.freshLink, event.reason ?? .words(message), recovery: .needsUser)
+            if error.phrase?.key == .pageInstead { error = error.suggesting(ErrorPhrase(.signInAgain)) }
+            await ended(entry, event, error)
         case .waiting(.credentials, let message):
             try? await entry.download.pause()
-            await ended(entry, event, DownloadError(.credentials, message, recovery: .needsUser))
+            let error = DownloadError(.credentials, event.reason ?? .words(message), recovery: .needsUser)
+            await ended(entry, event, error)
         case .started(let name, _):
             let now = elapsed
             ledger.withLock {
@@ -375,7 +378,11 @@ extension GetRun {
             await record(error, entry.subject, attempts: entry.attempts, date: event.date)
             let part = heldPart(of: entry)
             if let path = entry.destination { sync?.failed(error, path: path) }
-            let command = plan.isOfSet ? nil : ErrorText.command(after: error, part: part, url: entry.url)
+            let command =
+                plan.isOfSet
+                ? nil
+                : ErrorText.command(
+                    after: error, part: part, url: entry.url, options: plan.givenOptions)
             let told = plan.isOfSet ? SetAdvice.advised(error) : error
             reporter.failed(told, id: event.id, name: entry.shownName, command: command, date: event.date)
             // Removing deletes a part file. Without one, the entry is removed, because a list may be long.

@@ -35,17 +35,20 @@ package enum Program {
     }
 
     /// Runs `ferry get`.
-    package static func get(_ options: GetOptions) async -> ExitCode {
+    ///
+    /// - Parameter words: The words after `get` on the command line.
+    package static func get(_ options: GetOptions, words: [String] = []) async -> ExitCode {
         let world = PlanningWorld.system
         if let shortage = OpenFileLimit.shortage(world.openFileLimit) {
             return usage(UsageError(shortage), command: "get", json: options.show.json)
         }
-        let plan: GetPlan
+        var plan: GetPlan
         do {
             plan = try GetPlanner.plan(options, world: world)
         } catch {
             return usage(error, command: "get", json: options.show.json)
         }
+        plan.givenOptions = GivenOptions.text(words, items: options.files.items)
         let console = Console(StandardWriter())
         let reporter = reporter(plan, console, world)
         let results: ResultsLog?

@@ -1,4 +1,5 @@
 package import Ferry
+import FerryCore
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -48,6 +49,8 @@ package final class Reporter: RunReporting {
         var plain = PlainProgress()
         /// The files with progress output, and the time of their last line.
         var live: [DownloadID: Duration?] = [:]
+        /// What was suggested after failures: said once, it holds for a hundred files of a list.
+        var suggested: Set<ErrorPhrase.Key> = []
         /// What was last reported as the limit of a file.
         var limits: [DownloadID: Bottleneck] = [:]
     }
@@ -118,7 +121,9 @@ package final class Reporter: RunReporting {
         if options.result == .json {
             console.result(JSONLine.failed(error, id: id, date: date, command: command).text + "\n")
         }
-        self.error(ErrorText.line(error, name: name, command: command))
+        let key = command == nil ? error.suggestionPhrase?.key : nil
+        let isRepeated = key.map { key in state.withLock { !$0.suggested.insert(key).inserted } } ?? false
+        self.error(ErrorText.line(error, name: name, command: command, isBrief: isRepeated))
     }
 
     /// Prints an error, even with `-q`.
@@ -186,8 +191,10 @@ package final class Reporter: RunReporting {
     package func summary(_ whole: WholeProgress, receivedBytes: ByteCount, elapsed: Duration) {
         guard options.detail > .quiet, style != .json, whole.fileCount > 1 else { return }
         let seconds = Seconds.of(elapsed)
+        let size = ByteText.size(receivedBytes)
+        let text: Reason = "\(whole.label), \(size) in \(ByteText.briefly(elapsed))"
         let rate = seconds >= 0.1 ? ", \(ByteText.rate(Double(receivedBytes) / seconds))" : ""
-        console.message("\(whole.label), \(ByteText.size(receivedBytes)) in \(ByteText.duration(elapsed))\(rate)")
+        console.message(text.local + rate)
     }
 
     private func forget(_ id: DownloadID) {

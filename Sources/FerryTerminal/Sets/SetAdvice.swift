@@ -9,7 +9,7 @@ enum SetAdvice {
         case .giveFreshLink?, .signInAgain?: error.suggesting(ErrorPhrase(.newLinkInSet))
         case .giveChecksum?: error.suggesting(ErrorPhrase(.leaveStrictAway))
         case .giveOwnChecksum?: error.suggesting(ErrorPhrase(.listWithDigests))
-        case .keptMarked?:
+        case .keptMarked?, .keptMarkedOf?:
             error.suggesting(ErrorPhrase(.keptInSet, error.suggestionPhrase?.arguments.first ?? .words("")))
         case nil where error.code == .conflict && error.phrase?.key == .thereAlready:
             error.suggesting(ErrorPhrase(.overwriteInSet))

@@ -51,6 +51,15 @@ struct ByteTextTests {
         ] as [(Duration?, String)])
     func duration(_ duration: Duration?, _ expected: String) { #expect(ByteText.duration(duration) == expected) }
 
+    @Test(
+        "ByteText: a time that is waited is never 0s, and has tenths below a second",
+        arguments: [
+            (.zero, "0.1s"), (.milliseconds(20), "0.1s"), (.milliseconds(130), "0.2s"), (.milliseconds(449), "0.5s"),
+            (.milliseconds(900), "0.9s"), (.milliseconds(949), "0.9s"), (.milliseconds(950), "1s"),
+            (.seconds(61), "1m 01s"), (.seconds(-5), "0.1s"),
+        ] as [(Duration, String)])
+    func brief(_ duration: Duration, _ expected: String) { #expect(ByteText.briefly(duration) == expected) }
+
     @Test("ByteText: no size has more than eight characters or shows 1000.0", arguments: [1, 2, 3] as [UInt64])
     func anySize(seed: UInt64) {
         var random = SeededBytes(seed: seed)

@@ -51,6 +51,8 @@ struct TransferFailureTests {
         let refused = IOError(errnoCode: ECONNREFUSED, reason: "connect")
         let failure = TransferFailure.mapping(refused, stage: .head(isAnswered: false), peer: behind)
         #expect(failure.kind == .proxy)
+        // As of a server, so that it ends as soon.
+        #expect(failure.isRefusal)
         #expect(failure.message.contains("http://p.test:8080"))
         let descriptors = IOError(errnoCode: EMFILE, reason: "socket")
         #expect(

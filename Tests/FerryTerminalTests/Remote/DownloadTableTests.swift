@@ -1,5 +1,6 @@
 import Ferry
 import FerryAPI
+import FerryCore
 import FerryTerminal
 import Foundation
 import Testing
@@ -44,10 +45,50 @@ import Testing
     @Test("DownloadFacts: a download that waits for a login shows the command that gives one")
     func login() {
         var waiting = ListedDownload.sample("0123456789abcdef", .waiting(.credentials))
-        let command = "state:       waiting: login; to resume: ferry set 0123456789abcdef --user USER"
+        let command = "state:       waiting: login; go on with: ferry set 0123456789abcdef --user USER"
         #expect(DownloadFacts.lines(DownloadDetail(waiting), events: []).contains(command))
         waiting.session = "player"
         #expect(DownloadFacts.lines(DownloadDetail(waiting), events: []).contains(command + " --session player"))
+    }
+
+    @Test("DownloadTable and DownloadFacts: a download that waits says why, and what makes it go on")
+    func reasons() {
+        let date = Date(timeIntervalSince1970: 1_700_000_000)
+        let page = DownloadError(.freshLink, ErrorPhrase(.pageInstead), recovery: .needsUser)
+        let busy = DownloadError(.network, "the server answered 503")
+        let cases: [(WaitReason, DownloadError?, String)] = [
+            (.retry(at: date), nil, "next attempt at 2023-11-1"),
+            (.retry(at: date), busy, "the server answered 503; next attempt at 2023-11-1"),
+            (
+                .freshLink, page,
+                "the server sent a web page instead of the file (--accept-html takes the page); sign in there, then: "
+                    + "ferry resume 0123456789abcdef"
+            ),
+            (
+                .freshLink, DownloadError(.freshLink, "the link is dead"),
+                "the link is dead; go on with: ferry set 0123456789abcdef url=NEWURL"
+            ),
+            (.diskSpace, DownloadError(.diskFull, "2 MB are missing"), "2 MB are missing"),
+        ]
+        for (wait, error, sentence) in cases {
+            var download = ListedDownload.sample("0123456789abcdef", .waiting(wait), name: "a.iso")
+            download.status.waitError = error
+            let table = DownloadTable(width: nil).lines([download], identifiers: .whole)
+            #expect(table.count == 3 && table[2].hasPrefix("  " + sentence), "\(table)")
+            let facts = DownloadFacts.lines(DownloadDetail(download), events: [])
+            #expect(facts.contains { $0.contains("; " + sentence) }, "\(facts)")
+        }
+    }
+
+    @Test("DownloadTable: the reason of a failure is one line, without what can be done and with shortened digests")
+    func brief() {
+        let digest = String(repeating: "0123456789abcdef", count: 4)
+        let error = DownloadError(
+            .checksum, ErrorPhrase(.wrongDigest, "sha-256=\(digest)", "sha-256=\(digest)"),
+            suggestion: ErrorPhrase(.keptMarked, "a.part"), recovery: .needsUser)
+        let failed = ListedDownload.sample("0123456789abcdef", .failed(error), name: "a.iso")
+        let table = DownloadTable(width: nil).lines([failed], identifiers: .whole)
+        #expect(table[2] == "  checksum mismatch: expected sha-256=01234567…, got sha-256=01234567…")
     }
 
     @Test("DownloadFacts: what limits a running download")
@@ -67,7 +108,7 @@ import Testing
         let table = DownloadTable(width: nil).lines([download], identifiers: ShortIdentifiers(["0123456789abcdef"]))
         #expect(table[1].hasPrefix("012345  scheduled  "))
         let facts = DownloadFacts.lines(DownloadDetail(download), events: [])
-        #expect(facts.contains { $0.hasPrefix("state:       scheduled for 2023-11-1") })
+        #expect(facts.contains { $0.hasPrefix("state:       scheduled; starts at 2023-11-1") })
     }
 
     @Test("DownloadTable and DownloadFacts: a download paused after repeated crashes shows that reason")

@@ -1,0 +1,24 @@
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Date
+#endif
+
+extension DownloadStatus {
+    /// Why the download does not run now, and when it goes on by itself; `nil` where the state says all. The one sentence
+    /// for it; what the user can do is said by each face in its own words.
+    ///
+    /// - Parameter time: The text of a date.
+    package func waitSentence(_ time: (Date) -> String) -> Reason? {
+        guard case .waiting(let wait) = state else { return nil }
+        let cause = waitError?.reason
+        switch wait {
+        case .retry(let date):
+            guard let cause else { return "next attempt at \(time(date))" }
+            return "\(cause); next attempt at \(time(date))"
+        case .notBefore(let date): return "starts at \(time(date))"
+        case .freshLink, .credentials, .diskSpace, .network: return cause
+        case .slot: return nil
+        }
+    }
+}

@@ -1,0 +1,32 @@
+import FerryCore
+
+/// The options of a `ferry get` as they were given, to be printed in the command that goes on with its file. Pure.
+package enum GivenOptions {
+    /// Returns the options as words of a shell, without credentials for the server; other secrets are `…`. Empty if the
+    /// command names no file or several: then they are not of one file alone.
+    ///
+    /// - Parameters:
+    ///   - words: The words after `get`.
+    ///   - items: Those of them that name what is downloaded.
+    package static func text(_ words: [String], items: [String]) -> String {
+        guard items.count == 1, let item = items.first else { return "" }
+        let secrets = ArgumentSecrets.ranges(in: (["get"] + words).map { Array($0.utf8) }).dropFirst()
+        var shown: [String] = []
+        var isUser = false
+        for (word, ranges) in zip(words, secrets) {
+            if isUser {
+                isUser = false
+                continue
+            }
+            isUser = word.hasSameBytes(as: "--user") || word.hasSameBytes(as: "-u")
+            if isUser || word.utf8.hasPrefix("--user=") || word.utf8.hasPrefix("-u") { continue }
+            if word.hasSameBytes(as: item) { continue }
+            var bytes = Array(word.utf8)
+            for range in ranges.sorted(by: { $0.lowerBound > $1.lowerBound }) {
+                bytes.replaceSubrange(range, with: "…".utf8)
+            }
+            shown.append(ShellWord.quote(String(decoding: bytes, as: UTF8.self)))
+        }
+        return shown.joined(separator: " ")
+    }
+}
