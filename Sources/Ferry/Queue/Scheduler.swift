@@ -114,12 +114,14 @@ final class Scheduler: Sendable {
 
     static let wasShutDown = DownloadError(.shutDown, ErrorPhrase(.wasShutDown))
 
-    func configure(_ change: @Sendable (inout DownloadManager.Configuration) -> Void) async {
+    func configure<Failure: Error>(
+        _ change: @Sendable (inout DownloadManager.Configuration) throws(Failure) -> Void
+    ) async throws(Failure) {
         await settingsLock.acquire()
         defer { settingsLock.release() }
         // Not under the mutex, since `change` may read the manager.
         var new = self.configuration
-        change(&new)
+        try change(&new)
         new.maxConcurrentDownloads = max(1, new.maxConcurrentDownloads)
         let configuration = new
         state.withLock { state in
