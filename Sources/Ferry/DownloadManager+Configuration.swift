@@ -130,7 +130,8 @@ extension DownloadManager {
         public var waitsForUser = false
         /// Connection settings. A change applies from the next connection on.
         public var transfer = TransferSettings()
-        /// Receives faults that stop no download, such as a catalogue that cannot be written. Default: none.
+        /// Receives faults that stop no download, such as a catalogue that cannot be written. Default `nil`: on Apple's
+        /// systems they are in the unified log (subsystem `ferry`), as are the events of downloads; elsewhere nowhere.
         public var logger: Logger?
         /// Receives counters and times of what happens to the downloads, by the names in `docs/metrics.md`. Default
         /// `nil`: the metrics system of the program (`MetricsSystem.bootstrap`). Read when the manager is created.

@@ -44,7 +44,7 @@ extension RemoteSession: DownloadBackend {
         do throws(DownloadError) {
             _ = try await ask(.changeSettings, query: [("scope", "session")], wish, as: SettingsBody.self)
         } catch {
-            new.logger?.error("the session's settings could not be changed: \(error)")
+            new.log(LogEntry(.error, "the session's settings could not be changed", details: "\(error)"))
         }
     }
 
