@@ -168,7 +168,7 @@ extension Scheduler {
         return .completed(
             FinishedDownload(
                 path: file.path, totalBytes: file.length, proof: .single,
-                finalURL: row.request.sources.first?.redacted ?? ""))
+                redactedFinalURL: row.request.sources.first?.redacted ?? ""))
     }
 
     // MARK: Driver reports

@@ -88,8 +88,8 @@ final class Scheduler: Sendable {
         self.engine = engine
         self.monitor = monitor
         var configuration = configuration
-        let factory = configuration.metrics ?? MetricsSystem.factory
-        configuration.metrics = factory
+        let factory = configuration.server.metrics ?? MetricsSystem.factory
+        configuration.server.metrics = factory
         metrics = ManagerMetrics(factory)
         hub = EventHub(metrics)
         let isKept = configuration.storage.isKept
