@@ -25,6 +25,27 @@ let staticLibraries: [LinkerSetting] =
     let privacy: (excluded: [String], resources: [Resource]) = (["PrivacyInfo.xcprivacy"], [])
 #endif
 
+// What an app writes (a page, headers, a preview, tests of the page), in each way that apps are compiled in: Swift 5, Swift 6,
+// and the settings of a new project of Xcode 26. They see what every other package sees.
+let consumers: [Target] = [
+    ("Swift5", [.swiftLanguageMode(.v5)]),
+    ("Swift6", [.swiftLanguageMode(.v6)]),
+    (
+        "Defaults",
+        [
+            .swiftLanguageMode(.v5), .defaultIsolation(MainActor.self),
+            .enableUpcomingFeature("DisableOutwardActorInference"),
+            .enableUpcomingFeature("GlobalActorIsolatedTypesUsability"),
+            .enableUpcomingFeature("InferIsolatedConformances"), .enableUpcomingFeature("InferSendableFromCaptures"),
+            .enableUpcomingFeature("NonisolatedNonsendingByDefault"), .enableUpcomingFeature("MemberImportVisibility"),
+        ]
+    ),
+].map { (mode: String, settings: [SwiftSetting]) in
+    .testTarget(
+        name: "Consumer\(mode)Tests", dependencies: ["Ferry", "FerryUI", "FerryTestSupport"], packageAccess: false,
+        swiftSettings: settings)
+}
+
 let package = Package(
     name: "ferry",
     platforms: [.macOS(.v15), .iOS(.v18), .tvOS(.v18), .visionOS(.v2)],
@@ -332,6 +353,6 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
             swiftSettings: strict),
-    ],
+    ] + consumers,
     swiftLanguageModes: [.v6]
 )

@@ -132,3 +132,7 @@ public struct WindowGroup<Content: View>: Scene {
     @SceneBuilder @MainActor @preconcurrency var body: Body { get }
     @MainActor @preconcurrency init()
 }
+@MainActor @preconcurrency public protocol PreviewProvider {
+    associatedtype Previews: View
+    @ViewBuilder @MainActor @preconcurrency static var previews: Self.Previews { get }
+}

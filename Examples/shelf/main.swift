@@ -56,7 +56,7 @@ let lines = AsyncStream<String> { continuation in
     case "pause": try await chosen(argument).pause()
     case "resume": try await chosen(argument).resume()
     case "cancel": try await chosen(argument).cancel()
-    case "first": try await chosen(argument).move(to: .first)
+    case "first": try await chosen(argument).moveInList(to: .first)
     case "limit":
         let count = Int(argument) ?? 3
         await manager.configure { $0.maxConcurrentDownloads = count }

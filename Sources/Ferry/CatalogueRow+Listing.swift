@@ -61,7 +61,7 @@ extension DownloadManager {
         if let picture { detail.download.validator = picture.identity.etag ?? picture.identity.lastModified }
         detail.response = DownloadDetail.Response(
             type: row.finished?.contentType ?? picture?.identity.contentType,
-            finalURL: row.finished?.finalURL ?? picture?.finalURL,
+            finalURL: row.finished?.redactedFinalURL ?? picture?.finalURL,
             lastModified: picture?.identity.lastModified ?? row.finished?.lastModified,
             lacksRanges: picture?.lacksRanges == true ? true : nil)
         if let picture {

@@ -41,6 +41,9 @@ public final class Download: Sendable, Identifiable, Hashable {
     /// Queues a paused or failed download behind the others of its priority; makes a waiting download try now. Does
     /// nothing while it is running.
     ///
+    /// Both are one call, since people press one button for both: the download goes on as soon as the queue lets it. It
+    /// overtakes no other download; ``moveInList(to:)`` makes it do so.
+    ///
     /// Throws `wrongState` if it is completed or cancelled; ``restart()`` downloads such a file again.
     public func resume() async throws(DownloadError) { try await backend.resume(live) }
 
@@ -95,7 +98,9 @@ public final class Download: Sendable, Identifiable, Hashable {
 
     /// Moves the download within the list, among those of its priority. Throws `notFound` if the other
     /// download is not listed with the same priority.
-    public func move(to place: ListPlacement) async throws(DownloadError) { try await backend.move(live, to: place) }
+    public func moveInList(to place: ListPlacement) async throws(DownloadError) {
+        try await backend.move(live, to: place)
+    }
 
     /// Moves the download's files to another directory, which is created if needed, and continues there.
     ///
@@ -103,7 +108,7 @@ public final class Download: Sendable, Identifiable, Hashable {
     /// number. A move to another file system copies, compares and syncs the file before deleting the original.
     /// Returns once the move is durable. Throws `disk`, `diskFull`, or `conflict` if the finished file is no longer
     /// the published one; then nothing was moved.
-    public func relocate(to directory: String) async throws(DownloadError) {
+    public func moveFiles(to directory: String) async throws(DownloadError) {
         try await backend.relocate(live, to: DownloadManager.absolute(directory))
     }
 

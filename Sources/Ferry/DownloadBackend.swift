@@ -18,7 +18,9 @@ protocol DownloadBackend: AnyObject, Sendable {
 
     /// The settings in effect.
     var configuration: DownloadManager.Configuration { get }
-    func configure(_ change: @Sendable (inout DownloadManager.Configuration) -> Void) async
+    func configure<Failure: Error>(
+        _ change: @Sendable (inout DownloadManager.Configuration) throws(Failure) -> Void
+    ) async throws(Failure)
     func activate() async throws(DownloadError)
     func suspend() async
     /// Refuses new downloads and returns once none is running or queued. False if that cannot be awaited: the list

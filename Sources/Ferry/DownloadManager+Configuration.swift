@@ -88,17 +88,8 @@ extension DownloadManager {
         public var maxConcurrentDownloads = 3
         /// Maximum bytes per second over all downloads; `nil` for no limit.
         public var rateLimit: ByteCount?
-        /// What each host may be asked for that has no budget of its own, in addition to
-        /// ``TransferSettings/connectionsPerHost``. Default: no further limit.
-        public var hostBudget = HostBudget()
-        /// What all hosts of a registrable domain together may be asked for. Default: no limit.
-        public var domainBudget = HostBudget()
         /// Free disk space to preserve, in bytes. Default `nil`: 1 % of the file system, at most 256 MB.
         public var minFreeBytes: ByteCount?
-        /// Trusts files and part files of this user that the group of their directory can write to: resumes part
-        /// files and accepts finished files as complete. Otherwise such files are in the way, since any group member
-        /// may have changed them. Default false.
-        public var sharesWithGroup = false
         /// Whether a refused connection ends a download of which nothing has come, whatever number of attempts it has.
         package var failsWhenRefused = false
         /// A connection that receives less than 1 KB in this interval is closed; also the time limit for a response
@@ -132,11 +123,11 @@ extension DownloadManager {
         public var waitsForUser = false
         /// Connection settings. A change applies from the next connection on.
         public var transfer = TransferSettings()
-        /// Receives faults that stop no download, such as a catalogue that cannot be written. Default: none.
+        /// Receives faults that stop no download, such as a catalogue that cannot be written. Default `nil`: on Apple's
+        /// systems they are in the unified log (subsystem `ferry`), as are the events of downloads; elsewhere nowhere.
         public var logger: Logger?
-        /// Receives counters and times of what happens to the downloads, by the names in `docs/metrics.md`. Default
-        /// `nil`: the metrics system of the program (`MetricsSystem.bootstrap`). Read when the manager is created.
-        public var metrics: (any MetricsFactory)?
+        /// What services and clusters need, and apps do not.
+        public var server = ServerOptions()
         /// What makes the engine, in place of connections to servers. Default `nil`.
         package var engine: EngineProvider?
         /// Whether the downloads of an earlier process wait until each is resumed. Default false.
@@ -148,6 +139,24 @@ extension DownloadManager {
         package var refusal: (@Sendable (_ directory: String) -> DownloadError?)?
 
         init(storage: Storage) { self.storage = storage }
+
+        /// Settings for programs that download for many users, or from few servers a lot.
+        public struct ServerOptions: Sendable {
+            /// What each host may be asked for that has no budget of its own, in addition to
+            /// ``TransferSettings/connectionsPerHost``. Default: no further limit.
+            public var hostBudget = HostBudget()
+            /// What all hosts of a registrable domain together may be asked for. Default: no limit.
+            public var domainBudget = HostBudget()
+            /// Trusts files and part files of this user that the group of their directory can write to: resumes part
+            /// files and accepts finished files as complete. Otherwise such files are in the way, since any group member
+            /// may have changed them. Default false.
+            public var sharesWithGroup = false
+            /// Receives counters and times of what happens to the downloads, by the names in `docs/metrics.md`. Default
+            /// `nil`: the metrics system of the program (`MetricsSystem.bootstrap`). Read when the manager is created.
+            public var metrics: (any MetricsFactory)?
+
+            public init() {}
+        }
 
         /// The name of the list or of the session; `nil` for ``ephemeral``.
         public var identifier: String? { storage.identifier }

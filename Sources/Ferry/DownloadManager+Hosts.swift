@@ -2,7 +2,7 @@ public import FerryCore
 
 extension DownloadManager {
     /// Sets what a host, or all hosts of a registrable domain, may be asked for from now on; `nil` restores
-    /// ``Configuration/hostBudget`` or ``Configuration/domainBudget``.
+    /// ``Configuration/ServerOptions/hostBudget`` or ``Configuration/ServerOptions/domainBudget``.
     ///
     /// Totals count anew. Open connections are kept; downloads with several give up the surplus. The budget is not
     /// stored: it is that of this manager, until it shuts down.

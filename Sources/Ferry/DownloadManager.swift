@@ -71,9 +71,11 @@ public final class DownloadManager: Sendable {
     public func suspend() async { await backend.suspend() }
 
     /// Changes limits and rules with immediate effect, and connection settings from the next connection on; concurrent
-    /// calls are serialized. `change` may read the manager.
-    public func configure(_ change: @Sendable (inout Configuration) -> Void) async {
-        await backend.configure(change)
+    /// calls are serialized. `change` may read the manager; if it throws, nothing changes.
+    public func configure<Failure: Error>(
+        _ change: @Sendable (inout Configuration) throws(Failure) -> Void
+    ) async throws(Failure) {
+        try await backend.configure(change)
     }
 
     /// The settings in effect.

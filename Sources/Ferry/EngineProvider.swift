@@ -33,10 +33,10 @@ package final class EngineProvider: Sendable {
                 transport: HTTPTransport(
                     configuration.transfer, poolLimit: 1 << 16, clock: clock,
                     readFile: { await Self.read($0, most: $1) }),
-                fileSystem: LocalFileSystem(sharesWithGroup: configuration.sharesWithGroup), clock: clock,
+                fileSystem: LocalFileSystem(sharesWithGroup: configuration.server.sharesWithGroup), clock: clock,
                 throttle: Throttle(rate: configuration.rateLimit, clock: clock),
                 connectionsPerHost: configuration.transfer.connectionsPerHost,
-                metrics: EngineMetrics(configuration.metrics ?? NOOPMetricsHandler.instance))
+                metrics: EngineMetrics(configuration.server.metrics ?? NOOPMetricsHandler.instance))
         }
     }
 

@@ -186,7 +186,7 @@ enum ShapeSamples {
     static let bottleneck = Bottleneck(
         .loss, bytesPerSecond: 2, connections: 3, share: 0.01, seconds: 0.1, windowBytes: 65_536)
     static let plan = DownloadPlan(
-        name: "n", url: "u", redirects: ["u"], existingPath: "/n", totalBytes: 3, validator: "v",
+        name: "n", redactedURL: "u", redactedRedirects: ["u"], existingPath: "/n", totalBytes: 3, validator: "v",
         digests: [Checksum(algorithm: .md5, bytes: Array(0..<16))!],
         contentType: "t", freeBytes: 4, heldBytes: 5)
     static var newSet: NewSet {
@@ -238,7 +238,7 @@ enum ShapeSamples {
             ("ActionFailure", ActionFailure("a", error)), ("EventItems", EventItems([])), ("SettingsBody", settings),
             ("SettingsBody", SettingsBody(scope: "daemon", directory: "/d")),
             ("NetworkStatus", network), ("StatisticsBody", StatisticsBody()),
-            ("DownloadPlan", plan), ("DownloadPlan", DownloadPlan(name: "n", url: "u")),
+            ("DownloadPlan", plan), ("DownloadPlan", DownloadPlan(name: "n", redactedURL: "u")),
             ("SessionBody", SessionBody(identifier: "s", directory: "/d", lastEvent: "b-1")),
             ("SessionItems", SessionItems([])),
             ("SignInBody", SignInBody(code: "c", url: "http://127.0.0.1:1/#code=c", file: "/f")),

@@ -107,7 +107,7 @@ struct ShapeTests {
         for count in [ActionCount(1), ActionCount(1, failures: [ActionFailure("b", ShapeSamples.error)])] {
             #expect(try again(count) == count)
         }
-        for plan in [ShapeSamples.plan, DownloadPlan(name: "n", url: "u")] { #expect(try again(plan) == plan) }
+        for plan in [ShapeSamples.plan, DownloadPlan(name: "n", redactedURL: "u")] { #expect(try again(plan) == plan) }
         #expect(try again(ShapeSamples.settings) == ShapeSamples.settings)
     }
 

@@ -106,7 +106,7 @@ import Testing
         let meter = FleetMeter(registry)
         var configuration = DownloadManager.Configuration.default(
             identifier: "fleet", directory: directory.path, stateDirectory: directory.appending(path: "list").path)
-        configuration.metrics = registry
+        configuration.server.metrics = registry
         let manager = DownloadManager(configuration)
         do {
             try await body(WorkerMetrics(registry, manager: manager) { reading }, directory.path)

@@ -77,8 +77,8 @@ struct SettingsTests {
         let settings = try settings(#"{"hostConnections": 2, "domainConnections": 4, "hostDelay": 0.5}"#)
         var configuration = DownloadManager.Configuration.ephemeral
         settings.apply(to: &configuration, proxies: ProxySettings())
-        #expect(configuration.hostBudget == HostBudget(connections: 2, delay: .milliseconds(500)))
-        #expect(configuration.domainBudget == HostBudget(connections: 4))
+        #expect(configuration.server.hostBudget == HostBudget(connections: 2, delay: .milliseconds(500)))
+        #expect(configuration.server.domainBudget == HostBudget(connections: 4))
     }
 
     @Test("Settings: every property has a name for the file, the variables and the flags")

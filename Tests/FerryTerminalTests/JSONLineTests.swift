@@ -91,7 +91,8 @@ import Testing
         let every = documented.removeValue(forKey: "every")
         let common = try #require(every)
         let file = FinishedDownload(
-            path: "/d/f", totalBytes: 10, proof: .strong, finalURL: "u", contentType: "t", etag: "e", lastModified: "l",
+            path: "/d/f", totalBytes: 10, proof: .strong, redactedFinalURL: "u", contentType: "t", etag: "e",
+            lastModified: "l",
             checksum: Checksum(algorithm: .md5, bytes: [UInt8](repeating: 0, count: 16)))
         let error = DownloadError(
             .disk, ErrorPhrase(.noFile), suggestion: ErrorPhrase(.runAgain), underlying: "u", recovery: .needsUser)
@@ -149,8 +150,9 @@ import Testing
 extension DownloadPlan {
     static var sample: DownloadPlan {
         DownloadPlan(
-            name: "f.iso", url: "http://h/f.iso?…", totalBytes: 1_000_000_000, acceptsRanges: true, validator: "\"a\"",
-            validatorStrength: .strong, digests: [], contentType: nil, freeBytes: 12_000_000_000, resumability: .proven,
+            name: "f.iso", redactedURL: "http://h/f.iso?…", totalBytes: 1_000_000_000, acceptsRanges: true,
+            validator: "\"a\"", validatorStrength: .strong, digests: [], contentType: nil, freeBytes: 12_000_000_000,
+            resumability: .proven,
             reason: "strong ETag", heldBytes: nil, maxConnections: 16)
     }
 }

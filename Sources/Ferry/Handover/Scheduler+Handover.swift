@@ -265,7 +265,8 @@ extension Scheduler {
         candidate.obstacles = HandoverObstacle.demands(
             of: request, settings: settings, url: target.url, total: record.totalBytes,
             isLimited: configuration.rateLimit != nil,
-            hasBudget: configuration.hostBudget != HostBudget() || configuration.domainBudget != HostBudget())
+            hasBudget: configuration.server.hostBudget != HostBudget()
+                || configuration.server.domainBudget != HostBudget())
         return candidate
     }
 

@@ -22,9 +22,15 @@ final class EventHub: Sendable {
     }
     private let state = Mutex(State())
     private let metrics: ManagerMetrics?
+    private let log: (@Sendable (LogEntry) -> Void)?
 
-    /// - Parameter metrics: Told of each event; `nil` for those of a daemon, which counts them itself.
-    init(_ metrics: ManagerMetrics? = nil) { self.metrics = metrics }
+    /// - Parameters:
+    ///   - metrics: Told of each event; `nil` for those of a daemon, which counts them itself.
+    ///   - log: Told of each event; `nil` where the system has no log of its own.
+    init(_ metrics: ManagerMetrics? = nil, log: (@Sendable (LogEntry) -> Void)? = SystemLog.write) {
+        self.metrics = metrics
+        self.log = log
+    }
 
     /// A registration as listener; releasing it unregisters.
     final class Place: Sendable {
@@ -107,11 +113,12 @@ final class EventHub: Sendable {
         closing?.close()
     }
 
-    /// Whether there are listeners; without any, events need not be created.
-    var isHeard: Bool { state.withLock { !$0.listeners.isEmpty } }
+    /// Whether there are listeners or a log; without any, events need not be created.
+    var isHeard: Bool { log != nil || state.withLock { !$0.listeners.isEmpty } }
 
     func send(_ event: DownloadEvent) {
         metrics?.happened(event.kind)
+        log?(LogEntry(event))
         // Append under the lock, so that all listeners see the same order; resume outside of it.
         let woken: [CheckedContinuation<Void, Never>] = state.withLock { state in
             var woken: [CheckedContinuation<Void, Never>] = []

@@ -17,7 +17,7 @@ extension Scheduler {
 
     /// Reads the list of public suffixes before the first download, if a budget of domains needs it.
     func prepareHosts() async {
-        if configuration.domainBudget != HostBudget() { await environment.readSuffixes() }
+        if configuration.server.domainBudget != HostBudget() { await environment.readSuffixes() }
     }
 
     /// Sets whether downloads of other servers are expected.
@@ -88,6 +88,6 @@ extension DownloadManager.Configuration {
     var hostSettings: HostMachine.Settings {
         // A list that is kept waits for its servers; a one-shot run has to end.
         HostMachine.Settings(
-            host: hostBudget, domain: domainBudget, mostIncidents: storage.isKept ? nil : maxAttempts)
+            host: server.hostBudget, domain: server.domainBudget, mostIncidents: storage.isKept ? nil : maxAttempts)
     }
 }

@@ -39,7 +39,7 @@ extension Scheduler {
         let store = opening.catalogue
         let paused: [DownloadID]
         do throws(DownloadError) {
-            if let said = opening.note { configuration.logger?.warning("\(said)") }
+            if let said = opening.note { configuration.log(LogEntry(.notice, "the list", details: "\(said)")) }
             let files = SecretStore(directory: place + "/secrets")
             let kept: any SecretVault =
                 configuration.secretStorage.map { StoredSecrets($0, list: identifier, files: files) } ?? files
@@ -149,7 +149,8 @@ extension Scheduler {
         let lost = rows.filter { ids.insert($0.id).inserted }
         try await store.commit([.insert(lost), .complete])
         guard !lost.isEmpty else { return }
-        configuration.logger?.warning("the list was lost; \(lost.count) downloads were found again by their journals")
+        configuration.log(
+            LogEntry(.notice, "the list was lost; \(lost.count) downloads were found again by their journals"))
     }
 
     // MARK: Closing
@@ -241,7 +242,9 @@ extension Scheduler {
             return ledger
         }
         guard let ledger else {
-            configuration.logger?.warning("\(path) cannot be used: it is not known which downloads ended the program")
+            configuration.log(
+                LogEntry(
+                    .notice, "it is not known which downloads ended the program", details: "\(path) cannot be used"))
             return (nil, entries, [])
         }
         let paused = Set(ids.filter { ledger.crashes(of: $0) >= RunLedger.maxCrashes })

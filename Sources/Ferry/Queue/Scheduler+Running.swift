@@ -168,7 +168,7 @@ extension Scheduler {
         return .completed(
             FinishedDownload(
                 path: file.path, totalBytes: file.length, proof: .single,
-                finalURL: row.request.sources.first?.redacted ?? ""))
+                redactedFinalURL: row.request.sources.first?.redacted ?? ""))
     }
 
     // MARK: Driver reports
@@ -385,7 +385,7 @@ extension Scheduler {
     }
 
     func complain(_ error: DownloadError) {
-        configuration.logger?.error("the list of downloads could not be kept: \(error)")
+        configuration.log(LogEntry(.error, "the list of downloads could not be kept", details: "\(error)"))
     }
 
     func forgetSecrets(of id: DownloadID) async {

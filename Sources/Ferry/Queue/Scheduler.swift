@@ -87,8 +87,8 @@ final class Scheduler: Sendable {
         self.engine = engine
         self.monitor = monitor
         var configuration = configuration
-        let factory = configuration.metrics ?? MetricsSystem.factory
-        configuration.metrics = factory
+        let factory = configuration.server.metrics ?? MetricsSystem.factory
+        configuration.server.metrics = factory
         metrics = ManagerMetrics(factory)
         log = UpdateLog(metrics)
         let isKept = configuration.storage.isKept
@@ -113,12 +113,14 @@ final class Scheduler: Sendable {
 
     static let wasShutDown = DownloadError(.shutDown, ErrorPhrase(.wasShutDown))
 
-    func configure(_ change: @Sendable (inout DownloadManager.Configuration) -> Void) async {
+    func configure<Failure: Error>(
+        _ change: @Sendable (inout DownloadManager.Configuration) throws(Failure) -> Void
+    ) async throws(Failure) {
         await settingsLock.acquire()
         defer { settingsLock.release() }
         // Not under the mutex, since `change` may read the manager.
         var new = self.configuration
-        change(&new)
+        try change(&new)
         new.maxConcurrentDownloads = max(1, new.maxConcurrentDownloads)
         let configuration = new
         state.withLock { state in

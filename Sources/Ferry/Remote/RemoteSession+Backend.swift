@@ -18,13 +18,15 @@ extension RemoteSession: DownloadBackend {
     func suspend() async {}
 
     /// Sends changed session settings to the daemon.
-    func configure(_ change: @Sendable (inout DownloadManager.Configuration) -> Void) async {
+    func configure<Failure: Error>(
+        _ change: @Sendable (inout DownloadManager.Configuration) throws(Failure) -> Void
+    ) async throws(Failure) {
         await settingsLock.acquire()
         defer { settingsLock.release() }
         // Not under the mutex, since `change` may read the manager.
         let old = configuration
         var changed = old
-        change(&changed)
+        try change(&changed)
         let new = changed
         state.withLock { $0.configuration = new }
         var wish = SettingsChange()
@@ -42,7 +44,7 @@ extension RemoteSession: DownloadBackend {
         do throws(DownloadError) {
             _ = try await ask(.changeSettings, query: [("scope", "session")], wish, as: SettingsBody.self)
         } catch {
-            new.logger?.error("the session's settings could not be changed: \(error)")
+            new.log(LogEntry(.error, "the session's settings could not be changed", details: "\(error)"))
         }
     }
 

@@ -13,13 +13,13 @@ extension RemoteSession {
     func take(_ sent: ServerSentEvent) async throws(DaemonFailure) {
         let event: StreamEvent?
         do { event = try StreamEvent(sent) } catch {
-            configuration.logger?.error("an event of the daemon cannot be read: \(error)")
+            configuration.log(LogEntry(.error, "an event of the daemon cannot be read", details: "\(error)"))
             event = nil
         }
         do throws(DaemonFailure) {
             if let event { try await take(event) }
         } catch {
-            configuration.logger?.warning("the state after an event could not be read: \(error)")
+            configuration.log(LogEntry(.notice, "the state after an event could not be read", details: "\(error)"))
             if case .unreachable = error {
                 state.withLock { $0.stream.forget() }
                 throw error

@@ -35,6 +35,17 @@ package struct SecretScope: Sendable, Hashable {
         return url.origin == source ? headers.withoutSecrets : HTTPFields()
     }
 
+    /// Returns the headers for a request to `url`: the user's, and of the manager's those that the download has not itself.
+    package func headers(for url: DownloadURL, _ shared: SharedHeaders) -> HTTPFields {
+        var fields = headers(for: url)
+        let hasCredentials = credentials(for: url) != nil
+        for field in shared.fields(for: url.origin, isSource: url.origin == source || url.origin == home)
+        where fields[field.name] == nil && !(hasCredentials && field.name == .authorization) {
+            fields.append(field)
+        }
+        return fields
+    }
+
     /// Returns the credentials for a request to `url`.
     package func credentials(for url: DownloadURL) -> Credentials? {
         if let userInfo, url.origin == source { return userInfo }
@@ -49,17 +60,17 @@ package struct SecretScope: Sendable, Hashable {
         url.scheme == .https && source == home ? netrc?.credentials(naming: url.host) : nil
     }
 
-    /// Returns the user's headers for requests to `url` that the system makes: it stores them, follows redirects by itself
-    /// and sends all headers along.
+    /// Returns the headers for requests to `url` that the system makes: it stores them, follows redirects by itself and sends
+    /// all headers along.
     ///
     /// Secret headers are handed over only if the source is known to redirect nowhere (`isDirect`): of a chain of redirects
     /// only the end is known, and one between could lead to another server. An answer of another origin had none of them,
     /// and needs none. Credentials never are.
     package func handedOver(
-        to url: DownloadURL, isDirect: Bool
+        to url: DownloadURL, isDirect: Bool, _ shared: SharedHeaders
     ) throws(HandoverObstacle) -> HTTPFields {
         if credentials(for: url) != nil { throw .credentials }
-        let own = headers(for: url)
+        let own = headers(for: url, shared)
         guard own.contains(where: { $0.name.isSecret }) else { return own }
         guard isDirect, url.origin == source else { throw .secretsAcrossOrigins }
         return own

@@ -83,7 +83,7 @@ package enum HandoverObstacle: String, Error, Sendable, Hashable, Codable, CaseI
 package struct HandoverTarget: Sendable, Hashable {
     /// The URL that answered last, without user info.
     package let url: DownloadURL
-    /// The user's fields that may be sent to it, and User-Agent; none of those that concern ranges and codings.
+    /// The fields of user and manager that may be sent to it, and User-Agent; none of those that concern ranges and codings.
     package let fields: HTTPFields
 
     package init(url: DownloadURL, fields: HTTPFields = HTTPFields()) {
@@ -109,7 +109,8 @@ package struct HandoverTarget: Sendable, Hashable {
         settings: TransferSettings, now: Date
     ) throws(HandoverObstacle) -> HandoverTarget {
         let url = target ?? source
-        let user = try SecretScope(of: request, for: source).handedOver(to: url, isDirect: isDirect)
+        let user = try SecretScope(of: request, for: source).handedOver(
+            to: url, isDirect: isDirect, settings.headers)
         if settings.cookies.header(for: url, now: now) != nil { throw .cookies }
         var fields = HTTPFields()
         for field in user where !reserved.contains(field.name.canonicalName) { fields.append(field) }

@@ -15,9 +15,9 @@ public struct DownloadPlan: Sendable, Hashable, Codable {
     /// The name that the file would get.
     public var name: String
     /// The URL of the final response after redirects, its query shown as `?…`.
-    public var url: String
-    /// The URLs that redirects led to, their queries shown as `?…`; the last one is ``url``.
-    public var redirects: [String]
+    public var redactedURL: String
+    /// The URLs that redirects led to, their queries shown as `?…`; the last one is ``redactedURL``.
+    public var redactedRedirects: [String]
     /// A file that has the name already; `nil` if there is none, or a part file is resumed.
     public var existingPath: String?
     /// Whether that file has the size of the server's: it is compared first, and kept if it is the same.
@@ -42,17 +42,24 @@ public struct DownloadPlan: Sendable, Hashable, Codable {
     /// The maximum number of simultaneous connections.
     public var maxConnections: Int
 
+    private enum CodingKeys: String, CodingKey {
+        case redactedURL = "url"
+        case redactedRedirects = "redirects"
+        case name, existingPath, mayBeComplete, totalBytes, acceptsRanges, validator, validatorStrength, digests
+        case contentType, freeBytes, resumability, reason, heldBytes, maxConnections
+    }
+
     /// Creates a plan, for previews and tests.
     public init(
-        name: String, url: String, redirects: [String] = [], existingPath: String? = nil,
+        name: String, redactedURL: String, redactedRedirects: [String] = [], existingPath: String? = nil,
         mayBeComplete: Bool = false, totalBytes: ByteCount? = nil, acceptsRanges: Bool = false,
         validator: String? = nil, validatorStrength: ValidatorStrength = .none, digests: [Checksum] = [],
         contentType: String? = nil, freeBytes: ByteCount? = nil, resumability: Resumability = .no,
         reason: String = "", heldBytes: ByteCount? = nil, maxConnections: Int = 1
     ) {
         self.name = name
-        self.url = url
-        self.redirects = redirects
+        self.redactedURL = redactedURL
+        self.redactedRedirects = redactedRedirects
         self.existingPath = existingPath
         self.mayBeComplete = mayBeComplete
         self.totalBytes = totalBytes

@@ -48,7 +48,7 @@ extension ErrorPhrase {
     package enum Key: String, Sendable, Hashable, CaseIterable {
         // Requests
         case secretsForNobody, unusableOrigin
-        case noURL, notAFileURL, unusableHeader, notAPlainGet
+        case noURL, notAFileURL, unusableHeader, headerForNobody, notAPlainGet
         case manySources, notAPartFile, notAFileName, journalWithoutURL, directoryReadOnly
         case unusableName, emptyName, directoryName, slashInName, zeroInName, longName, nameOfRecord
         case unusableIdentifier, sameIdentifier, listedIdentifier, longLabel, longUserInfo

@@ -8,8 +8,9 @@ public struct FinishedDownload: Sendable, Hashable {
     public var proof: Proof
     /// Whether the file existed already and was still current, so that nothing was fetched.
     public var wasAlreadyComplete: Bool
-    /// The URL of the final response after redirects, its query shown as `?…`.
-    public var finalURL: String
+    /// The URL of the final response after redirects, for people: its query, which may be a secret, is shown as `?…`. The URLs
+    /// to request are ``DownloadRequest/sources``.
+    public var redactedFinalURL: String
     /// The media type that the server sent.
     public var contentType: String?
     /// Bytes of response bodies received in this run, including discarded ones.
@@ -24,15 +25,16 @@ public struct FinishedDownload: Sendable, Hashable {
 
     /// Creates the result of a download, for previews and tests.
     public init(
-        path: String, totalBytes: ByteCount, proof: Proof, wasAlreadyComplete: Bool = false, finalURL: String = "",
-        contentType: String? = nil, receivedBytes: ByteCount = 0, etag: String? = nil, lastModified: String? = nil,
+        path: String, totalBytes: ByteCount, proof: Proof, wasAlreadyComplete: Bool = false,
+        redactedFinalURL: String = "", contentType: String? = nil, receivedBytes: ByteCount = 0, etag: String? = nil,
+        lastModified: String? = nil,
         checksum: Checksum? = nil
     ) {
         self.path = path
         self.totalBytes = totalBytes
         self.proof = proof
         self.wasAlreadyComplete = wasAlreadyComplete
-        self.finalURL = finalURL
+        self.redactedFinalURL = redactedFinalURL
         self.contentType = contentType
         self.receivedBytes = receivedBytes
         self.etag = etag
@@ -56,7 +58,7 @@ extension FinishedDownload: Codable {
             totalBytes: try container.decodeBytes(forKey: .totalBytes),
             proof: try container.decodeKind(Proof.self, of: "proof", forKey: .proof),
             wasAlreadyComplete: try container.decodeIfPresent(Bool.self, forKey: .wasAlreadyComplete) ?? false,
-            finalURL: try container.decodeIfPresent(String.self, forKey: .finalURL) ?? "",
+            redactedFinalURL: try container.decodeIfPresent(String.self, forKey: .finalURL) ?? "",
             contentType: try container.decodeIfPresent(String.self, forKey: .contentType),
             receivedBytes: try container.decodeBytesIfPresent(forKey: .receivedBytes) ?? 0,
             etag: try container.decodeIfPresent(String.self, forKey: .etag),
@@ -69,7 +71,7 @@ extension FinishedDownload: Codable {
         try container.encode(path, forKey: .path)
         try container.encode(totalBytes, forKey: .totalBytes)
         try container.encode(proof.rawValue, forKey: .proof)
-        try container.encode(finalURL, forKey: .finalURL)
+        try container.encode(redactedFinalURL, forKey: .finalURL)
         try container.encodeIfPresent(contentType, forKey: .contentType)
         try container.encode(wasAlreadyComplete, forKey: .wasAlreadyComplete)
         try container.encode(receivedBytes, forKey: .receivedBytes)

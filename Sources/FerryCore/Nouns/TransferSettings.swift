@@ -1,3 +1,5 @@
+import HTTPTypes
+
 /// Connection settings, shared by all downloads of a manager.
 public struct TransferSettings: Sendable, Hashable {
     /// The IP versions that a host name may resolve to.
@@ -27,6 +29,8 @@ public struct TransferSettings: Sendable, Hashable {
     public var allowsPrivate: Bool = true
     /// The initial cookies of every download.
     public var cookies: CookieJar
+    /// What ``setHeader(_:to:for:)`` has set.
+    package var headers = SharedHeaders()
     /// Credentials by host, for hosts that redirects lead to: each for requests to the host that its entry names, over http
     /// only if no redirect from https to http is allowed. The entry `default` names none. Default: none.
     public var netrc: Netrc?
@@ -95,7 +99,9 @@ extension TransferSettings {
         settings.addressFamily = rules.addressFamily ?? addressFamily
         settings.connectTimeout = rules.connectTimeout ?? connectTimeout
         settings.userAgent = rules.userAgent ?? userAgent
+        if rules.userAgent != nil { settings.headers.remove(.userAgent) }
         settings.cookies = rules.cookies ?? cookies
+        if rules.cookies != nil { settings.headers.remove(.cookie) }
         return settings
     }
 }

@@ -10,6 +10,9 @@ extension SentenceTable {
         .noURL: ("no URL was given", "没有给出网址"),
         .notAFileURL: ("{0} is not the URL of a file on this device", "{0} 不是本机文件的网址"),
         .unusableHeader: ("{0} cannot be a header with that value", "{0} 不能作为带有该值的请求头"),
+        .headerForNobody: (
+            "the header {0} may be secret: name the origins that it is for", "请求头 {0} 可能是机密的：请说明它属于哪些来源"
+        ),
         .notAPlainGet: ("only GET requests without a body can be downloaded", "只能下载不带正文的 GET 请求"),
         .manySources: ("a download has at most {1} URLs, not {0}", "一个下载最多有 {1} 个 URL，而不是 {0} 个"),
         .notAPartFile: ("{0} is not a part file", "{0} 不是部分文件"),

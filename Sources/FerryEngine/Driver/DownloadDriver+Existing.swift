@@ -26,7 +26,7 @@ extension DownloadDriver {
         target.exists(
             FinishedDownload(
                 path: path.string, totalBytes: facts.finished?.totalBytes ?? 0, proof: facts.finishedProof,
-                wasAlreadyComplete: true, finalURL: facts.finalURL, etag: facts.finished?.etag,
+                wasAlreadyComplete: true, redactedFinalURL: facts.finalURL, etag: facts.finished?.etag,
                 lastModified: facts.finished?.lastModified, checksum: target.earlier?.checksum))
         updates.notify()
     }
@@ -76,7 +76,7 @@ extension DownloadDriver {
         let facts = transfer.facts
         return FinishedDownload(
             path: candidate.path.string, totalBytes: candidate.status.length, proof: proof, wasAlreadyComplete: true,
-            finalURL: facts.finalURL, contentType: target.contentType, receivedBytes: facts.receivedBytes,
+            redactedFinalURL: facts.finalURL, contentType: target.contentType, receivedBytes: facts.receivedBytes,
             etag: facts.identity.etag, lastModified: facts.identity.lastModified)
     }
 

@@ -160,7 +160,7 @@ extension DownloadDriver {
         report(.event(.note(Reason(.skipped, "\(path)"))))
         return FinishedDownload(
             path: path.string, totalBytes: length, proof: .none, wasAlreadyComplete: true,
-            finalURL: transfer.facts.finalURL)
+            redactedFinalURL: transfer.facts.finalURL)
     }
 
     private func destination(

@@ -120,7 +120,7 @@ extension DownloadDriver {
     func finished(path: String, total: ByteCount, proof: Proof) -> FinishedDownload {
         let facts = transfer.facts
         return FinishedDownload(
-            path: path, totalBytes: total, proof: proof, finalURL: facts.finalURL,
+            path: path, totalBytes: total, proof: proof, redactedFinalURL: facts.finalURL,
             contentType: target.contentType ?? facts.identity.contentType, receivedBytes: facts.receivedBytes,
             etag: facts.identity.etag, lastModified: facts.identity.lastModified,
             checksum: transfer.digest.recorded?.checksum)

@@ -36,7 +36,7 @@ extension DownloadDriver {
         report(.event(.note(Reason(.skipped, object.text))))
         return FinishedDownload(
             path: object.text, totalBytes: found.bytes ?? 0, proof: .none, wasAlreadyComplete: true,
-            finalURL: transfer.facts.finalURL)
+            redactedFinalURL: transfer.facts.finalURL)
     }
 
     /// Publishes the file as an object. Returns `nil` when the download was stopped before that.

@@ -74,8 +74,9 @@ package struct DownloadPlanner: Sendable {
         let identity = representation.identity
         let url = redirects.last ?? source
         var plan = DownloadPlan(
-            name: SafeName.make(representation.suggestedName, url: source, finalURL: url), url: url.redacted,
-            redirects: redirects.map(\.redacted), totalBytes: identity.totalBytes, acceptsRanges: hasRanges,
+            name: SafeName.make(representation.suggestedName, url: source, finalURL: url),
+            redactedURL: url.redacted, redactedRedirects: redirects.map(\.redacted), totalBytes: identity.totalBytes,
+            acceptsRanges: hasRanges,
             validator: identity.etag ?? identity.lastModified,
             digests: representation.digests, contentType: identity.contentType)
         plan.validatorStrength = identity.strongValidator != nil ? .strong : identity.hasValidator ? .weak : .none

@@ -58,7 +58,7 @@ struct ExistingFiles: Sendable {
         defer { file.close() }
         guard let status = try? file.status(), status.length == total else { return nil }
         var found = FinishedDownload(
-            path: path.string, totalBytes: total, proof: .weak, wasAlreadyComplete: true, finalURL: finalURL,
+            path: path.string, totalBytes: total, proof: .weak, wasAlreadyComplete: true, redactedFinalURL: finalURL,
             contentType: representation.identity.contentType,
             etag: representation.identity.etag, lastModified: representation.identity.lastModified)
         if let attribute = SourceAttribute.read(file), attribute.isOf(status) {

@@ -20,6 +20,7 @@ struct FetchChain {
     private let request: TransferRequest
     private let userAgent: String
     private let netrc: Netrc?
+    private let shared: SharedHeaders
     private var policy: RedirectPolicy
     private var cookies: CookieJar
     /// The number of challenges answered for the current URL.
@@ -33,14 +34,18 @@ struct FetchChain {
         self.request = request
         userAgent = settings.userAgent
         netrc = settings.netrc
+        shared = settings.headers
         url = request.url
         cookies = settings.cookies
         policy = RedirectPolicy(
             start: request.url, allowsDowngrade: request.allowsDowngrade, limit: request.maxRedirects)
     }
 
-    /// Whether the last request had credentials or an Authorization field of the user.
-    var isAuthorized: Bool { authorization != nil || request.secrets.headers(for: url)[.authorization] != nil }
+    /// Whether the last request had credentials or an Authorization field of the user or the manager.
+    var isAuthorized: Bool { authorization != nil || headers[.authorization] != nil }
+
+    /// The headers of user and manager for the present URL.
+    private var headers: HTTPFields { request.secrets.headers(for: url, shared) }
 
     /// The credentials for the present URL: the user's, or after a redirect those of the netrc entry that names its host.
     private var credentials: Credentials? {
@@ -54,7 +59,7 @@ struct FetchChain {
     mutating func fields(challenges: ChallengeMemory, now: Date) -> HTTPHeaders {
         authorization = credentials.flatMap { challenges.authorization(for: url, credentials: $0) }
         return OutgoingFields.make(
-            host: url.authority, userAgent: userAgent, own: request.fields, user: request.secrets.headers(for: url),
+            host: url.authority, userAgent: userAgent, own: request.fields, user: headers,
             cookies: cookies.header(for: url, now: now), authorization: authorization)
     }
 
@@ -87,9 +92,7 @@ struct FetchChain {
     /// Answers a challenge: once per URL, and once more if only the nonce was stale. Returns whether to repeat the
     /// request.
     private mutating func answersChallenge(in head: ResponseHead, challenges: ChallengeMemory) -> Bool {
-        guard let credentials, request.secrets.headers(for: url)[.authorization] == nil,
-            answeredChallenges < 2
-        else { return false }
+        guard let credentials, headers[.authorization] == nil, answeredChallenges < 2 else { return false }
         let isFirst = answeredChallenges == 0
         guard
             challenges.learn(

@@ -2,22 +2,24 @@ import FerryCore
 import HTTPTypes
 import NIOHTTP1
 
-/// Reports the exchanges of one fetch, without secrets: no query of a URL, no credentials or cookies, and of the user's
-/// headers only the values that are not secret.
+/// Reports the exchanges of one fetch, without secrets: no query of a URL, no credentials or cookies, and of the headers
+/// of user and manager only the values that are not secret.
 struct TransferTrace: Sendable {
     private let tell: @Sendable (Reason) -> Void
     private let secrets: SecretScope
+    private let shared: SharedHeaders
 
     /// `nil` if nothing is to be reported.
     init?(_ request: TransferRequest, _ settings: TransferSettings) {
         guard settings.tracesRequests, let trace = request.trace else { return nil }
         tell = trace
         secrets = request.secrets
+        shared = settings.headers
     }
 
     func sends(_ fields: HTTPHeaders, to url: DownloadURL) {
         let masked = Set(
-            secrets.headers(for: url).filter(\.name.isSecret).map(\.name.canonicalName)
+            secrets.headers(for: url, shared).filter(\.name.isSecret).map(\.name.canonicalName)
                 + ["authorization", "cookie", "x-amz-security-token"])
         let text = fields.map { name, value in
             "\(name): \(masked.contains(name.lowercased()) ? "…" : value)"

@@ -112,7 +112,7 @@ package struct TransferResponse {
     /// The URLs that redirects led to, in order; the last one equals ``url``. Empty without redirects.
     package var redirects: [DownloadURL]
     package var body: TransferBody
-    /// Whether the request for this response had credentials or an Authorization field of the user.
+    /// Whether the request for this response had credentials or an Authorization field of the user or the manager.
     package var wasAuthorized = false
     /// The mirrors that this response and the redirects before it name.
     package var links = LinkField()

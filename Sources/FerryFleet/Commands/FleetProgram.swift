@@ -183,7 +183,7 @@ package enum FleetProgram {
             let pulse = try PostgresLink(to: address, as: "ferry work \(plan.name)", meter: meter)
             defer { pulse.close() }
             var configuration = plan.configuration
-            configuration.metrics = registry
+            configuration.server.metrics = registry
             let manager = DownloadManager(configuration)
             let worker = FleetWorker(
                 plan, store: FleetStore(link), pulse: FleetStore(pulse), manager: manager, report: report,

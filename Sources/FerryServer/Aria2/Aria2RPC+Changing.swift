@@ -149,7 +149,7 @@ extension Aria2RPC {
         if place != index {
             let neighbour: ListPlacement = place < waiting.count ? .before(waiting[place]) : .after(waiting[place - 1])
             guard let download = try await api.manager.download(id: id) else { throw api.notListed(id) }
-            try await download.move(to: neighbour)
+            try await download.moveInList(to: neighbour)
         }
         return place
     }

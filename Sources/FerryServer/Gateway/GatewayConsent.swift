@@ -38,7 +38,7 @@ struct GatewayConsent: Sendable, Hashable {
             guard let size, let expected = download.request.expectedBytes else { return true }
             return size == expected
         }
-        let served = try? DownloadURL(finished.finalURL.split(at: "?").first.map { String($0) } ?? "").origin
+        let served = try? DownloadURL(finished.redactedFinalURL.split(at: "?").first.map { String($0) } ?? "").origin
         // allow(origin): whose response it is; carries no secret.
         guard isOpen || origin == file.url.origin || origin == served else { return false }
         if let size { return size == finished.totalBytes }

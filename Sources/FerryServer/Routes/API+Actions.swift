@@ -21,7 +21,7 @@ extension API {
 
     func move(_ call: APIRequest) async throws -> Response {
         let place = try await read(ListPlacement.self, of: call)
-        try await download(call.id, for: call).move(to: place)
+        try await download(call.id, for: call).moveInList(to: place)
         return try await acted(call)
     }
 
@@ -34,7 +34,7 @@ extension API {
         try confinement?.check(body.directory)
         let download = try await download(call.id, for: call)
         try await sessions.note([body.directory], of: download.session)
-        try await download.relocate(to: body.directory)
+        try await download.moveFiles(to: body.directory)
         return try await acted(call)
     }
 

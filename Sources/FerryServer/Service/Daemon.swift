@@ -127,7 +127,7 @@ package final class Daemon: Sendable {
             stateDirectory: place.catalogue)
         configuration.logger = logger
         let registry = MetricRegistry()
-        configuration.metrics = registry
+        configuration.server.metrics = registry
         let proxies: ProxySettings
         do throws(TextError) { proxies = try ProxySettings(environment: options.environment) } catch {
             throw DownloadError(.invalidRequest, error.reason, recovery: .needsUser)

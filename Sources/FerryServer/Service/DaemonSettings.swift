@@ -74,9 +74,9 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
         configuration.maxConcurrentDownloads = maxConcurrentDownloads
         configuration.rateLimit = rateLimit
         configuration.transfer.connectionsPerHost = connectionsPerHost
-        configuration.hostBudget = HostBudget(
+        configuration.server.hostBudget = HostBudget(
             connections: hostConnections, delay: hostDelay.flatMap(APISeconds.duration))
-        configuration.domainBudget = HostBudget(connections: domainConnections)
+        configuration.server.domainBudget = HostBudget(connections: domainConnections)
         configuration.transfer.allowsPrivate = allowsPrivate
         configuration.allowsMeteredNetwork = allowsMetered
         configuration.allowsConstrainedNetwork = allowsConstrained

@@ -78,12 +78,12 @@ package struct GetPlanner: Sendable {
         var configuration = DownloadManager.Configuration.ephemeral
         configuration.maxConcurrentDownloads = descriptors.parallel
         configuration.rateLimit = try RequestPlanner.rateLimit(options.request)
-        configuration.sharesWithGroup = options.run.sharedGroup
         configuration.failsWhenRefused = options.run.failWhenRefused
-        configuration.hostBudget = try hostBudget()
+        configuration.server.sharesWithGroup = options.run.sharedGroup
+        configuration.server.hostBudget = try hostBudget()
         if let most = options.run.domainConnections {
             guard most >= 1 else { throw UsageError("--domain-connections needs a number of 1 or more") }
-            configuration.domainBudget.connections = most
+            configuration.server.domainBudget.connections = most
         }
         configuration.transfer = try transferSettings()
         return configuration

@@ -34,8 +34,11 @@ package enum PlanRecord {
         let facts: [(name: String, value: String)] = [
             ("name", plan.name),
             ("exists", existing?.local ?? ("no" as Reason).local),
-            ("url", plan.url),
-            ("redirects", plan.redirects.isEmpty ? none : plan.redirects.joined(separator: " → ")),
+            ("url", plan.redactedURL),
+            (
+                "redirects",
+                plan.redactedRedirects.isEmpty ? none : plan.redactedRedirects.joined(separator: " → ")
+            ),
             ("size", size ?? ("unknown" as Reason).local),
             ("ranges", plan.acceptsRanges ? ("yes" as Reason).local : ("no" as Reason).local),
             ("validator", validator ?? none),

@@ -66,7 +66,7 @@ struct CodingTests {
 
     static let finished = FinishedDownload(
         path: "/d/文件.iso", totalBytes: 1 << 53, proof: .single, wasAlreadyComplete: true,
-        finalURL: "https://a.example/x?…", contentType: "application/x-iso", receivedBytes: 12,
+        redactedFinalURL: "https://a.example/x?…", contentType: "application/x-iso", receivedBytes: 12,
         etag: "W/1", lastModified: "Mon, 01 Jan 2024 00:00:00 GMT")
     static let finishedText =
         #"{"contentType":"application/x-iso","etag":"W/1","finalURL":"https://a.example/x?…","#

@@ -1,5 +1,6 @@
 import FerryCore
 import FerryTesting
+import Synchronization
 import Testing
 
 @testable import FerryEngine
@@ -67,6 +68,34 @@ struct ConnectionRulesTests {
             let heads = server.requests.map(\.head)
             #expect(heads.map { $0["User-Agent"] } == ["own/1", "own/1"])
             #expect(heads.map { $0["Cookie"] } == ["id=x", nil])
+        }
+    }
+
+    @Test("Shared headers: a redirect to another origin gets those of that origin alone, and a trace shows no secret")
+    func shared() async throws {
+        var settings = TransferSettings()
+        settings.tracesRequests = true
+        try await withOrigin(settings: settings) { server, transport in
+            server.serve("/a", Resource(size: 1, seed: 1))
+            server.serve("/b", Resource(size: 100, seed: 1))
+            server.always("/a", .redirect(to: server.url("/b", host: "localhost")))
+            let start = try server.downloadURL("/a", host: "127.0.0.1")
+            var changed = settings
+            try changed.setHeader("X-Key", to: "one", for: [Origin(of: start)])
+            let other = Origin(of: try server.downloadURL("/b", host: "localhost"))
+            try changed.setHeader("X-Other", to: "two", for: [other])
+            try changed.setHeader("Accept-Language", to: "de")
+            transport.use(changed)
+            let notes = Mutex<[String]>([])
+            var request = TransferRequest(url: start)
+            request.trace = { note in notes.withLock { $0.append(note.text(in: .english)) } }
+            _ = try await transport.fetch(request).body.collect()
+            let heads = server.requests.map(\.head)
+            #expect(heads.map { $0["X-Key"] } == ["one", nil])
+            #expect(heads.map { $0["X-Other"] } == [nil, "two"])
+            #expect(heads.map { $0["Accept-Language"] } == ["de", nil])
+            let trace = notes.withLock { $0 }.joined(separator: "\n")
+            #expect(trace.contains("X-Key: …") && trace.contains("X-Other: …") && trace.contains("Accept-Language: de"))
         }
     }
 

@@ -113,7 +113,8 @@ struct StoreBench: Sendable {
 
     static func finished(_ path: String, _ bytes: ByteCount = 9) -> FinishedDownload {
         FinishedDownload(
-            path: path, totalBytes: bytes, proof: .strong, finalURL: "https://example.com/?…", contentType: "a/b",
+            path: path, totalBytes: bytes, proof: .strong, redactedFinalURL: "https://example.com/?…",
+            contentType: "a/b",
             receivedBytes: 12, etag: "\"e\"", lastModified: "Mon, 01 Jan 2024 00:00:00 GMT")
     }
 

@@ -33,7 +33,7 @@ struct StoreChangeTests {
                 modified: FileTime(seconds: 0, nanoseconds: 4))
             let moved = FinishedDownload(
                 path: bench.directory + "/files/moved", totalBytes: 3, proof: .single, wasAlreadyComplete: false,
-                finalURL: "https://example.com/")
+                redactedFinalURL: "https://example.com/")
             var request = try StoreBench.request("https://other.example/z", to: .file("/elsewhere/z"))
             request.network.allowsMetered = false
             let changes: [[RowField]] = [

@@ -65,7 +65,7 @@ struct ListingTests {
                 seen += rows.map(\.id)
                 guard seen.count == 2 else { return }
                 try await all[0].remove()
-                try await all[3].move(to: .first)
+                try await all[3].moveInList(to: .first)
             }
             #expect(seen == all.map(\.id))
             await manager.shutdown()

@@ -74,7 +74,7 @@ struct StorageNumbersTests {
             // With all positions used up, adding and moving still work.
             let added = try await manager.download(request)
             try await added.pause()
-            try await added.move(to: .first)
+            try await added.moveInList(to: .first)
             await manager.shutdown()
         }
     }

@@ -95,7 +95,7 @@ struct DelegateTests {
             manager.setDelegate(recorder)
             let download = try await manager.download(try shop.single("/a"))
             _ = try await download.finished()
-            try await download.relocate(to: shop.path("else"))
+            try await download.moveFiles(to: shop.path("else"))
             door.open()
             await recorder.reach(.completed)
             #expect(recorder.files.map(\.path) == [shop.path("else/a")])

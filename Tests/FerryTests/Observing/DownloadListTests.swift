@@ -97,7 +97,7 @@ struct DownloadListTests {
         #expect(second.timeText == "--")
         #expect(second.stateText == DownloadState.paused.text(in: .current))
         // A row stays the same object when the order changes.
-        try await b.move(to: .first)
+        try await b.moveInList(to: .first)
         await reach(list) { $0.items.map(\.id) == [b.id, a.id] }
         #expect(list.items[0] === second && list.items[1] === first)
         gate.open()

@@ -245,7 +245,7 @@ struct HandleTests {
             let requests = shop.server.traffic.requestCount
             #expect(await shop.code { try await download.restart() } == .notFound)
             #expect(await shop.code { try await download.resume() } == .notFound)
-            #expect(await shop.code { try await download.move(to: .first) } == .notFound)
+            #expect(await shop.code { try await download.moveInList(to: .first) } == .notFound)
             #expect(await shop.code { try await download.change { $0.label = "x" } } != nil)
             #expect(try await manager.downloadCount == 0)
             #expect(shop.server.traffic.requestCount == requests)

@@ -62,17 +62,17 @@ struct OrderTests {
             try await blocked(shop) { manager, blocker, gate, resource in
                 let all = try await add(["/a", "/b", "/c", "/d"], shop, manager)
                 let (a, b, c, d) = (all[0], all[1], all[2], all[3])
-                try await d.move(to: .first)
+                try await d.moveInList(to: .first)
                 #expect(try await list(manager) == "dxabc")
-                try await a.move(to: .last)
+                try await a.moveInList(to: .last)
                 #expect(try await list(manager) == "dxbca")
-                try await b.move(to: .after(c.id))
+                try await b.moveInList(to: .after(c.id))
                 #expect(try await list(manager) == "dxcba")
-                try await a.move(to: .before(b.id))
+                try await a.moveInList(to: .before(b.id))
                 #expect(try await list(manager) == "dxcab")
                 // To its present position, and beside itself.
-                try await a.move(to: .before(b.id))
-                try await a.move(to: .after(a.id))
+                try await a.moveInList(to: .before(b.id))
+                try await a.moveInList(to: .after(a.id))
                 #expect(try await list(manager) == "dxcab")
                 gate.open()
                 try await shop.expectAll([blocker] + all, are: resource)
@@ -90,14 +90,14 @@ struct OrderTests {
                 let (a, b, c, d) = (all[0], all[1], all[2], all[3])
                 let store = WatchedStore(try await scheduler.opened())
                 scheduler.state.withLock { $0.store = store }
-                try await d.move(to: .first)
-                try await a.move(to: .last)
-                try await b.move(to: .after(c.id))
-                try await a.move(to: .before(b.id))
+                try await d.moveInList(to: .first)
+                try await a.moveInList(to: .last)
+                try await b.moveInList(to: .after(c.id))
+                try await a.moveInList(to: .before(b.id))
                 #expect(try await list(manager) == "dxcab")
-                try await b.move(to: .index(1))
-                try await d.move(to: .index(9))
-                try await c.move(to: .index(-1))
+                try await b.moveInList(to: .index(1))
+                try await d.moveInList(to: .index(9))
+                try await c.moveInList(to: .index(-1))
                 #expect(try await list(manager) == "cbxad")
                 #expect(store.loads == 0)
                 gate.open()
@@ -112,7 +112,7 @@ struct OrderTests {
                 let all = try await add(["/a", "/b"], shop, manager)
                 let low = try await add(["/c"], shop, manager) { $0.priority = .low }
                 for place in [ListPlacement.before(DownloadID(rawValue: "none")), .after(low[0].id)] {
-                    #expect(await shop.code { try await all[1].move(to: place) } == .notFound)
+                    #expect(await shop.code { try await all[1].moveInList(to: place) } == .notFound)
                 }
                 #expect(try await list(manager) == "xabc")
                 gate.open()
@@ -126,9 +126,9 @@ struct OrderTests {
             try await blocked(shop) { manager, _, gate, _ in
                 let all = try await add(["/a", "/b", "/c"], shop, manager) { $0.startsPaused = true }
                 for _ in 0..<40 {
-                    try await all[2].move(to: .after(all[0].id))
+                    try await all[2].moveInList(to: .after(all[0].id))
                     #expect(try await list(manager) == "xacb")
-                    try await all[1].move(to: .after(all[0].id))
+                    try await all[1].moveInList(to: .after(all[0].id))
                     #expect(try await list(manager) == "xabc")
                 }
                 gate.open()
@@ -141,8 +141,8 @@ struct OrderTests {
         try await Workshop.run { shop in
             try await blocked(shop) { manager, blocker, gate, resource in
                 let all = try await add(["/a", "/b", "/c"], shop, manager) { $0.startsPaused = true }
-                try await all[2].move(to: .first)
-                try await all[0].move(to: .after(all[1].id))
+                try await all[2].moveInList(to: .first)
+                try await all[0].moveInList(to: .after(all[1].id))
                 #expect(try await list(manager) == "cxba")
                 #expect(all.allSatisfy { $0.status.state == .paused })
                 try await manager.resumeAll()

@@ -34,7 +34,7 @@ struct RelocateTests {
     }
 
     private func move(_ download: Download, to directory: String) async throws {
-        try await download.relocate(to: directory)
+        try await download.moveFiles(to: directory)
     }
 
     @Test(

@@ -32,14 +32,14 @@ struct SchedulerFileIOTests {
 
             let finished = try await manager.download(try shop.request("/a"))
             _ = try await finished.finished()
-            try await cancelled { try await finished.relocate(to: place) }
+            try await cancelled { try await finished.moveFiles(to: place) }
             shop.expect(place + "/a", is: resource)
             try await cancelled { try await finished.remove(deletingFile: true) }
             #expect(!FileManager.default.fileExists(atPath: place + "/a"))
 
             let running = try await manager.download(try shop.request("/b") { $0.maxConnections = 1 })
             await shop.reach(1_000_000, running)
-            try await cancelled { try await running.relocate(to: place) }
+            try await cancelled { try await running.moveFiles(to: place) }
             try await cancelled { _ = try await manager.storage() }
             try await cancelled { _ = try await running.cancelByProducingResumeData() }
             await manager.shutdown()

@@ -86,7 +86,7 @@ struct ShutdownTests {
                 #expect(await shop.code { _ = try await download.finished() } == .shutDown)
                 #expect(await shop.code { try await download.remove() } == .shutDown)
                 #expect(await shop.code { try await download.change { $0.label = "x" } } == .shutDown)
-                #expect(await shop.code { try await download.move(to: .first) } == .shutDown)
+                #expect(await shop.code { try await download.moveInList(to: .first) } == .shutDown)
                 #expect(await shop.code { _ = try await download.cancelByProducingResumeData() } == .shutDown)
                 let someone = Credentials(user: "u", password: "p")
                 #expect(await shop.code { try await download.provide(credentials: someone) } == .shutDown)

@@ -30,7 +30,7 @@ struct StandingAsideTests {
             let vault = HeldVault.hold(.read, in: try #require(manager.scheduler))
             let providing = Task { try await all[2].provide(credentials: someone) }
             await vault.arrived()
-            try await all[2].move(to: .before(all[1].id))
+            try await all[2].moveInList(to: .before(all[1].id))
             vault.open()
             try await providing.value
             gate.open()

@@ -55,7 +55,7 @@ struct FinishedSearch {
         let status = try? file?.status()
         var finished = FinishedDownload(
             path: path.string, totalBytes: named.length, proof: .none, wasAlreadyComplete: true,
-            finalURL: sources.first?.redacted ?? "")
+            redactedFinalURL: sources.first?.redacted ?? "")
         // The server may choose another name, and the checksum list may contain that one.
         let listed = try? await listing.find(own.names(from: sources), unless: digest)
         if let listed { digest.listed(listed) }

@@ -33,7 +33,8 @@ extension HTTPTransport {
             let url = account.endpoint.url(for: object, region: account.region)
             let fields = S3Fields(
                 method: request.method, url: url, userAgent: settings.userAgent, own: condition.fields,
-                user: request.secrets.headers(for: object), contentDigest: digest ?? SignatureV4.emptyDigest
+                user: request.secrets.headers(for: object, settings.headers),
+                contentDigest: digest ?? SignatureV4.emptyDigest
             ).headers(account, now: Date())
             trace?.sends(fields, to: object)
             var route = settings

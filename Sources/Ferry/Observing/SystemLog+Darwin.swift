@@ -1,0 +1,20 @@
+#if canImport(os)
+    import os
+
+    /// The unified log of Apple's systems. Addresses, paths and names of files are private there; what happened, and to which
+    /// download, is public.
+    enum SystemLog {
+        private static let logger = Logger(subsystem: "ferry", category: "downloads")
+
+        static let write: (@Sendable (LogEntry) -> Void)? = { entry in
+            let level: OSLogType =
+                switch entry.level {
+                case .debug: .debug
+                case .info: .info
+                case .notice: .default
+                case .error: .error
+                }
+            logger.log(level: level, "\(entry.text, privacy: .public): \(entry.details ?? "-", privacy: .private)")
+        }
+    }
+#endif

@@ -1,0 +1,1 @@
+../Consumers/DownloadModelTests.swift
