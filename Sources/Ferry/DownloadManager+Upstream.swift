@@ -53,6 +53,16 @@ package struct UpstreamBody: Sendable {
         }
         return content.bytes
     }
+
+    /// Passes on the pieces until `take` returns false, or there are more bytes than `most`. Returns whether they were all. Throws
+    /// as ``collect(upTo:)``.
+    func read(
+        upTo most: Int, _ take: @escaping @Sendable (ByteBuffer) async -> Bool
+    ) async throws(DownloadError) -> Bool {
+        do throws(TransferFailure) {
+            return try await body.read(ShortBody.Limits(bytes: most), clock: clock, take)
+        } catch { throw DownloadError(error) }
+    }
 }
 
 extension DownloadManager {

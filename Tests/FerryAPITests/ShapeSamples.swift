@@ -192,6 +192,7 @@ enum ShapeSamples {
     static var newSet: NewSet {
         var set = NewSet(url: "http://h/", list: "/l", directory: "/d")
         (set.include, set.exclude, set.depth, set.base) = (["a"], ["b"], 1, "http://h/b/")
+        (set.safeNames, set.trustsListing) = (true, true)
         (set.deletesGone, set.maxDelete, set.replacesOthers) = (true, "50%", true)
         return set
     }

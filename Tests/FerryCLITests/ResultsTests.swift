@@ -12,8 +12,8 @@ import Testing
         try objects(text).filter { $0["checkpoint"] == nil }
     }
 
-    private static func results(in place: Workplace) throws -> [[String: Any]] {
-        try results(String(decoding: place.data("r.jsonl"), as: UTF8.self))
+    private static func results(in place: Workplace, _ name: String = "r.jsonl") throws -> [[String: Any]] {
+        try results(String(decoding: place.data(name), as: UTF8.self))
     }
 
     /// The members in docs/cli.md, with their types.
@@ -140,6 +140,30 @@ import Testing
         }
     }
 
+    @Test(
+        "ferry get --results: of equal lines of a list one has the file, and the others are duplicates without copies")
+    func equalLines() async throws {
+        try await OriginServer.with { server in
+            var random = Self.small
+            (random.etag, random.lastModified) = (nil, nil)
+            server.serve("/a", random)
+            let place = try Workplace()
+            try place.write(String(repeating: "\(server.url("/a"))\n", count: 20), to: "list")
+            for (parallel, directory) in [("1", "one"), ("8", "many")] {
+                let outcome = try await FerryProcess.run(
+                    [
+                        "get", "-i", "list", "-j", parallel, "-d", directory, "--name", "{name}", "--results",
+                        "\(directory).jsonl",
+                    ],
+                    in: place)
+                #expect(outcome.code == 0, "\(outcome.error)")
+                #expect(try FileManager.default.contentsOfDirectory(atPath: place.path(directory)) == ["a"])
+                let results = try Self.results(in: place, "\(directory).jsonl").compactMap { $0["status"] as? String }
+                #expect(results.count { $0 == "ok" } == 1 && results.count { $0 == "duplicate" } == 19, "\(results)")
+            }
+        }
+    }
+
     @Test("ferry get --retry-from: only the failures that are asked for are requested, as they were at first")
     func retries() async throws {
         try await OriginServer.with { server in
@@ -160,6 +184,15 @@ import Testing
             let third = try await FerryProcess.run(
                 ["get", "--retry-from", "r.jsonl", "--only", "refused", "--results", "r2.jsonl"], in: place)
             #expect(third.code == 0, "\(third.error)")
+            // The lines are those of the list, and those of the results file are beside them.
+            let retried = try Self.results(in: place, "r2.jsonl").sorted {
+                ($0["line"] as? Int ?? 0) < ($1["line"] as? Int ?? 0)
+            }
+            #expect(retried.map { $0["line"] as? Int } == [2, 4], "\(retried)")
+            #expect(retried.allSatisfy { ($0["entry"] as? Int ?? 0) > 0 })
+            let again = try await FerryProcess.run(
+                ["get", "--retry-from", "r.jsonl", "--only", "refused", "--results", "r2.jsonl"], in: place)
+            #expect(again.code == 0 && again.text.isEmpty, "\(again.error)")
             #expect(Set(third.lines) == [place.path("sub/own"), place.path("c")])
             let none = try await FerryProcess.run(["get", "--retry-from", "r2.jsonl"], in: place)
             #expect(none.code == 0)

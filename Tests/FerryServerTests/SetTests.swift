@@ -68,6 +68,18 @@ struct SetTests {
         #expect(error?.message.contains("at most 10") == true && file.read() == "0123456789")
     }
 
+    @Test("Sets of the daemon: hidden names stay for a client of the socket, and are made visible for one over TCP")
+    func names() throws {
+        for (root, given, isSafe) in [
+            (nil, nil, false), (nil, true, true), ("/d", nil, true), ("/d", false, true),
+        ] as [(String?, Bool?, Bool)] {
+            var new = NewSet(url: "http://h/", directory: "/d/a")
+            new.safeNames = given
+            let set = FileSet(id: "i", state: .waiting, new, root: root, addedAt: Date())
+            #expect(try set.sync().1.safeNames == isSafe)
+        }
+    }
+
     private static func serve(_ origin: OriginServer, _ names: [String] = ["a", "b", "sub/"]) {
         func page(_ names: [String]) -> Resource {
             Resource(

@@ -44,9 +44,20 @@ import Testing
         #expect(ledger.isDone)
         ledger.note(.usage)
         #expect(ledger.exitCode == .usage)
-        ledger.countFailed(.network)
+        ledger.countFailed(DownloadError(.network, ErrorPhrase(.slowBody)))
         #expect(ledger.exitCode == .network)
         ledger.interruption = .terminated
         #expect(ledger.exitCode == .terminated)
+    }
+
+    @Test("Ledger: failures are counted by status or word, the most frequent first")
+    func reasons() {
+        var ledger = Ledger()
+        for status in ["404", "503", "404"] {
+            ledger.countFailed(DownloadError(.refused, ErrorPhrase(.serverAnswered, status)))
+        }
+        for _ in 0..<3 { ledger.countFailed(DownloadError(.network, ErrorPhrase(.stalled, "5s"))) }
+        ledger.countFailed(DownloadError(.disk, "full"))
+        #expect(ledger.failureText == "timeout: 3, 404: 2, 503: 1, disk: 1")
     }
 }

@@ -75,7 +75,9 @@ import Testing
     /// The options of sets with a use of each; `--dry-run` and `--daemon` choose what is done with the plan.
     private static let setUses: [String: [String]] = [
         "--include": ["*.txt"], "--exclude": ["*.txt"], "--depth": ["1"], "--base": ["http://h/other/"], "--delete": [],
-        "--max-delete": ["5", "--delete"], "--dry-run": [], "--daemon": [],
+        "--safe-names": [], "--larger-than": ["1K"], "--smaller-than": ["1G"], "--newer-than": ["7d"],
+        "--older-than": ["1h"], "--trust-listing": [], "--max-delete": ["5", "--delete"], "--dry-run": [],
+        "--daemon": [],
     ]
 
     private static func setPlan(_ words: [String]) throws -> String {
@@ -105,6 +107,25 @@ import Testing
             do {
                 #expect(try Self.setPlan([option] + all[option, default: []]) != plain, "\(option) is ignored")
             } catch is UsageError {}
+        }
+    }
+
+    @Test(
+        "SyncPlanner: a sync into the home directory or above it needs --safe-names",
+        arguments: [("/home/me", false), ("/home", false), ("/", false), ("/home/me/data", true), ("/home/men", true)])
+    func homeDirectory(directory: String, isAllowed: Bool) throws {
+        var world = PlanningWorld.test()
+        world.environment["HOME"] = "/home/me"
+        for option in [[], ["--safe-names"]] {
+            let arguments = try SyncArguments.parse(option + ["http://h/d/", directory])
+            let planner = SyncPlanner(
+                try GetOptions.parse(["http://h/f"]), arguments.request, arguments.trust, arguments.run, arguments.show,
+                world: world)
+            if isAllowed || !option.isEmpty {
+                #expect(try planner.source(arguments).1.safeNames == !option.isEmpty)
+            } else {
+                #expect(throws: UsageError.self) { try planner.source(arguments) }
+            }
         }
     }
 

@@ -17,6 +17,12 @@ public struct SyncOptions: Sendable, Hashable {
     public var maxDepth: Int?
     /// The URL that relative names in a list are below; `nil` for that of the list itself.
     public var base: DownloadURL?
+    /// Whether names are made safe for every file system, as those that servers suggest. Otherwise only those are changed
+    /// that this system or Ferry would take for something else. Default false.
+    public var safeNames = false
+    /// Whether a file is taken for unchanged, and its server is not asked, if the list has the date and the size that it had
+    /// when the file was last fetched or found current. Default false.
+    public var trustsListing = false
     /// Whether files of the set that the source does not list any more are deleted here, if they are unchanged. Default
     /// false.
     public var deletesGone = false
@@ -85,9 +91,11 @@ public struct SyncReport: Sendable, Hashable, Codable {
     public var deleted: [String] = []
     /// What of the source cannot be used: one line each.
     public var problems: [String] = []
-    /// The paths in the source of files that have other names here, by their paths here: a name that is unsafe, or means
-    /// something to Ferry, is replaced.
+    /// The paths in the source of files that have other names here, by their paths here: a name with control characters, or
+    /// that means something to Ferry, is changed.
     public var renamed: [String: String] = [:]
+    /// The patterns of the filter that match no file of the source.
+    public var unusedPatterns: [String] = []
 
     /// Whether the directory has every file of the source, proven as far as the source allows.
     public var isComplete: Bool { incomplete.isEmpty && problems.isEmpty }
@@ -112,7 +120,8 @@ package struct SyncProgress: Sendable, Hashable {
 /// One instance is one run. ``DownloadManager/sync(_:into:options:)`` does all of it; a program that shows progress
 /// adds ``requests`` to a manager itself, passes each end on, and calls ``finish()``.
 public final class DirectorySync: Sendable {
-    /// The downloads of this run, in the order of the list; their destinations are below the directory.
+    /// The downloads of this run; their destinations are below the directory. What is missing or has changed comes first,
+    /// so that a run that is stopped again and again gets on; each part is in the order of the list.
     public let requests: [DownloadRequest]
     /// The absolute path of the directory.
     public let directory: String
@@ -134,6 +143,7 @@ public final class DirectorySync: Sendable {
         mutating func fail(_ entry: SetEntry, _ earlier: [FilePath: FileRecord], _ error: DownloadError) {
             var record = earlier[entry.key] ?? FileRecord(path: entry.path)
             record.urls = entry.sources.map { $0.with(nil).text }
+            record.listedPath = entry.otherName
             record.problem = error.message
             (records[entry.key], errors[entry.key]) = (record, error)
         }
@@ -183,14 +193,18 @@ public final class DirectorySync: Sendable {
         manifest = Mutex(opened.manifest)
         var state = State()
         state.report.listedCount = listing.entries.count
+        state.report.unusedPatterns = listing.unusedPatterns
         state.report.problems = (listing.problems + plan.problems).map(\.description)
         for entry in listing.entries { state.report.renamed[entry.path] = entry.otherName }
-        var (requests, entries): ([DownloadRequest], [FilePath: SetEntry]) = ([], [:])
+        var (requests, asked, entries): ([DownloadRequest], [DownloadRequest], [FilePath: SetEntry]) = ([], [], [:])
         for step in plan.steps {
             switch step {
             case .keep(let record):
                 state.note(record)
                 state.report.unchangedCount += 1
+            case .blocked(let entry):
+                let path = Paths.join(root, entry.path)
+                state.fail(entry, earlier, DownloadError(.conflict, ErrorPhrase(.inTheWay, path), recovery: .needsUser))
             case .conflict(let entry):
                 let path = Paths.join(root, entry.path)
                 let error = DownloadError(.conflict, ErrorPhrase(.thereAlready, path), recovery: .needsUser)
@@ -202,10 +216,10 @@ public final class DirectorySync: Sendable {
                 }
                 let request = Self.request(entry, cause, in: root, options, home: home)
                 if case .file(let path) = request.destination { entries[FilePath(path)] = entry }
-                requests.append(request)
+                if cause.isOfPresent { asked.append(request) } else { requests.append(request) }
             }
         }
-        (self.requests, self.entries) = (requests, entries)
+        (self.requests, self.entries) = (requests + asked, entries)
         self.state = Mutex(state)
     }
 
@@ -281,6 +295,7 @@ public final class DirectorySync: Sendable {
     {
         let path = FilePath(file.path)
         var record = FileRecord(path: entry.path, urls: entry.sources.map { $0.with(nil).text })
+        record.listedPath = entry.otherName
         (record.etag, record.lastModified, record.proof) = (file.etag, file.lastModified, file.proof)
         record.completedAt = Date()
         do throws(FileError) {
@@ -288,6 +303,9 @@ public final class DirectorySync: Sendable {
             defer { opened.close() }
             let status = try opened.status()
             (record.totalBytes, record.modified) = (status.length, status.modified.text)
+            // A row with another size is not of these bytes.
+            let rowBytes = entry.row?.totalBytes ?? status.length
+            if rowBytes == status.length { record.listed = entry.listed }
             record.checksum = file.checksum
             if record.checksum == nil {
                 let digest = try ByteDigest.of(opened, length: status.length, .sha256)

@@ -24,6 +24,8 @@ public struct VerifiedFile: Sendable, Hashable {
         case unknown
         /// The file cannot be read.
         case unreadable(DownloadError)
+        /// The file is in the directory of a set and not of the set.
+        case extra
     }
 
     /// The absolute path.
@@ -50,7 +52,7 @@ public struct VerifiedFile: Sendable, Hashable {
         switch state {
         case .damaged(let ranges), .changed(let ranges): ranges.reduce(0) { $0 + $1[1] - $1[0] }
         case .missing: record?.totalBytes ?? 0
-        case .intact, .unknown, .unreadable: 0
+        case .intact, .unknown, .unreadable, .extra: 0
         }
     }
 }
@@ -69,7 +71,7 @@ extension VerifiedFile: Encodable {
         switch state {
         case .damaged(let ranges), .changed(let ranges): try container.encode(ranges, forKey: .ranges)
         case .unreadable(let error): try container.encode(error, forKey: .error)
-        case .intact, .missing, .unknown: break
+        case .intact, .missing, .unknown, .extra: break
         }
         try container.encodeIfPresent(record?.totalBytes, forKey: .totalBytes)
         try container.encodeIfPresent(record?.checksum, forKey: .checksum)
@@ -79,7 +81,7 @@ extension VerifiedFile: Encodable {
 }
 
 extension VerifiedFile.State {
-    /// The word of the state: `intact`, `damaged`, `changed`, `missing`, `unknown` or `unreadable`.
+    /// The word of the state: `intact`, `damaged`, `changed`, `missing`, `unknown`, `unreadable` or `extra`.
     public var word: String {
         switch self {
         case .intact: "intact"
@@ -88,6 +90,7 @@ extension VerifiedFile.State {
         case .missing: "missing"
         case .unknown: "unknown"
         case .unreadable: "unreadable"
+        case .extra: "extra"
         }
     }
 }
@@ -140,6 +143,31 @@ struct FileVerifier {
         }
         return Targets(files: [(place, found?.record)], source: found?.source)
     }
+
+    /// The files below the directory of a set that its manifest does not name, sorted; without Ferry's own files, and without
+    /// directories that are sets themselves. No link is followed.
+    func extras(in directory: FilePath, besides known: Set<FilePath>) -> [FilePath] {
+        let fileSystem = disk.fileSystem(within: directory.string)
+        var found: [FilePath] = []
+        var directories: [(path: FilePath, depth: Int)] = [(directory, 0)]
+        while let (place, depth) = directories.popLast(), found.count < Self.mostExtras {
+            for name in (try? fileSystem.list(place)) ?? [] where ReservedName(name) == nil {
+                let path = place.appending(name)
+                guard !known.contains(path), let status = try? fileSystem.status(path, followingLinks: false) else {
+                    continue
+                }
+                if status.kind != .directory {
+                    found.append(path)
+                } else if depth < Self.mostDepth, (try? fileSystem.exists(path.appending(SetPath.manifest))) != true {
+                    directories.append((path, depth + 1))
+                }
+            }
+        }
+        return found.sorted { $0.string < $1.string }
+    }
+
+    private static let mostExtras = 100_000
+    private static let mostDepth = 64
 
     /// A record, and where it is from.
     typealias Found = (record: FileRecord, source: RecordSource)
@@ -269,7 +297,7 @@ extension DownloadManager {
     /// - Parameters:
     ///   - path: A directory with a manifest of ``sync(_:into:options:)``, or a file of one, or one that was downloaded with
     ///     ``DownloadRequest/recordsDigests``.
-    ///   - body: Called with each file in order.
+    ///   - body: Called with each file in order; of a directory then with those that are not of the set.
     /// - Throws: `invalidRequest` for a directory without a manifest, and after all files for one whose manifest is not
     ///   whole; `cancelled` after the task is cancelled. What is wrong with a file is its state.
     public static func verify(
@@ -288,6 +316,15 @@ extension DownloadManager {
                 throw DownloadError(.cancelled, ErrorPhrase(.itWasCancelled))
             }
             await body(file)
+        }
+        if let directory = targets.directory.map({ FilePath($0) }) {
+            let known = Set(targets.files.map(\.path))
+            let extras = await EngineProvider.files.run { disk in
+                FileVerifier(disk: disk).extras(in: directory, besides: known)
+            }
+            for path in extras {
+                await body(VerifiedFile(path: path.string, state: .extra, directory: directory.string))
+            }
         }
         if let problem = targets.problem {
             throw DownloadError(.invalidRequest, problem, recovery: .needsUser)
@@ -345,7 +382,7 @@ extension DownloadManager {
             try await requireOwn(file)
             request.destination = .file(file.path)
             if let root = file.directory { try await makeDirectory(of: file.path, in: root) }
-        case .intact, .unknown, .unreadable:
+        case .intact, .unknown, .extra, .unreadable:
             throw DownloadError(.notResumable, ErrorPhrase(.notRepairable, file.path), recovery: .needsUser)
         }
         return request

@@ -4,11 +4,11 @@ import SystemPackage
 
 /// One file of a set, as the source of the set lists it.
 public struct SetEntry: Sendable, Hashable {
-    /// The path below the directory of the set: relative, each of its names made safe.
+    /// The path below the directory of the set: relative, each of its names usable here.
     public let path: String
     /// The path that the source gives, if that is another one.
     let listedPath: String?
-    /// Whether the path is the one that the source gives, and not made safe.
+    /// Whether the path is the one that the source gives.
     var isExact: Bool { listedPath == nil }
     /// The URLs of the file: the source, then mirrors; never empty.
     public var sources: [DownloadURL]
@@ -23,11 +23,20 @@ public struct SetEntry: Sendable, Hashable {
     /// The Last-Modified that the server is known to send, verbatim.
     public var lastModified: String?
 
+    /// What an index page says of the file; `nil` if it says nothing, and of other lists.
+    var row: IndexRow?
+
+    /// The date and size that the list has for the file, as one text that changes with them; `nil` without both.
+    var listed: String? { row?.text ?? lastModified.flatMap { date in totalBytes.map { "\(date) \($0)" } } }
+
     /// Creates an entry. Throws `invalidRequest` for a path that leads out of the directory, and without a URL.
-    public init(path: String, sources: [DownloadURL], totalBytes: ByteCount? = nil, checksum: Checksum? = nil)
-        throws(DownloadError)
-    {
-        guard let safe = SetPath.make(path) else {
+    ///
+    /// - Parameter safeNames: As ``SyncOptions/safeNames``.
+    public init(
+        path: String, sources: [DownloadURL], totalBytes: ByteCount? = nil, checksum: Checksum? = nil,
+        safeNames: Bool = false
+    ) throws(DownloadError) {
+        guard let safe = SetPath.make(path, safeNames: safeNames) else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.notASetPath, TextError.quote(path)))
         }
         guard !sources.isEmpty else { throw DownloadError(.invalidRequest, ErrorPhrase(.noURL)) }
@@ -51,23 +60,29 @@ extension FileRecord {
     var key: FilePath { FilePath(path) }
 }
 
-/// Paths of files below the directory of a set: relative, each name made safe as those that servers suggest.
+/// Paths of files below the directory of a set: relative, each name as the source has it where that is possible.
 enum SetPath {
     static let manifest = ReservedName.manifest.text
     private static let mostDirectories = 64
     private static let mostBytes = 2048
 
-    /// Returns the safe form of a path; `nil` if it is absolute, leads out of the directory, or has nothing to keep.
-    static func make(_ text: String) -> String? {
+    /// Returns the path here; `nil` if it is absolute, leads out of the directory, or has nothing to keep.
+    ///
+    /// - Parameter safeNames: Whether each name is made safe for every file system (``SafeName``); otherwise it is kept
+    ///   as far as this system and Ferry allow (``KeptName``).
+    static func make(_ text: String, safeNames: Bool = false) -> String? {
         var rest = text[...]
         while let shorter = rest.dropping(prefix: "./") { rest = shorter }
         let parts = rest.split(at: "/", omittingEmptySubsequences: false)
         guard parts.count <= mostDirectories + 1, text.utf8.count <= mostBytes,
             parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." })
         else { return nil }
-        // A backslash is no separator here. The manifest of the set itself is no file of it, under whatever form of its name.
+        // The manifest of the set itself is no file of it, under whatever form of its name.
         if parts.count == 1, ReservedName(String(parts[0])) == .manifest { return nil }
-        let names = parts.compactMap { SafeName.sanitize(String($0.replacing("\\", by: "_"))) }
+        // A backslash is no separator here.
+        let names = parts.compactMap {
+            safeNames ? SafeName.sanitize(String($0.replacing("\\", by: "_"))) : KeptName.make(String($0))
+        }
         guard names.count == parts.count else { return nil }
         return names.joined(separator: "/")
     }

@@ -1,37 +1,85 @@
-import FerryCore
+public import FerryCore
+
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
 
 /// Which files of a set are wanted: patterns in which `*` and `?` stand for characters of a name, and `**` for any. One that
-/// ends with `/` matches directories, and so every file below them.
+/// ends with `/` matches directories, and so every file below them. One that begins with `/` is a path below the directory
+/// of the set, also without another slash.
 public struct SetFilter: Sendable, Hashable {
     /// The patterns of which a path must match one; none means all.
     public var include: [String]
     /// The patterns of which a path must not match any.
     public var exclude: [String]
+    /// Only files with more bytes, as far as the list states their size; `nil` for all.
+    public var largerThan: ByteCount?
+    /// Only files with fewer bytes, likewise.
+    public var smallerThan: ByteCount?
+    /// Only files that were changed within this time, as far as the list states their date; `nil` for all.
+    public var newerThan: Duration?
+    /// Only files that were changed before this time, likewise.
+    public var olderThan: Duration?
 
     public init(include: [String] = [], exclude: [String] = []) {
         (self.include, self.exclude) = (include, exclude)
     }
 
-    /// Whether all files are wanted.
+    /// Whether it asks for sizes or dates, which are known of listed files alone.
+    package var hasBounds: Bool {
+        largerThan != nil || smallerThan != nil || newerThan != nil || olderThan != nil
+    }
+
+    /// Whether the file is wanted, by its path, size and date.
+    func accepts(_ entry: SetEntry, now: Date) -> Bool {
+        guard accepts(entry.path) else { return false }
+        if let bytes = entry.totalBytes ?? entry.row?.nearBytes {
+            if let largerThan, bytes <= largerThan { return false }
+            if let smallerThan, bytes >= smallerThan { return false }
+        }
+        let stated = entry.lastModified.flatMap { HTTPDate.parse($0) ?? RFC3339.date($0) }
+        if let date = stated ?? entry.row?.date {
+            let age = now.timeIntervalSince(date)
+            if let newerThan, age > Double(newerThan.components.seconds) { return false }
+            if let olderThan, age < Double(olderThan.components.seconds) { return false }
+        }
+        return true
+    }
+
+    /// Whether the paths of all files are wanted.
     var isEmpty: Bool { include.isEmpty && exclude.isEmpty }
 
     /// Whether the file is wanted. A pattern without `/` before its end is compared with names, and one with `/` with paths.
     public func accepts(_ path: String) -> Bool {
         let directories = Self.directories(of: path)
-        func isMatch(_ pattern: String) -> Bool {
-            guard let directory = pattern.dropping(suffix: "/") else { return Self.isMatch(path, pattern[...]) }
-            return directories.contains { Self.isMatch($0, directory) }
-        }
+        func isMatch(_ pattern: String) -> Bool { Self.matches(path, directories, pattern) }
         return (include.isEmpty || include.contains(where: isMatch)) && !exclude.contains(where: isMatch)
+    }
+
+    /// Whether the pattern matches the path of a file, or one of the directories above it.
+    static func matches(_ path: String, _ pattern: String) -> Bool {
+        matches(path, directories(of: path), pattern)
+    }
+
+    private static func matches(_ path: String, _ directories: [String], _ pattern: String) -> Bool {
+        let rooted = pattern.dropping(prefix: "/")
+        let (text, isOfPath) = (rooted ?? pattern[...], rooted == nil ? nil : true)
+        guard let directory = text.dropping(suffix: "/") else { return isMatch(path, text, isOfPath: isOfPath) }
+        return directories.contains { isMatch($0, directory, isOfPath: isOfPath) }
     }
 
     /// Whether no file below the directory is wanted, whatever its name, so that its listing need not be read.
     func prunes(_ directory: String) -> Bool {
         let directories = Self.directories(of: directory) + [directory]
         return exclude.contains { pattern in
-            guard let name = pattern.dropping(suffix: "/") ?? pattern.dropping(suffix: "/**") else { return false }
+            let rooted = pattern.dropping(prefix: "/")
+            let text = rooted ?? pattern[...]
+            guard let name = text.dropping(suffix: "/") ?? text.dropping(suffix: "/**") ?? text.dropping(suffix: "/***")
+            else { return false }
             // `dir/**` is a pattern of paths, also without another slash.
-            let isOfPath = pattern.utf8.hasSuffix("/**") || name.utf8.contains(UInt8(ascii: "/"))
+            let isOfPath = rooted != nil || text.utf8.last == UInt8(ascii: "*") || name.utf8.contains(UInt8(ascii: "/"))
             return directories.contains { Self.isMatch($0, name, isOfPath: isOfPath) }
         }
     }

@@ -18,13 +18,15 @@ package struct SetList: Sendable {
     package private(set) var problems: [Reason] = []
     /// The URL of the directory that relative names are below.
     private let base: DownloadURL?
+    private let safeNames: Bool
 
     /// - Parameters:
     ///   - bytes: The whole list.
     ///   - base: The URL that relative names are resolved against: that of the list itself, or of a directory.
+    ///   - safeNames: As ``SyncOptions/safeNames``.
     /// - Throws: Why the whole list cannot be used.
-    package init(_ bytes: [UInt8], base: DownloadURL?) throws(DownloadError) {
-        self.base = base
+    package init(_ bytes: [UInt8], base: DownloadURL?, safeNames: Bool = false) throws(DownloadError) {
+        (self.base, self.safeNames) = (base, safeNames)
         if Metalink.isDocument(bytes) {
             do throws(TextError) {
                 for item in try Metalink(parsing: bytes).items { add(item) }
@@ -75,7 +77,7 @@ package struct SetList: Sendable {
         _ path: String, _ urls: [DownloadURL], line: Int, _ body: (inout SetEntry) -> Void
     ) {
         do throws(DownloadError) {
-            var entry = try SetEntry(path: path, sources: urls)
+            var entry = try SetEntry(path: path, sources: urls, safeNames: safeNames)
             body(&entry)
             entries.append(entry)
         } catch { problems.append("line \(line): \(error.reason)") }

@@ -2,6 +2,7 @@ import FerryCore
 import FerryEngine
 import HTTPTypes
 import NIOCore
+import Synchronization
 import SystemPackage
 
 #if canImport(FoundationEssentials)
@@ -19,6 +20,8 @@ struct SetListing: Sendable {
     /// The number of listed files that are not wanted. They may be many more than those that are, so nothing else of them
     /// is kept.
     var left = 0
+    /// The patterns of the filter that no listed file has matched yet.
+    private(set) var unusedPatterns: [String]
     /// The paths of directories of an index without anything in them.
     var emptyDirectories: [String] = []
     /// The URL of the first page of an index; `nil` of a list.
@@ -26,11 +29,25 @@ struct SetListing: Sendable {
     /// The place of each wanted file in ``entries``.
     private var places: [FilePath: Int] = [:]
 
+    /// The time from which ages are counted.
+    private let now: Date
+
+    init(_ filter: SetFilter = SetFilter(), now: Date = Date()) {
+        unusedPatterns = filter.include + filter.exclude
+        self.now = now
+    }
+
+    /// Notes which patterns a listed file matches, wanted or not.
+    mutating func note(_ path: String) {
+        if !unusedPatterns.isEmpty { unusedPatterns.removeAll { SetFilter.matches(path, $0) } }
+    }
+
     /// Adds entries. Of two with one path the one that has it by itself counts, else the first: one file would replace
     /// the other.
     mutating func add(_ new: [SetEntry], _ filter: SetFilter) {
         for entry in new {
-            guard filter.accepts(entry.path) else {
+            note(entry.path)
+            guard filter.accepts(entry, now: now) else {
                 left += 1
                 continue
             }
@@ -70,8 +87,10 @@ struct SetReader: Sendable {
     /// Told when a part of the list is asked for again.
     var retrying: @Sendable (_ event: LocalizedEvent, _ url: DownloadURL) -> Void = { _, _ in }
 
-    /// The maximum size of an index page in bytes.
-    private static let mostPageBytes = 16 << 20
+    /// How much of an index page is read, in bytes. Its links are bounded, not its size: this ends a page without an end.
+    private static let mostPageBytes = 1 << 32
+    /// The maximum size of what should be an index page and is none, in bytes.
+    private static let mostOtherBytes = 16 << 20
     private static let mostPages = 10_000
     private static let mostDepth = 64
     /// The maximum number of bytes of the links of a page.
@@ -88,7 +107,7 @@ struct SetReader: Sendable {
     }
 
     private func readAll(_ source: SetSource) async throws(DownloadError) -> SetListing {
-        var listing = SetListing()
+        var listing = SetListing(options.filter, now: manager.scheduler?.clock.date() ?? Date())
         switch source {
         case .entries(let entries): listing.add(entries, options.filter)
         case .file(let path, let base):
@@ -113,7 +132,7 @@ struct SetReader: Sendable {
     /// Lists and pages are parsed on a file thread: the caller may be the main actor.
     private func read(_ path: String, _ base: DownloadURL?) async throws(DownloadError) -> SetList {
         let path = FilePath(DownloadManager.absolute(path))
-        return try await EngineProvider.files.run { disk throws(DownloadError) in
+        return try await EngineProvider.files.run { [options] disk throws(DownloadError) in
             let bytes: [UInt8]
             do throws(FileError) {
                 let file = try disk.fileSystem.open(path, .readOnly)
@@ -124,7 +143,7 @@ struct SetReader: Sendable {
                 }
                 bytes = try file.read(0..<length)
             } catch { throw DownloadError(error) }
-            return try SetList(bytes, base: base)
+            return try SetList(bytes, base: base, safeNames: options.safeNames)
         }
     }
 
@@ -134,39 +153,69 @@ struct SetReader: Sendable {
     private struct Page {
         enum Content {
             /// The links of an index page; its bytes are not kept, as a level may have thousands of pages.
-            case index([DownloadURL], isWhole: Bool)
+            case index([LinkReader.Link], isWhole: Bool)
             case list([UInt8])
         }
         var url: DownloadURL
         var content: Content
     }
 
-    private func page(_ url: DownloadURL, most: Int, until end: Duration) async throws(DownloadError) -> Page {
-        func isPage(_ response: UpstreamResponse) -> Bool {
-            response.head.values(.contentType).first.flatMap { MediaType($0) }?.isHTML == true
+    /// The links of a page that is arriving. Pages are parsed on a file thread: the caller may be the main actor.
+    private final class PageLinks: Sendable {
+        private let url: DownloadURL
+        private let reader: Mutex<LinkReader>
+
+        init(at url: DownloadURL, _ limits: Limits) {
+            self.url = url
+            reader = Mutex(
+                LinkReader(at: url, most: limits.entries, mostBytes: min(limits.bytes, SetReader.mostPageLinkBytes)))
         }
-        let (response, bytes) = try await answer(to: url, until: end) {
-            isPage($0) ? min(most, Self.mostPageBytes) : most
+
+        /// Adds bytes. Returns false if there are too many links.
+        func append(_ bytes: ByteBuffer) async -> Bool {
+            await EngineProvider.files.run { [self] _ in
+                reader.withLock { reader in
+                    reader.append(bytes.readableBytesView)
+                    return !reader.isFull
+                }
+            }
         }
-        let isPage = isPage(response)
-        let start = String(decoding: bytes.prefix(256), as: UTF8.self).trimmedText.asciiLowercased
-        guard isPage || start.utf8.hasPrefix("<!doctype html") || start.utf8.hasPrefix("<html") else {
-            return Page(url: response.url, content: .list(bytes))
+
+        /// Returns the page after its last bytes.
+        func page(isWhole: Bool) -> Page {
+            reader.withLock { reader in
+                reader.finish()
+                return Page(url: url, content: .index(reader.links, isWhole: isWhole && !reader.isFull))
+            }
         }
-        let found = await EngineProvider.files.run { [limits] _ in
-            HTMLTag.links(
-                in: bytes, at: response.url, most: limits.entries, mostBytes: min(limits.bytes, Self.mostPageLinkBytes))
-        }
-        return Page(url: response.url, content: .index(found.links, isWhole: found.isWhole))
     }
 
-    /// Asks for a part of the list until the response has status 200 and a whole body, and returns both.
+    /// - Parameter most: The maximum size of a list in bytes.
+    private func page(_ url: DownloadURL, most: Int, until end: Duration) async throws(DownloadError) -> Page {
+        try await answer(to: url, until: end) { [limits] response throws(DownloadError) in
+            let links = PageLinks(at: response.url, limits)
+            let type = response.head.values(.contentType).first.flatMap { MediaType($0) }
+            if type?.isHTML == true {
+                let isWhole = try await response.body.read(upTo: Self.mostPageBytes) { await links.append($0) }
+                return links.page(isWhole: isWhole)
+            }
+            let bytes = try await response.body.collect(upTo: most)
+            let start = String(decoding: bytes.readableBytesView.prefix(256), as: UTF8.self).trimmedText.asciiLowercased
+            guard start.utf8.hasPrefix("<!doctype html") || start.utf8.hasPrefix("<html") else {
+                return Page(url: response.url, content: .list(Array(buffer: bytes)))
+            }
+            let isWhole = await links.append(bytes)
+            return links.page(isWhole: isWhole)
+        }
+    }
+
+    /// Asks for a part of the list until the response has status 200 and its body could be read, and returns what was read.
     ///
     /// What may pass is tried again after the delays of downloads: no connection, a body that breaks off, a server that asks
     /// to wait. Where nothing answers, a one-shot run ends as soon as a download would. No server makes a list wait beyond `end`.
-    func answer(
-        to url: DownloadURL, until end: Duration, most: (UpstreamResponse) -> Int
-    ) async throws(DownloadError) -> (response: UpstreamResponse, bytes: [UInt8]) {
+    func answer<Content>(
+        to url: DownloadURL, until end: Duration, _ read: (UpstreamResponse) async throws(DownloadError) -> Content
+    ) async throws(DownloadError) -> Content {
         guard let scheduler = manager.scheduler else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.runsElsewhere))
         }
@@ -179,10 +228,7 @@ struct SetReader: Sendable {
             do throws(DownloadError) {
                 let response = try await manager.fetch(url, for: options.request)
                 hasAnswered = true
-                if response.head.status == 200 {
-                    let body = try await response.body.collect(upTo: most(response))
-                    return (response, Array(buffer: body))
-                }
+                if response.head.status == 200 { return try await read(response) }
                 answer = response.head.status
                 failure = Self.refusal(of: url, response.head, at: scheduler.clock.date())
             } catch { failure = error }
@@ -218,7 +264,9 @@ struct SetReader: Sendable {
             // A list on another server, as of the files of a release, is there alone: its names are below the given address.
             // allow(origin): which URL names are below; nothing is sent.
             let base = options.base ?? (first.url.origin == url.origin ? first.url : url)
-            let list = try await EngineProvider.files.run { _ throws(DownloadError) in try SetList(bytes, base: base) }
+            let list = try await EngineProvider.files.run { [options] _ throws(DownloadError) in
+                try SetList(bytes, base: base, safeNames: options.safeNames)
+            }
             listing.problems = list.problems.map { "\(url): \($0)" }
             for object in list.entries.compactMap({ $0.sources.first(where: \.isObject) }) {
                 listing.problems.append(.phrase(ErrorPhrase(.objectOfServer, "\(url)", "\(object)")))
@@ -250,6 +298,7 @@ struct SetReader: Sendable {
     private struct Crawl {
         let root: DownloadURL
         let filter: SetFilter
+        let safeNames: Bool
         let limits: Limits
         var listing: SetListing
         /// The directories of the level that follows.
@@ -260,8 +309,9 @@ struct SetReader: Sendable {
         private var seen: Set<String>
         private var textLength = 0
 
-        init(_ root: DownloadURL, _ filter: SetFilter, _ limits: Limits, _ listing: SetListing) {
-            (self.root, self.filter, self.limits, self.listing) = (root, filter, limits, listing)
+        init(_ root: DownloadURL, _ options: SyncOptions, _ limits: Limits, _ listing: SetListing) {
+            (self.root, self.limits, self.listing) = (root, limits, listing)
+            (filter, safeNames) = (options.filter, options.safeNames)
             seen = [root.text]
         }
 
@@ -270,9 +320,10 @@ struct SetReader: Sendable {
             var isEmpty = true
             // Of this page, which may have a link twice.
             var unwanted: Set<String> = []
-            for link in links {
+            for (link, row) in links.lazy.map({ ($0.url, $0.row) }) {
                 if let path = unwantedPath(of: link, on: page) {
                     isEmpty = false
+                    listing.note(path)
                     if unwanted.insert(path).inserted { listing.left += 1 }
                     continue
                 }
@@ -289,26 +340,29 @@ struct SetReader: Sendable {
                 else { continue }
                 isEmpty = false
                 if link.path.utf8.hasSuffix("/") {
-                    if !filter.prunes(path) { directories.append(link) }
+                    // A pattern of directories matches what is in them.
+                    if filter.prunes(path) { listing.note(path + "/*") } else { directories.append(link) }
                     continue
                 }
                 do throws(DownloadError) {
-                    listing.add([try SetEntry(path: path, sources: [link])], filter)
+                    var entry = try SetEntry(path: path, sources: [link], safeNames: safeNames)
+                    entry.row = row
+                    listing.add([entry], filter)
                 } catch { listing.problems.append(error.reason) }
             }
             if !isWhole { return fill() }
             if isEmpty, filter.include.isEmpty, let path = SetPath.path(of: page.url, below: root) {
-                listing.emptyDirectories += [SetPath.make(path)].compactMap(\.self)
+                listing.emptyDirectories += [SetPath.make(path, safeNames: safeNames)].compactMap(\.self)
             }
         }
 
         /// Returns the path of a link to a file that the filter leaves out; `nil` for all other links.
         private func unwantedPath(of link: DownloadURL, on page: Page) -> String? {
             guard !filter.isEmpty, !link.path.utf8.hasSuffix("/"), SetPath.path(of: link, below: page.url) != nil,
-                let path = SetPath.path(of: link, below: root), !SetPath.isOwn(path), let safe = SetPath.make(path),
-                !filter.accepts(safe)
+                let path = SetPath.path(of: link, below: root), !SetPath.isOwn(path),
+                let kept = SetPath.make(path, safeNames: safeNames), !filter.accepts(kept)
             else { return nil }
-            return safe
+            return kept
         }
 
         mutating func fill() {
@@ -320,7 +374,7 @@ struct SetReader: Sendable {
     /// Reads the pages below the first one, level by level.
     private func crawl(from first: Page, until end: Duration, _ listing: inout SetListing) async {
         let root = first.url
-        var crawl = Crawl(root, options.filter, limits, listing)
+        var crawl = Crawl(root, options, limits, listing)
         crawl.take(first)
         for depth in 0... {
             let directories = crawl.directories
@@ -373,7 +427,7 @@ struct SetReader: Sendable {
                     running += 1
                     group.addTask {
                         do throws(DownloadError) {
-                            let page = try await page(urls[index], most: Self.mostPageBytes, until: end)
+                            let page = try await page(urls[index], most: Self.mostOtherBytes, until: end)
                             return (index, .success(page))
                         } catch { return (index, .failure(error)) }
                     }

@@ -1,5 +1,6 @@
 import FerryCore
 import FerryEngine
+import NIOCore
 
 /// The objects of a bucket whose keys have a common prefix, as ListObjectsV2 lists them.
 extension SetReader {
@@ -23,8 +24,10 @@ extension SetReader {
                 let path = String(decoding: object.key.dropFirst(start.count), as: UTF8.self)
                 do throws(DownloadError) {
                     guard let url = DownloadURL(bucket: bucket.host, key: object.key) else { continue }
-                    var entry = try SetEntry(path: path, sources: [url], totalBytes: object.totalBytes)
+                    var entry = try SetEntry(
+                        path: path, sources: [url], totalBytes: object.totalBytes, safeNames: options.safeNames)
                     guard options.filter.accepts(entry.path) else {
+                        listing.note(entry.path)
                         listing.left += 1
                         continue
                     }
@@ -53,7 +56,10 @@ extension SetReader {
     ) async throws(DownloadError) -> S3ListPage {
         var parameters = [(name: "list-type", value: "2"), ("encoding-type", "url"), ("prefix", prefix)]
         if let token { parameters.append(("continuation-token", token)) }
-        let (_, bytes) = try await answer(to: bucket.with(query: parameters), until: end) { _ in S3ListPage.mostBytes }
+        let bytes = try await answer(to: bucket.with(query: parameters), until: end) { response throws(DownloadError) in
+            let body = try await response.body.collect(upTo: S3ListPage.mostBytes)
+            return Array(buffer: body)
+        }
         return try await EngineProvider.files.run { _ throws(DownloadError) in
             do throws(TextError) { return try S3ListPage(parsing: bytes) } catch {
                 throw DownloadError(.refused, ErrorPhrase(.failedWith, "\(bucket)", error.whole))

@@ -16,6 +16,10 @@ extension SyncPlan.Directory {
             manifest: manifest, file: { SyncPlan.LocalFile.read(root.appending($0), fileSystem) },
             isSame: { Self.isSame(root.appending($0.path), $0, fileSystem, restoringTimes) },
             isDownloaded: { Self.isDownloaded(root.appending($0.path), from: $0.sources[0], fileSystem) },
+            isBlocked: { path in
+                guard let status = try? fileSystem.statusIfPresent(root.appending(path)) else { return false }
+                return status.kind != .regular
+            },
             isContradicted: { Self.proof(of: $0, at: root.appending($0.path), fileSystem) == false })
     }
 

@@ -23,6 +23,9 @@ struct SyncPlan: Sendable, Hashable {
         /// The file that is here is not of the set, and is replaced.
         case foreign
 
+        /// Whether the file is here, and probably the one of the source.
+        var isOfPresent: Bool { self == .unproven || self == .unrecorded }
+
         /// Whether the file that is here may be replaced.
         var replaces: Bool {
             switch self {
@@ -38,6 +41,8 @@ struct SyncPlan: Sendable, Hashable {
         case request(SetEntry, Cause)
         /// A file that this set has not downloaded is there.
         case conflict(SetEntry)
+        /// What is there is no file, and is never replaced.
+        case blocked(SetEntry)
     }
 
     /// What a sync knows of the directory.
@@ -50,6 +55,8 @@ struct SyncPlan: Sendable, Hashable {
         var isSame: (FileRecord) -> Bool
         /// Whether the file at a path was downloaded from this URL and is unchanged since, by its attribute.
         var isDownloaded: (SetEntry) -> Bool
+        /// Whether something else than a file is at a path.
+        var isBlocked: (_ path: String) -> Bool = { _ in false }
         /// Whether the file at a path keeps another digest than its record has, which then is not about it.
         var isContradicted: (FileRecord) -> Bool = { _ in false }
     }
@@ -80,7 +87,10 @@ struct SyncPlan: Sendable, Hashable {
         }
         for record in directory.manifest.values.sorted(by: { $0.path < $1.path }) where !wanted.contains(record.key) {
             let depth = record.path.utf8.count { $0 == UInt8(ascii: "/") }
-            let isWanted = options.filter.accepts(record.path) && options.maxDepth.map { depth <= $0 } != false
+            // Whether the source has left it out for its size or date is not known.
+            let isWanted =
+                !options.filter.hasBounds && options.filter.accepts(record.path)
+                && options.maxDepth.map { depth <= $0 } != false
             if !isWanted {
                 others.append(record)
             } else if let file = directory.file(record.path) {
@@ -97,13 +107,23 @@ struct SyncPlan: Sendable, Hashable {
     }
 
     private static func step(_ entry: SetEntry, _ options: SyncOptions, _ directory: Directory) -> Step {
-        guard let file = directory.file(entry.path) else { return .request(entry, .missing) }
+        guard let file = directory.file(entry.path) else {
+            return directory.isBlocked(entry.path) ? .blocked(entry) : .request(entry, .missing)
+        }
         if var record = directory.manifest[entry.key], record.proof != nil, record.totalBytes == file.totalBytes,
             record.modified == file.modified || directory.isSame(record)
         {
             record.problem = nil
+            record.listedPath = entry.otherName
             let isCurrent = isCurrent(record, entry)
-            if isCurrent == true { return .keep(record) }
+            if isCurrent == true {
+                (record.listed, record.currentBy) = (entry.listed, nil)
+                return .keep(record)
+            }
+            if isCurrent == nil, options.trustsListing, let listed = entry.listed, listed == record.listed {
+                record.currentBy = FileRecord.byListing
+                return .keep(record)
+            }
             if !directory.isContradicted(record) { return .request(entry, isCurrent == false ? .changed : .unproven) }
         }
         if options.replacesOthers { return .request(entry, .foreign) }
@@ -123,6 +143,8 @@ struct SyncPlan: Sendable, Hashable {
 }
 
 extension FileRecord {
+    static let byListing = "listing"
+
     /// Whether the file is the one that the record is about, by its size and time.
     func isOf(_ file: SyncPlan.LocalFile) -> Bool {
         proof != nil && totalBytes == file.totalBytes && modified == file.modified

@@ -29,6 +29,8 @@ public struct PreviewedFile: Sendable, Hashable, Codable {
         case unrecorded
         /// The list proves that it is current.
         case current
+        /// The list has the date and size that it had before, which is trusted.
+        case listed
         /// A file that is not of the set has the path.
         case foreign
         /// The source does not list it any more.
@@ -51,6 +53,8 @@ public struct SyncPreview: Sendable, Hashable {
     public var files: [PreviewedFile] = []
     /// What of the source cannot be used: one line each.
     public var problems: [String] = []
+    /// The patterns of the filter that match no file of the source.
+    public var unusedPatterns: [String] = []
 
     /// The number of files with this action.
     public func count(_ action: PreviewedFile.Action) -> Int { files.count { $0.action == action } }
@@ -64,10 +68,11 @@ public struct SyncPreview: Sendable, Hashable {
     public var unknownSizes: Int { files.count { $0.action == .fetch && $0.totalBytes == nil } }
 }
 
-/// Coded as its counts: `{"fetch", "check", "keep", "leave", "delete", "fetchedBytes", "unknownSizes", "problems"}`.
+/// Coded as its counts: `{"fetch", "check", "keep", "leave", "delete", "fetchedBytes", "unknownSizes", "problems",
+/// "unusedPatterns"}`.
 extension SyncPreview: Encodable {
     private enum CodingKeys: String, CodingKey {
-        case fetch, check, keep, leave, delete, fetchedBytes, unknownSizes, problems
+        case fetch, check, keep, leave, delete, fetchedBytes, unknownSizes, problems, unusedPatterns
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -80,6 +85,7 @@ extension SyncPreview: Encodable {
         try container.encode(fetchedBytes, forKey: .fetchedBytes)
         try container.encode(unknownSizes, forKey: .unknownSizes)
         try container.encode(problems, forKey: .problems)
+        try container.encode(unusedPatterns, forKey: .unusedPatterns)
     }
 }
 
@@ -87,14 +93,17 @@ extension SyncPreview {
     /// The steps of a plan.
     init(_ plan: SyncPlan, _ listing: SetListing, _ directory: SyncPlan.Directory) {
         problems = (listing.problems + plan.problems).map(\.description)
+        unusedPatterns = listing.unusedPatterns
         for step in plan.steps {
             switch step {
             case .keep(let record):
                 let url = record.urls.first
+                let cause: PreviewedFile.Cause = record.currentBy == nil ? .current : .listed
                 files.append(
                     PreviewedFile(
-                        path: record.path, action: .keep, cause: .current, totalBytes: record.totalBytes, url: url))
+                        path: record.path, action: .keep, cause: cause, totalBytes: record.totalBytes, url: url))
             case .request(let entry, let cause): files.append(Self.file(entry, cause, directory))
+            case .blocked(let entry): files.append(Self.file(entry, .leave, .foreign, nil))
             case .conflict(let entry):
                 files.append(Self.file(entry, .leave, .foreign, directory.file(entry.path)?.totalBytes))
             }

@@ -22,6 +22,10 @@ package struct NewSet: ClientBody, Encodable, Hashable {
     package var depth: Int?
     /// The URL that relative names in a list are below; `nil` for that of the list.
     package var base: String?
+    /// Whether names are made safe for every file system; `nil` for no over the Unix socket, and always over TCP.
+    package var safeNames: Bool?
+    /// Whether a file is unchanged if the list has the date and size that it had before; `nil` for no.
+    package var trustsListing: Bool?
     /// Whether files that the source does not list any more are deleted, if they are unchanged; `nil` for no.
     package var deletesGone: Bool?
     /// The most files that are deleted, as `N` or `P%`; `nil` for half of a set of more than ten files.
@@ -34,7 +38,8 @@ package struct NewSet: ClientBody, Encodable, Hashable {
     }
 
     package enum CodingKeys: String, CodingKey, CaseIterable {
-        case url, list, directory, include, exclude, depth, base, deletesGone, maxDelete, replacesOthers
+        case url, list, directory, include, exclude, depth, base, safeNames, trustsListing, deletesGone, maxDelete
+        case replacesOthers
     }
 }
 

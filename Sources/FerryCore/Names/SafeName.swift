@@ -89,7 +89,8 @@ extension SafeName {
         }
     }
 
-    private static func replacingUnsafe(_ name: String) -> String {
+    /// Replaces unsafe characters by `_`; of those that only other systems refuse, if they are not kept.
+    static func replacingUnsafe(_ name: String, keepsPunctuation: Bool = false) -> String {
         var output = String.UnicodeScalarView()
         let scalars = name.unicodeScalars
         for index in scalars.indices {
@@ -97,7 +98,8 @@ extension SafeName {
             let isShaping =
                 isJoiner(scalars[index]) && output.last.map(isShaped) == true
                 && next < scalars.endIndex && isShaped(scalars[next])
-            output.append(isUnsafe(scalars[index]) && !isShaping ? "_" : scalars[index])
+            let isKept = isShaping || keepsPunctuation && isPunctuation(scalars[index])
+            output.append(isUnsafe(scalars[index]) && !isKept ? "_" : scalars[index])
         }
         return String(output)
     }
@@ -115,11 +117,16 @@ extension SafeName {
         }
     }
 
-    private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+    /// Characters of names here that Windows refuses.
+    private static func isPunctuation(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar {
-        case "<", ">", ":", "\"", "|", "?", "*", "\u{FFFD}": return true
-        default: break
+        case "<", ">", ":", "\"", "|", "?", "*": true
+        default: false
         }
+    }
+
+    private static func isUnsafe(_ scalar: Unicode.Scalar) -> Bool {
+        if scalar == "\u{FFFD}" || isPunctuation(scalar) { return true }
         if scalar.value < 0x7F { return scalar.value < 0x20 }
         if scalar.value & 0xFFFE == 0xFFFE || (0xFDD0...0xFDEF).contains(scalar.value) { return true }
         // Fillers are invisible, although they are classified as letters.
@@ -144,7 +151,7 @@ extension SafeName {
     }
 
     /// Whether the scalar combines with the preceding one: marks, joiners and modifiers.
-    private static func joinsWhatIsBefore(_ scalar: Unicode.Scalar) -> Bool {
+    static func joinsWhatIsBefore(_ scalar: Unicode.Scalar) -> Bool {
         switch scalar.properties.generalCategory {
         case .nonspacingMark, .spacingMark, .enclosingMark: true
         default: scalar.properties.isGraphemeExtend || scalar.properties.isEmojiModifier
@@ -172,7 +179,7 @@ extension SafeName {
         return ("0"..."9").contains(digit) || digit == "\u{B9}" || digit == "\u{B2}" || digit == "\u{B3}"
     }
 
-    private static func cut(_ name: String, to limit: Int) -> String {
+    static func cut(_ name: String, to limit: Int) -> String {
         guard name.utf8.count > limit else { return name }
         let parts = FileExtension.split(name)
         let stem = prefix(of: parts.stem, bytes: limit - parts.suffix.utf8.count)

@@ -11,6 +11,8 @@
 public struct FileRecord: Sendable, Hashable {
     /// The path relative to the directory of the record, its names separated by `/`.
     public var path: String
+    /// The path in the source, if it is another one; `nil` if it is the same.
+    public var listedPath: String?
     /// The size of the file in bytes.
     public var totalBytes: ByteCount?
     /// The digest of the file.
@@ -23,6 +25,10 @@ public struct FileRecord: Sendable, Hashable {
     public var etag: String?
     /// The Last-Modified that the server sent, verbatim.
     public var lastModified: String?
+    /// The date and size that the list of a set had for the file when it was fetched or found current.
+    public var listed: String?
+    /// `listing` if the file was last found current by ``listed`` alone, and the server was not asked; else `nil`.
+    public var currentBy: String?
     /// How strongly the file is known to be intact; `nil` while it is missing.
     public var proof: Proof?
     /// When the file was completed.
@@ -40,13 +46,15 @@ public struct FileRecord: Sendable, Hashable {
 
 extension FileRecord: Codable {
     private enum CodingKeys: String, CodingKey {
-        case path, totalBytes, checksum, pieces, urls, etag, lastModified, proof, completedAt, modified, problem
+        case path, listedPath, totalBytes, checksum, pieces, urls, etag, lastModified, proof, completedAt, modified
+        case problem, listed, currentBy
     }
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         func text(_ key: CodingKeys) throws -> String? { try container.decodeIfPresent(String.self, forKey: key) }
         path = try container.decode(String.self, forKey: .path)
+        (listedPath, listed, currentBy) = (try text(.listedPath), try text(.listed), try text(.currentBy))
         totalBytes = try container.decodeBytesIfPresent(forKey: .totalBytes)
         checksum = try container.decodeIfPresent(Checksum.self, forKey: .checksum)
         pieces = try container.decodeIfPresent(PieceDigests.self, forKey: .pieces)
@@ -60,6 +68,9 @@ extension FileRecord: Codable {
     public func encode(to encoder: any Encoder) throws {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encode(path, forKey: .path)
+        try container.encodeIfPresent(listedPath, forKey: .listedPath)
+        try container.encodeIfPresent(listed, forKey: .listed)
+        try container.encodeIfPresent(currentBy, forKey: .currentBy)
         try container.encodeIfPresent(totalBytes, forKey: .totalBytes)
         try container.encodeIfPresent(checksum, forKey: .checksum)
         try container.encodeIfPresent(pieces, forKey: .pieces)

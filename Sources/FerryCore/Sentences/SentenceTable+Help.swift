@@ -55,6 +55,16 @@ extension SentenceTable {
         "The URL of the directory that relative names in a list are in.": "列表中的相对名称所在目录的网址。",
         "Let --delete delete at most so many files, or none. Default: half of a set of more than ten files.":
             "--delete 最多删除这么多文件，否则一个也不删。默认：超过十个文件的集合为一半。",
+        "Make names safe for every file system: no hidden names, and none with : ? * | < > or a leading dash. By default only names are changed that this system or Ferry takes for something else.":
+            "使名称适用于所有文件系统：没有隐藏名称，也没有含 : ? * | < > 或以短横线开头的名称。默认只更改本系统或 Ferry 会作他解的名称。",
+        "Only files of more bytes, if the list states their size.": "只要更大的文件（如果列表说明其大小）。",
+        "Only files of fewer bytes, if the list states their size.": "只要更小的文件（如果列表说明其大小）。",
+        "Only files that were changed within this time, as 7d, if the list states their date.":
+            "只要在此时间内更改过的文件，如 7d（如果列表说明其日期）。",
+        "Only files that were changed before this time, as 7d, if the list states their date.":
+            "只要在此时间之前更改的文件，如 7d（如果列表说明其日期）。",
+        "Take a file for unchanged, and do not ask its server, if the list has the date and size that it had before.":
+            "如果列表中的日期和大小与之前相同，就认为文件未变，不询问其服务器。",
         "Delete files of the set that the source does not list any more, if they are unchanged here.":
             "删除来源不再列出的文件，前提是它们在这里没有改动。",
         "Compare downloaded files with the digests that were recorded with them.": "将已下载的文件与随之记录的校验值比较。",

@@ -38,8 +38,8 @@ extension SentenceTable {
             "{0} has directories that are deeper than {1}: they are left out", "{0} 的目录深度超过 {1}：更深的被略去"
         ),
         .noneWanted: (
-            "none of the {1} files that {0} lists matches --include and --exclude",
-            "{0} 列出的 {1} 个文件中没有一个符合 --include 和 --exclude"
+            "none of the {1} files that {0} lists is wanted by --include, --exclude and the other filters",
+            "{0} 列出的 {1} 个文件中没有一个符合 --include、--exclude 和其他筛选条件"
         ),
         .noSetBase: (
             "the list names files without their URLs: give the address that they are below (--base URL)",
@@ -112,6 +112,10 @@ extension SentenceTable {
 
     /// The patterns of the commands for sets; see ``chinesePatterns``.
     static let setPatterns: [String: String] = [
+        "hidden files of the source would be settings of your programs in {0}: name a directory below it, or give --safe-names":
+            "来源中的隐藏文件会成为 {0} 中程序的设置：请指定其下的目录，或使用 --safe-names",
+        "--delete cannot be used with filters of size and age: what they leave out is not known":
+            "--delete 不能与大小和时间筛选一起使用：被略去的文件无从得知",
         "--max-delete needs --delete": "--max-delete 需要 --delete",
         "--max-delete needs a number of files, or percent up to 100%, not {0}":
             "--max-delete 需要文件数或不超过 100% 的百分比，而不是 {0}",
@@ -143,6 +147,9 @@ extension SentenceTable {
         "unknown: {0}: there is no record of its digest": "未知：{0}：没有其校验值的记录",
         "unreadable: {0}: {1}": "无法读取：{0}：{1}",
         "{0} files are intact, {1} are not": "{0} 个文件完好，{1} 个不完好",
+        "{0} files are intact, {1} are not; {2} more are not of the set": "{0} 个文件完好，{1} 个不完好；另有 {2} 个不属于该集合",
+        "extra: {0}: it is not of the set": "多余：{0}：不属于该集合",
+        "no listed file matches the pattern {0}": "列出的文件中没有一个与模式 {0} 匹配",
         "line {0}: not a JSON object": "第 {0} 行：不是 JSON 对象",
         "{0} is repaired by your record in {1}": "按照您在 {1} 中的记录修复 {0}",
         "{0} is the name here of {1}": "{1} 在这里的名称是 {0}",
@@ -154,6 +161,7 @@ extension SentenceTable {
         "check: {0}: the server is asked whether it has changed": "检查：{0}：询问服务器是否已更改",
         "check: {0}: it is there without a record, and is compared": "检查：{0}：文件已在但没有记录，将进行比较",
         "keep: {0}: the list proves that it is current": "保留：{0}：列表证明其为最新",
+        "keep: {0}: the list has the date and size that it had before": "保留：{0}：列表中的日期和大小与之前相同",
         "leave: {0}: it is not of the set, which is incomplete without it": "不动：{0}：它不属于该集合，集合因此不完整",
         "leave: {0}: the source does not list it any more": "不动：{0}：来源不再列出",
         "delete: {0}: the source does not list it any more": "删除：{0}：来源不再列出",

@@ -193,6 +193,7 @@ extension SentenceTable {
         "stopping; run the same command again to resume": "正在停止；再次运行同一命令即可继续",
         "{0}: no part files in it": "{0}：其中没有部分文件",
         "{0} of {1} files": "{1} 个文件中的 {0} 个",
+        "failed, by reason: {0}": "失败，按原因：{0}",
         "{0} of {1} files, {2} failed": "{1} 个文件中的 {0} 个，{2} 个失败",
         "{0}, {1} in {2}, {3}": "{0}，{1}，用时 {2}，{3}",
         "to resume: {0}": "要继续：{0}",

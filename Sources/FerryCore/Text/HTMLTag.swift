@@ -5,6 +5,8 @@ package struct HTMLTag {
     /// In lower case; empty for what is no start tag.
     package let name: String
     private let attributes: [(name: String, value: Range<Int>)]
+    /// Whether the end was found, not only that of the bytes.
+    let isWhole: Bool
 
     /// Reads the tag at the beginning of `page`; without an end it is all the rest.
     package init(_ page: ArraySlice<UInt8>) {
@@ -48,6 +50,7 @@ package struct HTMLTag {
             }
         }
         self.attributes = attributes
+        isWhole = index < page.endIndex
         self.text = page[..<min(index + 1, page.endIndex)]
     }
 
@@ -79,44 +82,5 @@ package struct HTMLTag {
 
     private static func encode(_ text: String) -> String {
         references.reduce(text) { $0.replacing($1.1, by: $1.0) }
-    }
-}
-
-extension HTMLTag {
-    /// Returns the targets of the links of a page, each resolved against its URL or `<base>`; comments are skipped.
-    ///
-    /// A short page may have links of any length, by a long `<base>`: what they take counts, too.
-    ///
-    /// - Parameters:
-    ///   - most: The maximum number of links that are returned.
-    ///   - mostBytes: The maximum number of bytes in all of them.
-    /// - Returns: The links, and whether they are all.
-    package static func links(
-        in page: [UInt8], at url: DownloadURL, most: Int, mostBytes: Int
-    ) -> (links: [DownloadURL], isWhole: Bool) {
-        var (links, base, rest): ([DownloadURL], DownloadURL, ArraySlice<UInt8>) = ([], url, page[...])
-        var count = 0
-        while let start = rest.firstIndex(of: UInt8(ascii: "<")) {
-            rest = rest[start...]
-            if rest.starts(with: "<!--".utf8) {
-                // allow(bytes): of bytes
-                rest = rest[(rest.firstRange(of: "-->".utf8)?.upperBound ?? rest.endIndex)...]
-                continue
-            }
-            let tag = HTMLTag(rest)
-            if tag.name == "a" || tag.name == "base", let text = tag.value(of: "href"),
-                let target = try? base.resolving(text.trimmedText)
-            {
-                if tag.name == "a" {
-                    count += target.text.utf8.count
-                    guard links.count < most, count <= mostBytes else { return (links, false) }
-                    links.append(target)
-                } else {
-                    base = target
-                }
-            }
-            rest = rest[tag.text.endIndex...]
-        }
-        return (links, true)
     }
 }

@@ -61,6 +61,16 @@ package struct URLList: Sendable {
         package init(line: Int, offset: Int) { (self.line, self.offset) = (line, offset) }
     }
 
+    /// The entry of an earlier list that one of a results file is of.
+    package struct Earlier: Sendable, Hashable {
+        /// The number of the list, from 1; `nil` if there was only one.
+        package var list: Int?
+        /// The line, counted from 1; `nil` of an argument.
+        package var line: Int?
+
+        package init(list: Int?, line: Int?) { (self.list, self.line) = (list, line) }
+    }
+
     /// An item and the entry that it belongs to.
     package struct Found: Sendable, Hashable {
         package let item: Item
@@ -69,9 +79,14 @@ package struct URLList: Sendable {
         package let endsEntry: Bool
         /// The first URL of an entry that a problem leaves out; `nil` where no URL of it is usable.
         package let url: DownloadURL?
+        /// Of an entry of a results file.
+        package let earlier: Earlier?
 
-        package init(_ item: Item, at place: Place, endsEntry: Bool, url: DownloadURL? = nil) {
+        package init(
+            _ item: Item, at place: Place, endsEntry: Bool, url: DownloadURL? = nil, earlier: Earlier? = nil
+        ) {
             (self.item, self.place, self.endsEntry, self.url) = (item, place, endsEntry, url)
+            self.earlier = earlier
         }
     }
 

@@ -277,10 +277,12 @@ package struct PublishOrder: Sendable, Hashable {
     /// The published file to replace, under any rule, if it is unchanged at the wanted name; `nil` for none. Its
     /// path is absolute and normalized.
     package var replaces: PublishedFile?
+    /// Whether a small file takes no other name while one with its bytes, of its source, has the wanted one.
+    package var keepsTwin: Bool
 
     package init(
         directory: FilePath, name: String, rule: ConflictRule, length: ByteCount, modificationTime: FileTime? = nil,
-        source: FileSource? = nil, replaces: PublishedFile? = nil
+        source: FileSource? = nil, replaces: PublishedFile? = nil, keepsTwin: Bool = false
     ) {
         self.directory = directory
         self.name = name
@@ -289,5 +291,6 @@ package struct PublishOrder: Sendable, Hashable {
         self.modificationTime = modificationTime
         self.source = source
         self.replaces = replaces
+        self.keepsTwin = keepsTwin
     }
 }

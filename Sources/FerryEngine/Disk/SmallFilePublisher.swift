@@ -11,6 +11,8 @@ package struct SmallFilePublisher: Sendable {
         case published(Published)
         /// The name is taken, and the rule is `fail` or `skip`.
         case exists(FilePath)
+        /// A file of the same source has the name and the same bytes: it appeared meanwhile.
+        case twin(FilePath)
         /// Another download's file blocks the name, and the rule allows no other name.
         case blocked(FilePath)
         case noFreeName(FilePath)
@@ -130,7 +132,9 @@ package struct SmallFilePublisher: Sendable {
             switch error.kind {
             case .exists:
                 switch draft.order.rule {
-                case .rename: return try step(of: draft, from: candidate.number + 1)
+                case .rename:
+                    if isTwin(paths.final, of: draft) { return .done(.twin(paths.final)) }
+                    return try step(of: draft, from: candidate.number + 1)
                 case .fail, .skip: return .done(.exists(paths.final))
                 // It appeared meanwhile: another download's, whose end was reported.
                 case .overwrite: return .done(.blocked(paths.final))
@@ -148,5 +152,19 @@ package struct SmallFilePublisher: Sendable {
         }
         let published = Published(path: paths.final, name: paths.name, notes: notes)
         return .done(.published(try published.settled(on: fileSystem, syncs: syncs)))
+    }
+
+    /// Whether the file is a whole download of the draft's source with the draft's bytes.
+    private func isTwin(_ path: FilePath, of draft: Draft) -> Bool {
+        guard draft.order.keepsTwin, let url = draft.order.source?.url,
+            let file = try? fileSystem.openOurs(path, .readOnly, for: .content)
+        else { return false }
+        defer { file.close() }
+        let length = draft.order.length
+        guard let status = try? file.status(), status.length == length, status.kind == .regular,
+            SourceAttribute.read(file)?.isFrom(url: url) == true, let other = try? file.read(0..<length),
+            let own = try? draft.file.read(0..<length)
+        else { return false }
+        return other == own
     }
 }

@@ -60,7 +60,7 @@ extension DownloadDriver {
             }
             let twin = try await twin(of: total, proof: finalProof) { ByteDigest.of(bytes, .sha256) }
             if let twin { return twin }
-            if let path = try await publishSmall(bytes, memory) {
+            if let path = try await publishSmall(bytes, memory, proof: finalProof) {
                 let finished = finished(path: path, total: total, proof: finalProof)
                 await keepPieces(of: finished)
                 try await context.tellPublished(finished, files)
@@ -226,12 +226,15 @@ extension DownloadDriver {
             source: transfer.sources.first.map {
                 FileSource(url: $0.text, etag: known.etag, lastModified: known.lastModified, checksum: checksum)
             },
-            replaces: replaced)
+            replaces: replaced,
+            keepsTwin: request.onConflict == .rename && !context.ignoresFinished && context.replaces == nil)
     }
 
     /// Publishes a small file in one step. Returns its path, or `nil` when a part file is needed or an existing file
     /// is kept.
-    private func publishSmall(_ bytes: [UInt8], _ memory: MemorySink) async throws(DownloadError) -> String? {
+    private func publishSmall(
+        _ bytes: [UInt8], _ memory: MemorySink, proof: Proof
+    ) async throws(DownloadError) -> String? {
         let order = publishOrder(directory: memory.directory, name: memory.name, total: ByteCount(bytes.count))
         switch try await publish(bytes, order) {
         case .published(let published):
@@ -240,6 +243,11 @@ extension DownloadDriver {
             if target.backup.paths != nil { await files.run { [self] in removeAside($0) } }
             return published.path.string
         case .needsPartFile: return nil
+        case .twin(let path):
+            var twin = finished(path: path.string, total: ByteCount(bytes.count), proof: proof)
+            twin.wasAlreadyComplete = true
+            target.exists(twin)
+            return nil
         case .exists(let path):
             let length = await files.run { (try? $0.fileSystem.statusIfPresent(path))?.length ?? 0 }
             let skipped = try skipped(path, length: length)

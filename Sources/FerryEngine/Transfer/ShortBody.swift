@@ -29,7 +29,8 @@ package actor ShortBody {
     }
 
     private enum Outcome: Sendable {
-        case read(Content)
+        /// Whether that was all.
+        case read(Bool)
         case failed(TransferFailure)
         case late
         /// The wait for the deadline was cancelled.
@@ -46,6 +47,13 @@ package actor ShortBody {
         }
     }
 
+    /// The pieces so far as one.
+    private final class Pieces: Sendable {
+        private let joined = Mutex(ByteBuffer())
+        var bytes: ByteBuffer { joined.withLock { $0 } }
+        func append(_ piece: ByteBuffer) { joined.withLock { _ = $0.writeBytes(piece.readableBytesView) } }
+    }
+
     private let body: TransferBody
 
     package init(_ body: sending TransferBody) { self.body = body }
@@ -53,29 +61,41 @@ package actor ShortBody {
     /// The next bytes, never empty; `nil` at the declared end. For a body that is passed on while it arrives.
     package func next() async throws(TransferFailure) -> ByteBuffer? { try await body.next() }
 
-    /// Reads the body. Throws a transient failure after its time; the connection is closed then, as it is at the limit.
+    /// Returns the whole body, or its beginning. Throws as ``read(_:clock:_:)``.
     package nonisolated func collect(
         _ limits: Limits, clock: any EngineClock
     ) async throws(TransferFailure) -> Content {
+        let pieces = Pieces()
+        let isWhole = try await read(limits, clock: clock) { piece in
+            pieces.append(piece)
+            return true
+        }
+        return Content(bytes: pieces.bytes, isWhole: isWhole)
+    }
+
+    /// Passes on the pieces of the body, and of a larger one those of its beginning, until `take` returns false. Returns
+    /// whether they were all. Throws a transient failure after its time; the connection is closed then, as it is at the limit.
+    package nonisolated func read(
+        _ limits: Limits, clock: any EngineClock, _ take: @escaping @Sendable (ByteBuffer) async -> Bool
+    ) async throws(TransferFailure) -> Bool {
         let start = clock.now()
         let arrival = Arrival(start)
         let due: @Sendable () -> Duration = { min(start + limits.whole, arrival.last + limits.idle) }
         let outcome = await withTaskGroup(of: Outcome.self) { group in
             group.addTask {
-                var content = Content()
+                var room = limits.bytes
                 do throws(TransferFailure) {
-                    while let piece = try await self.next() {
-                        let room = limits.bytes - content.bytes.readableBytes
-                        content.bytes.writeBytes(piece.readableBytesView.prefix(room))
-                        guard piece.readableBytes <= room else {
-                            content.isWhole = false
-                            break
-                        }
+                    while var piece = try await self.next() {
+                        let isWhole = piece.readableBytes <= room
+                        guard let beginning = piece.readSlice(length: min(room, piece.readableBytes)),
+                            await take(beginning), isWhole
+                        else { return .read(false) }
+                        room -= beginning.readableBytes
                         let now = clock.now()
                         if now >= due() { return .late }
                         arrival.last = now
                     }
-                    return .read(content)
+                    return .read(true)
                 } catch { return .failed(error) }
             }
             group.addTask {
@@ -91,7 +111,7 @@ package actor ShortBody {
             return outcome
         }
         switch outcome {
-        case .read(let content): return content
+        case .read(let isWhole): return isWhole
         case .failed(let failure): throw failure
         case .late: throw TransferFailure(.broken, ErrorPhrase(.slowBody))
         case .stopped: throw TransferFailure(.cancelled, ErrorPhrase(.stopped))

@@ -57,6 +57,9 @@ extension FileSet {
         options.filter = SetFilter(include: set.include ?? [], exclude: set.exclude ?? [])
         options.maxDepth = set.depth
         options.base = try set.base.map { text throws(DownloadError) in try DownloadURL(text) }
+        // Hidden names in a directory that a client over TCP has chosen could be settings of programs.
+        options.safeNames = root != nil || set.safeNames == true
+        options.trustsListing = set.trustsListing ?? false
         options.deletesGone = set.deletesGone ?? false
         options.maxDeletions = set.maxDelete.flatMap { DeletionLimit($0) }
         options.replacesOthers = set.replacesOthers ?? false

@@ -141,7 +141,9 @@ package struct PlannedItems: Sequence, Sendable {
             guard found.belongs(to: items.shard), cursor?.isWanted(key) ?? true else { return nil }
             return placed(
                 found,
-                ListPlace(list: current, line: found.place.line, offset: found.place.offset, number: number))
+                ListPlace(
+                    list: current, line: found.place.line, offset: found.place.offset, number: number,
+                    earlier: found.earlier))
         }
 
         private mutating func placed(_ found: URLList.Found, _ place: ListPlace) -> Placed {

@@ -1,4 +1,4 @@
-import FerryCore
+package import FerryCore
 
 /// An entry of a list of the run.
 package struct ListPlace: Sendable, Hashable {
@@ -11,8 +11,12 @@ package struct ListPlace: Sendable, Hashable {
     /// The number of the entry among the arguments and entries of the run, from 1.
     package var number: Int
 
-    package init(list: Int, line: Int, offset: Int, number: Int) {
+    /// With `--retry-from`, the entry of the list that the results are of. Not coded: it is read anew with the line.
+    package var earlier: URLList.Earlier?
+
+    package init(list: Int, line: Int, offset: Int, number: Int, earlier: URLList.Earlier? = nil) {
         (self.list, self.line, self.offset, self.number) = (list, line, offset, number)
+        self.earlier = earlier
     }
 
     /// What identifies the entry.

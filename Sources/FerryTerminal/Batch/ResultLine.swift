@@ -46,8 +46,10 @@ package struct ResultLine: Sendable, Hashable, Codable {
     package var attempts: Int?
     /// The number of the list, from 1; `nil` if there is only one.
     package var list: Int?
-    /// The line of the entry; `nil` for an argument.
+    /// The line of the entry; `nil` for an argument. With `--retry-from` both are those of the earlier results.
     package var line: Int?
+    /// With `--retry-from`, the line of the results file.
+    package var entry: Int?
 
     /// The request of a file that has not ended.
     package init(_ subject: ResultSubject, _ status: Status, _ date: Date) {
@@ -57,7 +59,11 @@ package struct ResultLine: Sendable, Hashable, Codable {
         mirrors = others.isEmpty ? nil : others
         self.status = status
         time = date
-        (list, line) = (subject.list, subject.place?.line)
+        if let earlier = subject.place?.earlier {
+            (list, line, entry) = (earlier.list, earlier.line, subject.place?.line)
+        } else {
+            (list, line) = (subject.list, subject.place?.line)
+        }
         switch request.destination {
         case .file(let path), .part(let path): self.path = OwnProgram.plain(path)
         case .directory(let directory, _): self.directory = OwnProgram.plain(directory)
@@ -148,9 +154,12 @@ struct ResultOutcome: Codable {
     let reason: String?
     let list: Int?
     let line: Int?
+    let entry: Int?
 
     /// The entry; `nil` of an argument.
     var key: ListPlace.Key? {
+        // A results file that is retried is the only list of its run.
+        if let entry { return entry > 0 ? ListPlace.Key(list: 0, line: entry) : nil }
         guard let line, line > 0, list ?? 1 > 0 else { return nil }
         return ListPlace.Key(list: (list ?? 1) - 1, line: line)
     }

@@ -48,7 +48,8 @@ package struct RetryFilter: Sendable, Hashable {
         do throws(TextError) {
             let entry = try entry(of: result, line: line.number)
             return URLList.Found(
-                .entry(entry), at: URLList.Place(line: line.number, offset: line.offset), endsEntry: true)
+                .entry(entry), at: URLList.Place(line: line.number, offset: line.offset), endsEntry: true,
+                earlier: URLList.Earlier(list: result.list, line: result.line))
         } catch {
             return problem(error.reason, line)
         }

@@ -24,6 +24,8 @@ package final class GetRun: Sendable {
     /// The lines of `--results`; `nil` for none.
     let results: ResultsLog?
     private let ledger = Mutex(Ledger())
+    /// The files that this run has found complete or completed.
+    private let recent = Mutex(RecentPaths())
     private let start = ContinuousClock.now
     private let window: Mutex<SubmissionWindow>
     /// Reads lists that must be waited for; `nil` if there are none.
@@ -121,6 +123,9 @@ package final class GetRun: Sendable {
         guard !isStopping else { return }
         let ledger = ledger.withLock { $0 }
         reporter.summary(ledger.whole([]), receivedBytes: ledger.receivedBytes, elapsed: elapsed)
+        // The lines of a few are still on the screen.
+        guard ledger.failedCount > PlainProgress.fewFiles, !ledger.failureText.isEmpty else { return }
+        reporter.message(("failed, by reason: \(ledger.failureText)" as Reason).shown)
     }
 
     // MARK: Submission
@@ -230,7 +235,7 @@ package final class GetRun: Sendable {
 
     /// Reports the failure of a request without a handle.
     private func fail(_ error: DownloadError, name: String) {
-        ledger.withLock { $0.countFailed(ExitCode.of(error)) }
+        ledger.withLock { $0.countFailed(error) }
         let error = plan.isOfSet ? SetAdvice.advised(error) : error
         reporter.failed(error, id: nil, name: name, command: nil, date: Date())
     }
@@ -371,7 +376,7 @@ extension GetRun {
         let isNews = ledger.withLock {
             let isOpen = $0.isOpen(event.id)
             $0.close(event.id)
-            if isOpen, !isShutDown { $0.countFailed(ExitCode.of(error)) }
+            if isOpen, !isShutDown { $0.countFailed(error) }
             return isOpen && !isShutDown
         }
         if isNews {
@@ -489,8 +494,16 @@ extension GetRun {
     func record(_ stored: ContentStore.Stored, _ subject: ResultSubject?, attempts: Int?, date: Date) async {
         guard let results, let subject else { return }
         var line = ResultLine.completed(stored.file, subject, attempts: attempts, date)
-        if plan.contentNames != nil { line = line.naming(stored) }
-        await check(results.end(line, subject.place?.key, .completed))
+        guard plan.contentNames == nil else {
+            line = line.naming(stored)
+            return await check(results.end(line, subject.place?.key, .completed))
+        }
+        // Under this rule a file is kept only for the same bytes of the same URL.
+        let isRepeated =
+            subject.request.onConflict == .rename && subject.place != nil
+            && !recent.withLock { $0.insert(stored.file.path) }
+        if isRepeated { line.status = .duplicate }
+        await check(results.end(line, subject.place?.key, isRepeated ? .duplicate : .completed))
     }
 
     func record(_ error: DownloadError, _ subject: ResultSubject?, attempts: Int?, date: Date) async {

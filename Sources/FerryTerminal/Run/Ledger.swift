@@ -14,6 +14,8 @@ package struct Ledger: Sendable {
     private var codes: Set<ExitCode> = []
     package private(set) var finishedCount = 0
     package private(set) var failedCount = 0
+    /// The number of files of this run for each status or word of ``FailureReason``.
+    private var failures: [String: Int] = [:]
     package private(set) var finishedBytes: ByteCount = 0
     package private(set) var receivedBytes: ByteCount = 0
     /// The number of all files, including those not yet submitted; an estimate until all are.
@@ -80,9 +82,17 @@ package struct Ledger: Sendable {
         receivedBytes = receivedBytes.adding(max(0, file.receivedBytes))
     }
 
-    package mutating func countFailed(_ code: ExitCode) {
+    package mutating func countFailed(_ error: DownloadError) {
         failedCount += 1
-        codes.insert(code)
+        codes.insert(ExitCode.of(error))
+        let reason = FailureReason(error)
+        failures[reason.httpStatus.map { "\($0)" } ?? reason.word, default: 0] += 1
+    }
+
+    /// How many files of this run have failed for each reason, the most first: `404: 12, timeout: 3`.
+    package var failureText: String {
+        failures.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.key): \($0.value)" }.joined(
+            separator: ", ")
     }
 
     /// Adds the files that ended in earlier runs.

@@ -87,6 +87,7 @@ extension Program {
         }
         if flags.json { return console.result(JSONLine.preview(preview, date: Date()).text + "\n") }
         for problem in preview.problems { console.message("ferry: " + PrintableText.escape(problem)) }
+        for line in SyncText.lines(unused: preview.unusedPatterns) { console.message("ferry: " + line) }
         if !flags.quiet { console.message("ferry: " + PreviewText.summary(preview)) }
     }
 
@@ -98,6 +99,7 @@ extension Program {
             console.message("ferry: " + text.shown)
         }
         for problem in report.problems { console.message("ferry: " + PrintableText.escape(problem)) }
+        for line in SyncText.lines(unused: report.unusedPatterns) { console.message("ferry: " + line) }
         guard !flags.quiet else { return }
         for line in SyncText.lines(report, isVerbose: flags.verbose) { console.message("ferry: " + line) }
     }

@@ -28,12 +28,41 @@ package struct SyncArguments: ParsableArguments, Sendable {
             valueName: "pattern"))
     package var exclude: [String] = []
 
+    @Option(help: ArgumentHelp("Only files of more bytes, if the list states their size.", valueName: "size"))
+    package var largerThan: String?
+
+    @Option(help: ArgumentHelp("Only files of fewer bytes, if the list states their size.", valueName: "size"))
+    package var smallerThan: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only files that were changed within this time, as 7d, if the list states their date.", valueName: "time"))
+    package var newerThan: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Only files that were changed before this time, as 7d, if the list states their date.", valueName: "time"))
+    package var olderThan: String?
+
     @Option(
         help: ArgumentHelp("Depth of directories below an index page; 0 for its own files only.", valueName: "n"))
     package var depth: Int?
 
     @Option(help: ArgumentHelp("The URL of the directory that relative names in a list are in.", valueName: "url"))
     package var base: String?
+
+    @Flag(
+        help: """
+            Make names safe for every file system: no hidden names, and none with : ? * | < > or a leading dash. By \
+            default only names are changed that this system or Ferry takes for something else.
+            """)
+    package var safeNames = false
+
+    @Flag(
+        help: """
+            Take a file for unchanged, and do not ask its server, if the list has the date and size that it had before.
+            """)
+    package var trustListing = false
 
     @Flag(help: "Delete files of the set that the source does not list any more, if they are unchanged here.")
     package var delete = false

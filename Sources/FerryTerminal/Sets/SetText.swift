@@ -6,6 +6,11 @@ import Synchronization
 package enum SyncText {
     private static let mostPaths = 20
 
+    /// Returns a line for each pattern that matches no file of the source.
+    package static func lines(unused patterns: [String]) -> [String] {
+        patterns.map { pattern in ("no listed file matches the pattern \(pattern)" as Reason).shown }
+    }
+
     package static func lines(_ report: SyncReport, isVerbose: Bool) -> [String] {
         var lines: [String] = []
         let counts: Reason =
@@ -40,6 +45,7 @@ package enum PreviewText {
             case (.fetch, _): "fetch: \(name): it is missing here"
             case (.check, .unrecorded): "check: \(name): it is there without a record, and is compared"
             case (.check, _): "check: \(name): the server is asked whether it has changed"
+            case (.keep, .listed): "keep: \(name): the list has the date and size that it had before"
             case (.keep, _): "keep: \(name): the list proves that it is current"
             case (.leave, .gone): "leave: \(name): the source does not list it any more"
             case (.leave, _): "leave: \(name): it is not of the set, which is incomplete without it"
@@ -73,6 +79,7 @@ package enum VerifyText {
             case .changed:
                 "changed: \(file.path): \(ByteText.size(file.damagedBytes)) of \(ByteText.size(total)) differ, and it was written after it was downloaded"
             case .missing: "missing: \(file.path)"
+            case .extra: "extra: \(file.path): it is not of the set"
             case .unknown: "unknown: \(file.path): there is no record of its digest"
             case .unreadable(let error): "unreadable: \(file.path): \(error.reason)"
             }
@@ -92,7 +99,7 @@ final class VerifySum: Sendable {
     func add(_ file: VerifiedFile) {
         state.withLock { state in
             state.counts[file.state.word, default: 0] += 1
-            if !file.isIntact { state.others.append(file) }
+            if !file.isIntact, file.state != .extra { state.others.append(file) }
             if let user = file.recordedBy { state.users.insert(user) }
         }
     }
@@ -116,8 +123,13 @@ final class VerifySum: Sendable {
     var text: String {
         let counts = state.withLock { $0.counts }
         let intact = counts["intact"] ?? 0
-        let others = counts.values.reduce(0, +) - intact
-        return ("\(intact) files are intact, \(others) are not" as Reason).shown
+        let extra = counts["extra"] ?? 0
+        let others = counts.values.reduce(0, +) - intact - extra
+        let text: Reason =
+            extra == 0
+            ? "\(intact) files are intact, \(others) are not"
+            : "\(intact) files are intact, \(others) are not; \(extra) more are not of the set"
+        return text.shown
     }
 
     var codes: [ExitCode] {

@@ -52,11 +52,20 @@ struct SyncPlanner: Sendable {
     func source(_ arguments: SyncArguments) throws(UsageError) -> (SetSource, SyncOptions) {
         var sync = SyncOptions()
         sync.filter = SetFilter(include: arguments.include, exclude: arguments.exclude)
+        try bound(&sync.filter, arguments)
         if let depth = arguments.depth, depth < 0 { throw UsageError("--depth needs a number of 0 or more") }
         sync.maxDepth = arguments.depth
         sync.base = try arguments.base.map { text throws(UsageError) in
             // The last name of a base is a directory's.
             try Self.url(text.utf8.hasSuffix("/") ? text : text + "/")
+        }
+        (sync.safeNames, sync.trustsListing) = (arguments.safeNames, arguments.trustListing)
+        if !sync.safeNames, let home = world.environment["HOME"], Paths.isAbsolute(home),
+            Paths.isPlace(home, in: OwnProgram.absolute(arguments.directory))
+        {
+            throw UsageError(
+                "hidden files of the source would be settings of your programs in \(arguments.directory): name a directory below it, or give --safe-names"
+            )
         }
         sync.deletesGone = arguments.delete
         if let text = arguments.maxDelete {
@@ -92,6 +101,24 @@ struct SyncPlanner: Sendable {
         return (source, sync)
     }
 
+    private func bound(_ filter: inout SetFilter, _ arguments: SyncArguments) throws(UsageError) {
+        func size(_ text: String?, _ option: String) throws(UsageError) -> ByteCount? {
+            guard let text else { return nil }
+            return try PlanningWorld.size(text, option: option)
+        }
+        func time(_ text: String?, _ option: String) throws(UsageError) -> Duration? {
+            guard let text else { return nil }
+            return try PlanningWorld.duration(text, option: option)
+        }
+        filter.largerThan = try size(arguments.largerThan, "--larger-than")
+        filter.smallerThan = try size(arguments.smallerThan, "--smaller-than")
+        filter.newerThan = try time(arguments.newerThan, "--newer-than")
+        filter.olderThan = try time(arguments.olderThan, "--older-than")
+        if filter.hasBounds, arguments.delete {
+            throw UsageError("--delete cannot be used with filters of size and age: what they leave out is not known")
+        }
+    }
+
     /// Returns the set that the daemon is to keep: with absolute paths, and without options of a request, as the daemon has
     /// its own settings and keeps no credentials.
     func daemonSet(_ arguments: SyncArguments, standard: GetOptions) throws(UsageError) -> NewSet {
@@ -104,6 +131,7 @@ struct SyncPlanner: Sendable {
         let usualRequest = try plain.template(for: nil)
         request.onConflict = usualRequest.onConflict
         if request != usualRequest { throw Self.refuse("an option of requests") }
+        if options.filter.hasBounds { throw Self.refuse("a filter of size or age") }
         let (run, usual) = (arguments.run, standard.run)
         for (isGiven, option) in [
             (run.parallel != usual.parallel, "-j"), (run.results != nil, "--results"),
@@ -120,6 +148,8 @@ struct SyncPlanner: Sendable {
         if !arguments.include.isEmpty { set.include = arguments.include }
         if !arguments.exclude.isEmpty { set.exclude = arguments.exclude }
         (set.depth, set.base) = (options.maxDepth, options.base?.text)
+        if options.safeNames { set.safeNames = true }
+        if options.trustsListing { set.trustsListing = true }
         if options.deletesGone { set.deletesGone = true }
         set.maxDelete = arguments.maxDelete
         if options.replacesOthers { set.replacesOthers = true }

@@ -3,19 +3,20 @@ import Testing
 
 @Suite("Links of index pages") struct HTMLLinksTests {
     private func links(_ page: String, most: Int = 1000, mostBytes: Int = 1 << 20) throws -> ([String], Bool) {
-        let found = HTMLTag.links(
-            in: Array(page.utf8), at: try DownloadURL("http://h.test/d/"), most: most, mostBytes: mostBytes)
-        return (found.links.map(\.text), found.isWhole)
+        var reader = LinkReader(at: try DownloadURL("http://h.test/d/"), most: most, mostBytes: mostBytes)
+        reader.append(page.utf8)
+        reader.finish()
+        return (reader.links.map(\.url.text), !reader.isFull)
     }
 
-    @Test("HTMLTag: links are resolved against the page or its base, and comments have none")
+    @Test("LinkReader: links are resolved against the page or its base, and comments have none")
     func resolved() throws {
         let (links, isWhole) = try links(
             #"<a href="a">a</a><!-- <a href="no"> --><base href="/e/"><A HREF='b?x=1&amp;y'>b</a><a name="c">"#)
         #expect(links == ["http://h.test/d/a", "http://h.test/e/b?x=1&y"] && isWhole)
     }
 
-    @Test("HTMLTag: the links of a page have a bound in bytes, whatever its base")
+    @Test("LinkReader: the links of a page have a bound in bytes, whatever its base")
     func bounded() throws {
         let base = "<base href=\"/\(String(repeating: "x", count: 5000))/\">"
         let page = base + String(repeating: "<a href=\"y\">", count: 10_000)
@@ -26,5 +27,73 @@ import Testing
         #expect(few.0.count == 2 && !few.1)
         let all = try self.links("<a href=\"1\"><a href=\"2\">", most: 2)
         #expect(all.0.count == 2 && all.1)
+    }
+
+    @Test(
+        "LinkReader: the date and size beside a link are read from the pages of common servers",
+        arguments: [
+            (
+                "<a href=\"f\">f</a>        28-Nov-2026 10:00        1234\r\n<a href=\"g\">", "28-Nov-2026 10:00 1234",
+                1234
+            ),
+            (
+                "<img src=\"x.gif\" alt=\"[ ]\"> <a href=\"f\">f</a>   2026-11-28 10:00  1.2M  \n<img alt=\"[ ]\"> <a href=\"g\">",
+                "2026-11-28 10:00 1.2M", nil
+            ),
+            (
+                "<td><a href=\"f\">f</a></td><td align=\"right\">2026-11-28 10:00  </td><td align=\"right\"> 17 </td><td>&nbsp;</td></tr>",
+                "2026-11-28 10:00 17", 17
+            ),
+            (
+                "<td class=\"n\"><a href=\"f\">f</a></td><td class=\"m\">2026-Nov-28 10:00:05</td><td class=\"s\">0.1K</td><td class=\"t\">x/y</td>",
+                "2026-Nov-28 10:00:05 0.1K", nil
+            ),
+            (
+                "<a href=\"f\"><span>f</span></a></td><td>5 KiB</td><td><time datetime=\"2026-11-28T10:00:05Z\">11/28/2026 10:00:05 AM +00:00</time></td>",
+                "2026-11-28T10:00:05Z 5KiB", nil
+            ),
+            ("<li><a href=\"f\">2026-11-28 10:00 5</a></li>", nil, nil),
+            ("<a href=\"f/\">f/</a>  28-Nov-2026 10:00       -\n", nil, nil),
+            ("<a href=\"f\">f</a> 28-Nov-2026 1234\n<a href=\"g\">g</a> 10:00", nil, nil),
+            ("<a href=\"f\">f</a>" + String(repeating: " ", count: 2000) + "28-Nov-2026 10:00 5", nil, nil),
+        ] as [(String, String?, ByteCount?)])
+    func rows(page: String, text: String?, bytes: ByteCount?) throws {
+        var found = LinkReader(at: try DownloadURL("http://h/"), most: 10, mostBytes: 1000)
+        found.append(page.utf8)
+        found.finish()
+        #expect(found.links.first?.row?.text == text)
+        #expect(found.links.first?.row?.totalBytes == bytes)
+    }
+
+    @Test("LinkReader: a page has the same links in whatever pieces it arrives", arguments: 0..<40 as Range<UInt64>)
+    func pieces(seed: UInt64) throws {
+        var bytes = SeededBytes(seed: seed)
+        let parts = [
+            "<a href=\"f\">f</a>  28-Nov-2026 10:00  5\n", "<A HREF='g?x=1&amp;y'>g</A> 2026-11-28 10:00 6K\n",
+            "<!-- <a href=\"no\"> -->",
+            "<!--", "-->", "<", "<a ", "href=\"h\" title=\"<a href='i'>\">", "</a>", "<base href=\"/e/\">", "text",
+            " 28-Nov-2026", " 10:00 17 ",
+            "<img src=\"x\">", "<a href=", "\"", ">",
+            "<a href=\"j\">j</a>" + String(repeating: " ", count: 1100) + "28-Nov-2026 10:00 5",
+        ]
+        for _ in 0..<50 {
+            let count = Int.random(in: 0..<12, using: &bytes)
+            let page = Array(
+                (0..<count).map { _ in parts[Int.random(in: 0..<parts.count, using: &bytes)] }.joined().utf8)
+            func reader() throws -> LinkReader {
+                LinkReader(at: try DownloadURL("http://h/d/"), most: 100, mostBytes: 1 << 16)
+            }
+            var (whole, cut) = (try reader(), try reader())
+            whole.append(page)
+            whole.finish()
+            var rest = page[...]
+            while !rest.isEmpty {
+                let length = Int.random(in: 1...min(rest.count, 40), using: &bytes)
+                cut.append(rest.prefix(length))
+                rest = rest.dropFirst(length)
+            }
+            cut.finish()
+            #expect(cut.links == whole.links, "seed \(seed): \(String(decoding: page, as: UTF8.self))")
+        }
     }
 }

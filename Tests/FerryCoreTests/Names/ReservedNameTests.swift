@@ -5,7 +5,7 @@ import Testing
 @Suite("Names that mean something to Ferry")
 struct ReservedNameTests {
     /// Names of each kind as Ferry makes them.
-    private static func names(_ kind: ReservedName) -> [String] {
+    static func names(_ kind: ReservedName) -> [String] {
         switch kind {
         case .part, .chromePart, .journal, .backup, .aria2Control, .own: ["a.zip" + kind.text, kind.text]
         case .digests: [".a.zip" + kind.text]
@@ -19,7 +19,7 @@ struct ReservedNameTests {
 
     /// Names that file systems may take for the same one: without case, with outer blanks and dots, with letters that are
     /// equal without case, canonically equivalent or left out.
-    private static func forms(_ name: String) -> [String] {
+    static func forms(_ name: String) -> [String] {
         let odd = ["\u{17F}": "s", "\u{FB06}": "st", "\u{131}": "i", "\u{212A}": "k"]
         var forms = [
             name, name.uppercased(), String(name.prefix(2)) + String(name.dropFirst(2)).uppercased(), name + ".",

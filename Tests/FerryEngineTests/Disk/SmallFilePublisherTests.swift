@@ -26,6 +26,7 @@ struct SmallFilePublisherTests {
         let publisher = SmallFilePublisher(fileSystem: fileSystem ?? disk, syncs: true)
         return switch try publisher.publish(bytes, order(rule, name)) {
         case .published(let published): published.name
+        case .twin(let path): "twin \(path.lastComponent?.string ?? "")"
         case .exists(let path): "exists \(path.lastComponent?.string ?? "")"
         case .blocked(let path): "blocked \(path.lastComponent?.string ?? "")"
         case .noFreeName: "none"
@@ -75,6 +76,30 @@ struct SmallFilePublisherTests {
         try directory.put("a.txt", [9])
         #expect(try publish(rule) == outcome)
         #expect(directory.bytes("a.txt") == [9])
+    }
+
+    @Test(
+        "SmallFilePublisher: the name of a file with the same bytes and source is kept; of others the next one is taken"
+    )
+    func twin() throws {
+        let publisher = SmallFilePublisher(fileSystem: disk, syncs: false)
+        func publish(_ bytes: String, from url: String = "http://h/a.txt", keeps: Bool = true) throws -> String {
+            var order = order()
+            (order.source, order.keepsTwin) = (FileSource(url: url), keeps)
+            switch try publisher.publish(Array(bytes.utf8), order) {
+            case .published(let published): return published.name
+            case .twin(let path): return "twin \(path.lastComponent?.string ?? "")"
+            default: return "other"
+            }
+        }
+        #expect(try publish("one") == "a.txt")
+        #expect(try publish("one") == "twin a.txt")
+        #expect(try publish("two") == "a (1).txt")
+        #expect(try publish("one", from: "http://h/b.txt") == "a (2).txt")
+        #expect(try publish("one", keeps: false) == "a (3).txt")
+        try directory.put("a.txt", Array("one".utf8))
+        #expect(try publish("one") == "a (4).txt")
+        #expect(try directory.names.count == 5)
     }
 
     @Test("SmallFilePublisher: another download's part file makes it take the next name or report blocked")

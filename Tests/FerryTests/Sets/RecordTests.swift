@@ -185,6 +185,53 @@ struct RecordTests {
             let report = try await SyncTests.sync(shop)
             #expect(report.isComplete && report.fetchedCount == 3, "\(report)")
             #expect(report.renamed == Dictionary(uniqueKeysWithValues: names.map { ("sub/\($0)_", "sub/\($0)") }))
+            let content = try Manifest.content(of: FilePath(shop.directory), fileSystem: LocalFileSystem())
+            #expect(content?.records.map(\.listedPath) == names.map { "sub/\($0)" })
+        }
+    }
+
+    @Test("Sync: names stay as the source has them, as those of a Zarr store; with safe names all are changed and told")
+    func namesOfSource() async throws {
+        try await Workshop.run { shop in
+            let store = [
+                ".zgroup", ".zattrs", "t:0/.zarray", "t:0/0.0", "t:0/-1?.1", "a|b*<c>", "con.txt", "end.", " lead",
+            ]
+            let long = String(repeating: "n", count: 255)
+            let files = store + [long]
+            func encoded(_ path: String) -> String {
+                path.split(separator: "/").map { PercentEncoding.encodeAll(String($0)) }.joined(separator: "/")
+            }
+            shop.server.serve(
+                "/pub/", SyncTests.page(files.filter { !$0.contains("/") }.map(encoded) + [encoded("t:0") + "/"]))
+            shop.server.serve(
+                "/pub/" + encoded("t:0") + "/",
+                SyncTests.page(files.filter { $0.hasPrefix("t:0/") }.map { encoded(String($0.dropFirst(4))) }))
+            for (seed, path) in files.enumerated() {
+                shop.server.serve(
+                    "/pub/" + encoded(path), Resource(size: seed == 3 ? 1_500_000 : 100, seed: UInt64(seed)))
+            }
+            let report = try await SyncTests.sync(shop)
+            #expect(report.isComplete && report.renamed.isEmpty && report.fetchedCount == files.count, "\(report)")
+            for (seed, path) in files.enumerated() {
+                let file = Resource(size: seed == 3 ? 1_500_000 : 100, seed: UInt64(seed))
+                #expect(
+                    FileManager.default.contents(atPath: shop.path(path)) == Data(file.bytes(0..<file.size)), "\(path)")
+            }
+            let again = try await SyncTests.sync(shop)
+            #expect(again.unchangedCount == files.count && again.isComplete, "\(again)")
+            let verified = Collected<VerifiedFile>()
+            try await DownloadManager.verify(shop.directory) { verified.append($0) }
+            #expect(verified.all.count == files.count && verified.all.allSatisfy(\.isIntact))
+
+            let manager = shop.manager()
+            var options = SyncOptions()
+            options.safeNames = true
+            let safe = try await manager.sync(
+                .url(try DownloadURL(shop.server.url("/pub/"))), into: shop.path("safe"), options: options)
+            await manager.shutdown()
+            #expect(safe.isComplete, "\(safe)")
+            #expect(safe.renamed["_zattrs"] == ".zattrs" && safe.renamed["t_0/_zarray"] == "t:0/.zarray")
+            #expect(safe.renamed.count == files.count, "\(safe.renamed)")
         }
     }
 

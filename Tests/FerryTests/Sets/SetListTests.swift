@@ -92,7 +92,7 @@ struct SetListTests {
             SHA256 (c.bin) = \(Self.digest)
             """
         let list = try Self.list(text, base: "http://h/release/SHA256SUMS")
-        #expect(list.entries.map(\.path) == ["sub/a b_.bin", "c.bin"])
+        #expect(list.entries.map(\.path) == ["sub/a b?.bin", "c.bin"])
         #expect(list.entries[0].sources[0].text == "http://h/release/sub/a%20b%3F.bin")
         #expect(list.entries[0].checksum?.algorithm == .sha256)
         let error = #expect(throws: DownloadError.self) { try Self.list(text) }
@@ -143,8 +143,10 @@ struct SetListTests {
         ]
         let list = try Self.list(lines.joined(separator: "\n"))
         #expect(list.problems.count == 9, "\(list.problems)")
-        // Without a path, the name in the URL; a hidden name is made visible.
-        #expect(list.entries.map(\.path) == ["a", "_ssh/ok"])
+        // Without a path, the name in the URL.
+        #expect(list.entries.map(\.path) == ["a", ".ssh/ok"])
+        let safe = try SetList(Array(#"{"url":"http://h/ok","path":".ssh/ok"}"#.utf8), base: nil, safeNames: true)
+        #expect(safe.entries.map(\.path) == ["_ssh/ok"])
         #expect(list.problems.first?.description.hasPrefix("line 1: ") == true)
     }
 
@@ -171,7 +173,7 @@ struct SetListTests {
             try SetEntry(path: path, sources: [try DownloadURL("http://h/" + PercentEncoding.encodeAll(path))])
         }
         var listing = SetListing()
-        listing.add([try entry("a:.txt"), try entry("a_.txt"), try entry("a?.txt")], SetFilter())
+        listing.add([try entry("a\t.txt"), try entry("a_.txt"), try entry("a\\.txt")], SetFilter())
         #expect(listing.entries.map(\.sources[0].text) == ["http://h/a%5F%2Etxt"])
         #expect(listing.problems.count == 2)
         #expect(try entry("x\\y.txt").path == "x_y.txt")
@@ -196,6 +198,19 @@ struct SetListTests {
         #expect(!accepts("a/b", exclude: ["b"]))
         #expect(!accepts("a/b", include: ["?"], exclude: ["*/b"]))
         #expect(accepts("ab", include: ["a?"]))
+        // A slash at the beginning is the directory of the set, as of rsync and rclone.
+        #expect(!accepts("odd/a", exclude: ["/odd/"]))
+        #expect(accepts("x/odd/a", exclude: ["/odd/"]))
+        #expect(!accepts("odd/a/b", exclude: ["/odd/***"]))
+        #expect(!accepts("a.txt", exclude: ["/*.txt"]))
+        #expect(accepts("x/a.txt", exclude: ["/*.txt"]))
+        #expect(accepts("odd/a", include: ["/odd/"]))
+        for (pattern, directory, isPruned) in [
+            ("/odd/", "odd", true), ("/odd/", "x/odd", false), ("odd/", "x/odd", true), ("/odd/**", "odd/x", true),
+            ("odd/***", "odd", true), ("/odd/***", "x/odd", false),
+        ] {
+            #expect(SetFilter(exclude: [pattern]).prunes(directory) == isPruned, "\(pattern) \(directory)")
+        }
         // No pattern takes more than the square of its text.
         let text = String(repeating: "a", count: 2000)
         #expect(!accepts(text, include: [String(repeating: "*a", count: 500) + "b"]))
@@ -252,6 +267,7 @@ struct SetListTests {
             case .keep: "keep"
             case .request(_, let cause): cause.replaces ? "replace" : "request"
             case .conflict: "conflict"
+            case .blocked: "blocked"
             }
         }
         #expect(
@@ -264,5 +280,95 @@ struct SetListTests {
         options.replacesOthers = true
         #expect(SyncPlan(listing, options, directory).steps[7] == .request(listing.entries[7], .foreign))
         #expect(plan.gone.map(\.record.path) == ["gone"])
+    }
+
+    @Test("Plan: a trusted list keeps a file with its old date and size, if the file itself is unchanged")
+    func trusted() throws {
+        func step(_ change: (inout FileRecord, inout SetEntry, inout SyncOptions) -> Void) throws -> SyncPlan.Step? {
+            var record = FileRecord(path: "f", urls: ["http://h/f"])
+            (record.totalBytes, record.proof, record.modified) = (5, .single, "1.000000000")
+            record.listed = "Sat, 28 Nov 2026 10:00:00 GMT 5"
+            var entry = try SetEntry(path: "f", sources: [try DownloadURL("http://h/f")], totalBytes: 5)
+            entry.lastModified = "Sat, 28 Nov 2026 10:00:00 GMT"
+            var options = SyncOptions()
+            options.trustsListing = true
+            change(&record, &entry, &options)
+            var listing = SetListing()
+            listing.add([entry], SetFilter())
+            let directory = SyncPlan.Directory(manifest: [record.key: record]) { _ in
+                SyncPlan.LocalFile(totalBytes: 5, modified: "1.000000000")
+            } isSame: { _ in
+                false
+            } isDownloaded: { _ in
+                false
+            }
+            return SyncPlan(listing, options, directory).steps.first
+        }
+        guard case .keep(let kept)? = try step({ _, _, _ in }) else { return #expect(Bool(false)) }
+        #expect(kept.currentBy == "listing")
+        for change in [
+            { _, _, options in options.trustsListing = false }, { record, _, _ in record.listed = nil },
+            { _, entry, _ in entry.lastModified = "Sat, 28 Nov 2026 10:00:01 GMT" },
+            { _, entry, _ in entry.lastModified = nil },
+        ] as [(inout FileRecord, inout SetEntry, inout SyncOptions) -> Void] {
+            guard case .request(_, .unproven)? = try step(change) else { return #expect(Bool(false)) }
+        }
+        guard case .request(_, .changed)? = try step({ _, entry, _ in entry.totalBytes = 6 }) else {
+            return #expect(Bool(false))
+        }
+        guard case .conflict? = try step({ record, _, _ in record.modified = "2.000000000" }) else {
+            return #expect(Bool(false))
+        }
+    }
+
+    @Test("Listing: the patterns that match no listed file are known, wanted files and others counted")
+    func unusedPatterns() throws {
+        let filter = SetFilter(include: ["*.bin", "*.iso"], exclude: ["/old/", "b*", "tmp/"])
+        var listing = SetListing(filter)
+        for path in ["a.bin", "old/c.bin", "x/tmq/d.bin", "e.txt"] {
+            listing.add([try SetEntry(path: path, sources: [DownloadURL("http://h/x")])], filter)
+        }
+        #expect(listing.entries.map(\.path) == ["a.bin", "x/tmq/d.bin"])
+        #expect(listing.unusedPatterns == ["*.iso", "b*", "tmp/"])
+    }
+
+    @Test("Filter: sizes and dates of lists, S3 and index pages choose files, and a file without them is wanted")
+    func bounds() throws {
+        let now = try #require(RFC3339.date("2026-11-28T12:00:00Z"))
+        func entry(_ change: (inout SetEntry) -> Void) throws -> SetEntry {
+            var entry = try SetEntry(path: "f", sources: [DownloadURL("http://h/f")])
+            change(&entry)
+            return entry
+        }
+        func row(_ text: String) throws -> SetEntry {
+            var reader = LinkReader(at: try DownloadURL("http://h/"), most: 1, mostBytes: 100)
+            reader.append("<a href=\"f\">f</a> \(text)".utf8)
+            reader.finish()
+            return try entry { $0.row = reader.links.first?.row }
+        }
+        var large = SetFilter()
+        (large.largerThan, large.smallerThan) = (1000, 2_000_000)
+        var recent = SetFilter()
+        (recent.newerThan, recent.olderThan) = (.seconds(86_400), .seconds(3600))
+        for (size, isWanted) in [(1000, false), (1001, true), (1_999_999, true), (2_000_000, false)]
+            as [(ByteCount, Bool)]
+        {
+            #expect(try large.accepts(entry { $0.totalBytes = size }, now: now) == isWanted)
+        }
+        let plain = try entry { _ in }
+        #expect(large.accepts(plain, now: now) && recent.accepts(plain, now: now))
+        for (text, isLarge, isRecent) in [
+            ("28-Nov-2026 10:00  1500", true, true), ("2026-11-28 11:30  1.2M", true, false),
+            ("2026-Nov-27 11:59:59 3G", false, false), ("27-Nov-2026 12:00 10", false, true),
+        ] {
+            #expect(try large.accepts(row(text), now: now) == isLarge, "\(text)")
+            #expect(try recent.accepts(row(text), now: now) == isRecent, "\(text)")
+        }
+        for (date, isWanted) in [
+            ("Sat, 28 Nov 2026 10:00:00 GMT", true), ("2026-11-28T11:30:00Z", false), ("yesterday", true),
+        ] {
+            #expect(try recent.accepts(entry { $0.lastModified = date }, now: now) == isWanted, "\(date)")
+        }
+        #expect(!SetFilter().hasBounds && large.hasBounds && recent.hasBounds)
     }
 }

@@ -113,6 +113,151 @@ struct SyncTests {
         }
     }
 
+    /// A page as nginx writes it, with the date and size of each file.
+    private static func dated(_ files: [(name: String, date: String, size: Int64)]) -> Resource {
+        let rows = files.map { "<a href=\"\($0.name)\">\($0.name)</a>   \($0.date)   \($0.size)\r\n" }.joined()
+        return Resource(text: "<html><pre><a href=\"../\">../</a>\r\n\(rows)</pre></html>", contentType: "text/html")
+    }
+
+    @Test("Trusted list: files with the same date and size are not asked for, others are; the manifest says which")
+    func trustedListing() async throws {
+        try await Workshop.run { shop in
+            let old = "28-Nov-2026 10:00"
+            func serve(_ files: [(name: String, date: String, size: Int64, seed: UInt64)], at paths: [String]) {
+                shop.server.serve("/pub/", Self.dated(files.map { ($0.name, $0.date, $0.size) }))
+                for file in files where paths.contains(file.name) {
+                    shop.server.serve("/pub/" + file.name, Resource(size: 1000, seed: file.seed))
+                }
+            }
+            // The size of `c` is not that of its bytes, so its row is no evidence.
+            let files: [(name: String, date: String, size: Int64, seed: UInt64)] = [
+                ("a", old, 1000, 1), ("b", old, 1000, 2), ("c", old, 999, 3),
+            ]
+            serve(files, at: ["a", "b", "c"])
+            #expect(try await Self.sync(shop).fetchedCount == 3)
+            #expect(try Self.records(shop).map(\.listed) == ["\(old) 1000", "\(old) 1000", nil])
+            #expect(try Self.records(shop).allSatisfy { $0.currentBy == nil })
+
+            var changed = files
+            (changed[1].date, changed[1].seed) = ("29-Nov-2026 10:00", 9)
+            serve(changed, at: ["b"])
+            let before = shop.server.requests.count
+            let report = try await Self.sync(shop) { $0.trustsListing = true }
+            #expect(report.isComplete && report.fetchedCount == 1 && report.unchangedCount == 2, "\(report)")
+            #expect(Set(shop.server.requests.dropFirst(before).map(\.path)) == ["/pub/", "/pub/b", "/pub/c"])
+            #expect(try Self.records(shop).map(\.currentBy) == ["listing", nil, nil])
+            #expect(
+                FileManager.default.contents(atPath: shop.path("b"))
+                    == Data(Resource(size: 1000, seed: 9).bytes(0..<1000)))
+            // Without trust the server is asked again, and the manifest says so.
+            let asked = shop.server.requests.count
+            #expect(try await Self.sync(shop).unchangedCount == 3)
+            #expect(Set(shop.server.requests.dropFirst(asked).map(\.path)) == ["/pub/", "/pub/a", "/pub/b", "/pub/c"])
+            #expect(try Self.records(shop).allSatisfy { $0.currentBy == nil })
+        }
+    }
+
+    @Test("Sync: a pattern that matches no file of the source is told, and one of a pruned directory counts as used")
+    func unusedPatterns() async throws {
+        try await Workshop.run { shop in
+            Self.serveTree(shop)
+            let report = try await Self.sync(shop) {
+                $0.filter = SetFilter(exclude: ["/sub/", "/deep/", "*.nothing", "big*"])
+            }
+            #expect(report.isComplete && report.fetchedCount == 1, "\(report)")
+            #expect(report.unusedPatterns == ["/deep/", "*.nothing"])
+        }
+    }
+
+    @Test(
+        "Verify: files of the directory that are not of the set are named, without Ferry's own and those of another set"
+    )
+    func extraFiles() async throws {
+        try await Workshop.run { shop in
+            Self.serveTree(shop)
+            _ = try await Self.sync(shop)
+            for path in ["extra", "sub/.hidden", "other/x", "other/ferry-manifest.jsonl", "sub/y.part", "e/m/p/t/y"] {
+                let url = URL(filePath: shop.path(path))
+                try FileManager.default.createDirectory(
+                    at: url.deletingLastPathComponent(), withIntermediateDirectories: true)
+                try Data("x".utf8).write(to: url)
+            }
+            try FileManager.default.createSymbolicLink(atPath: shop.path("link"), withDestinationPath: "/")
+            let found = Collected<VerifiedFile>()
+            try await DownloadManager.verify(shop.directory) { found.append($0) }
+            #expect(found.all.count { $0.isIntact } == 4)
+            let extras = found.all.filter { $0.state == .extra }.map {
+                String($0.path.dropFirst(shop.directory.count + 1))
+            }
+            #expect(extras == ["e/m/p/t/y", "extra", "link", "sub/.hidden"])
+        }
+    }
+
+    @Test(
+        "Sync: a symbolic link or a directory with the name of a file is left, also when others are replaced, and told before"
+    )
+    func inTheWay() async throws {
+        try await Workshop.run { shop in
+            for name in ["link", "directory", "file"] {
+                shop.server.serve("/pub/" + name, Resource(size: 1000, seed: 1))
+            }
+            shop.server.serve("/pub/", Self.page(["link", "directory", "file"]))
+            try Data("mine".utf8).write(to: URL(filePath: shop.path("mine")))
+            try FileManager.default.createSymbolicLink(atPath: shop.path("link"), withDestinationPath: "mine")
+            try FileManager.default.createDirectory(atPath: shop.path("directory"), withIntermediateDirectories: false)
+            let manager = shop.manager()
+            let preview = try await manager.previewSync(
+                .url(try DownloadURL(shop.server.url("/pub/"))), into: shop.directory)
+            await manager.shutdown()
+            #expect(preview.files.map(\.action) == [.leave, .leave, .fetch])
+            let report = try await Self.sync(shop) { $0.replacesOthers = true }
+            #expect(report.incomplete == ["directory", "link"] && report.fetchedCount == 1, "\(report)")
+            #expect(report.errors.values.allSatisfy { $0.phrase?.key == .inTheWay })
+            #expect(FileManager.default.contents(atPath: shop.path("mine")) == Data("mine".utf8))
+        }
+    }
+
+    @Test("Index page: one of 20 MB is read, and its links are bounded by their number")
+    func largePage() async throws {
+        try await Workshop.run { shop in
+            let names = (0..<300).map { "f\($0)" }
+            let padding = String(repeating: " ", count: 64 << 10)
+            shop.server.serve(
+                "/pub/",
+                Resource(
+                    text: "<html>" + names.map { "<a href=\"\($0)\">\($0)</a>\(padding)" }.joined(),
+                    contentType: "text/html"))
+            for name in ["f0", "f299"] { shop.server.serve("/pub/" + name, Resource(size: 1000, seed: 1)) }
+            let report = try await Self.sync(shop) { $0.filter = SetFilter(include: ["f0", "f299"]) }
+            #expect(report.isComplete && report.fetchedCount == 2, "\(report)")
+            let manager = shop.manager()
+            var reader = SetReader(manager: manager, options: SyncOptions())
+            reader.limits.entries = 100
+            let listing = try await reader.read(.url(try DownloadURL(shop.server.url("/pub/"))))
+            await manager.shutdown()
+            #expect(listing.entries.count < 100 && listing.problems.count == 1)
+        }
+    }
+
+    @Test("Sync: new files are requested before those that the server is asked about")
+    func order() async throws {
+        try await Workshop.run { shop in
+            for (seed, name) in ["a", "b", "c", "d"].enumerated() {
+                shop.server.serve("/pub/" + name, Resource(size: 1000, seed: UInt64(seed)))
+            }
+            shop.server.serve("/pub/", Self.page(["a", "c"]))
+            _ = try await Self.sync(shop)
+            shop.server.serve("/pub/", Self.page(["a", "b", "c", "d"]))
+            let manager = shop.manager()
+            let sync = try await DirectorySync(
+                of: .url(try DownloadURL(shop.server.url("/pub/"))), into: shop.directory, options: SyncOptions(),
+                manager: manager)
+            #expect(sync.requests.map { $0.sources[0].path } == ["/pub/b", "/pub/d", "/pub/a", "/pub/c"])
+            _ = try await sync.finish()
+            await manager.shutdown()
+        }
+    }
+
     @Test("Files of others: never replaced unless asked, and one that is the same is adopted")
     func others() async throws {
         try await Workshop.run { shop in

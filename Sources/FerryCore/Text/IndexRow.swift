@@ -1,0 +1,142 @@
+#if canImport(FoundationEssentials)
+    package import struct FoundationEssentials.Date
+#else
+    package import struct Foundation.Date
+#endif
+
+/// What an index page says of a file beside its link: the date, and the size.
+///
+/// nginx, Apache (also with tables), lighttpd and Caddy are read; a page that says less has no rows. Dates have the zone of
+/// the server and often no seconds, sizes may be rounded: whether a file has changed is told by the text alone, compared with
+/// an earlier one.
+package struct IndexRow: Sendable, Hashable {
+    /// As the page has it, without the time zone: `28-Nov-2026 10:00`.
+    private let day: String
+    /// As the page has it: `1234`, `1.2M`.
+    private let size: String
+
+    /// The date and the size as one text: `28-Nov-2026 10:00 1234`.
+    package var text: String { day + " " + size }
+    /// The size in bytes; `nil` of a rounded one.
+    package var totalBytes: ByteCount? { ASCII.size(Array(size.utf8)) }
+    /// The size in bytes, of a rounded one nearly.
+    package var nearBytes: ByteCount? { totalBytes ?? (try? SizeText.parse(size)) }
+
+    /// The date, as if the server's zone was UTC, to the minute at least.
+    package var date: Date? {
+        let parts = day.split(at: " ")
+        guard parts.count == 2 else { return RFC3339.date(day) }
+        let (fields, time) = (parts[0].split(at: "-"), parts[1])
+        guard fields.count == 3 else { return nil }
+        let (year, number) = fields[0].utf8.count == 4 ? (fields[0], fields[2]) : (fields[2], fields[0])
+        let months = ["jan", "feb", "mar", "apr", "may", "jun", "jul", "aug", "sep", "oct", "nov", "dec"]
+        let name = String(fields[1]).asciiLowercased
+        let month = months.firstIndex(of: name).map { $0 < 9 ? "0\($0 + 1)" : "\($0 + 1)" } ?? name
+        return RFC3339.date("\(year)-\(month)-\(number)T\(time)\(time.utf8.count == 5 ? ":00" : "")Z")
+    }
+
+    /// The maximum number of bytes behind a link that are read.
+    static let mostBytes = 1 << 10
+    private static let mostWords = 24
+
+    /// Reads the text between the end of a link and the next one; `nil` without a date and a size.
+    init?(_ text: ArraySlice<UInt8>) {
+        let words = Self.words(text.prefix(Self.mostBytes))
+        var (date, size): (String?, String?)
+        var index = words.startIndex
+        while index < words.endIndex, date == nil || size == nil {
+            let (word, next) = (words[index], index + 1 < words.endIndex ? words[index + 1] : "")
+            index += 1
+            if date == nil, Self.isDateAndTime(word) {
+                date = word
+            } else if date == nil, Self.isDate(word), Self.isTime(next) {
+                date = word + " " + next
+                index += 1
+            } else if size == nil, Self.isNumber(word), Self.isUnit(next) {
+                size = word + next
+                index += 1
+            } else if size == nil, Self.isSize(word) {
+                size = word
+            }
+        }
+        guard let date, let size else { return nil }
+        (day, self.size) = (date, size)
+    }
+
+    /// The words outside of tags, and the dates of `<time>`.
+    private static func words(_ text: ArraySlice<UInt8>) -> [String] {
+        var words: [String] = []
+        var (word, rest): ([UInt8], ArraySlice<UInt8>) = ([], text)
+        func end() {
+            if !word.isEmpty { words.append(String(decoding: word, as: UTF8.self)) }
+            word = []
+        }
+        while let byte = rest.first, words.count < mostWords {
+            if byte == UInt8(ascii: "<") {
+                end()
+                let tag = HTMLTag(rest)
+                if tag.name == "time", let date = tag.value(of: "datetime") { words.append(date) }
+                rest = rest[tag.text.endIndex...]
+                continue
+            }
+            rest = rest.dropFirst()
+            if byte <= 0x20 {
+                end()
+            } else if byte == UInt8(ascii: "&"), rest.starts(with: "nbsp;".utf8) {
+                end()
+                rest = rest.dropFirst(5)
+            } else {
+                word.append(byte)
+            }
+        }
+        end()
+        return words
+    }
+
+    /// `2026-11-28T10:00:00Z`.
+    private static func isDateAndTime(_ word: String) -> Bool {
+        let parts = word.split(at: "T", maxSplits: 1, omittingEmptySubsequences: false)
+        return parts.count == 2 && word.utf8.count <= 40 && isDate(String(parts[0]))
+            && isTime(String(parts[1].prefix(5)))
+    }
+
+    /// `28-Nov-2026`, `2026-11-28`, `2026-Nov-28`.
+    private static func isDate(_ word: String) -> Bool {
+        let parts = word.split(at: "-", omittingEmptySubsequences: false)
+        guard parts.count == 3, word.utf8.count <= 11 else { return false }
+        let isMonth = isDigits(parts[1], 2) || parts[1].utf8.count == 3 && parts[1].utf8.allSatisfy(ASCII.isLetter)
+        return isMonth
+            && (isDigits(parts[0], 2) && isDigits(parts[2], 4) || isDigits(parts[0], 4) && isDigits(parts[2], 2))
+    }
+
+    /// `10:00`, `10:00:00`.
+    private static func isTime(_ word: String) -> Bool {
+        let parts = word.split(at: ":", omittingEmptySubsequences: false)
+        return (2...3).contains(parts.count) && parts.allSatisfy { isDigits($0, 2) }
+    }
+
+    private static func isDigits(_ text: Substring, _ count: Int) -> Bool {
+        text.utf8.count == count && text.utf8.allSatisfy(ASCII.isDigit)
+    }
+
+    /// `1234`, `1.2`.
+    private static func isNumber(_ word: String) -> Bool {
+        let parts = word.split(at: ".", omittingEmptySubsequences: false)
+        return parts.count <= 2 && word.utf8.count <= 20
+            && parts.allSatisfy { !$0.isEmpty && $0.utf8.allSatisfy(ASCII.isDigit) }
+    }
+
+    /// `B`, `K`, `KB`, `KiB`.
+    private static func isUnit(_ word: String) -> Bool {
+        ["b", "byte", "bytes"].contains(word.asciiLowercased)
+            || ["k", "m", "g", "t", "p"].contains { unit in
+                ["", "b", "ib"].contains { word.asciiLowercased == unit + $0 }
+            }
+    }
+
+    private static func isSize(_ word: String) -> Bool {
+        if isNumber(word) { return true }
+        let end = word.utf8.firstIndex(where: ASCII.isLetter) ?? word.endIndex
+        return isNumber(String(word[..<end])) && isUnit(String(word[end...]))
+    }
+}
