@@ -87,14 +87,18 @@ package struct ResponseHeadMender: Sendable {
         lines.removeLast()
         var result: [[UInt8]] = []
         var hasBegun = false
+        // A value goes on in a line that begins with a blank; a line that is no field does not become one by it.
+        var isField = false
         for line in lines {
-            if hasBegun, result.count > 1, let first = line.first, isBlank(first) {
+            if isField, let first = line.first, isBlank(first) {
                 // A line of blanks adds none to the end of the value.
                 let rest = trimmed(line)
                 if !rest.isEmpty { result[result.count - 1] = trimmed(result[result.count - 1]) + [space] + rest }
-            } else {
-                result.append(hasBegun ? field(line) : line)
+                continue
             }
+            let field = hasBegun ? field(line) : nil
+            result.append(field ?? line)
+            isField = field != nil
             hasBegun = hasBegun || !line.isEmpty
         }
         mergeLengths(in: &result)
@@ -108,11 +112,11 @@ package struct ResponseHeadMender: Sendable {
         return Array(begun[..<((begun.lastIndex { !isBlank($0) } ?? -1) + 1)])
     }
 
-    /// Returns the line without blanks around name and value; one that is no field, as it is.
-    private static func field(_ line: [UInt8]) -> [UInt8] {
-        guard let colon = line.firstIndex(of: 0x3A), let first = line.first, !isBlank(first) else { return line }
+    /// Returns the line without blanks around name and value; `nil` if it is no field.
+    private static func field(_ line: [UInt8]) -> [UInt8]? {
+        guard let colon = line.firstIndex(of: 0x3A), let first = line.first, !isBlank(first) else { return nil }
         let name = trimmed(line[..<colon])
-        return name.isEmpty ? line : name + [0x3A, space] + trimmed(line[(colon + 1)...])
+        return name.isEmpty ? nil : name + [0x3A, space] + trimmed(line[(colon + 1)...])
     }
 
     /// Returns the line in UTF-8, if it is a field whose other bytes have a meaning.

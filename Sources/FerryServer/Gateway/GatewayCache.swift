@@ -148,7 +148,9 @@ final class GatewayCache: Sendable {
         }
         uses.hold(file.id)
         do throws(DownloadError) {
-            let request = file.request(in: directory)
+            var request = file.request(in: directory)
+            // A body of unknown size may have no end, and goes on without its client: it may not take the whole disk.
+            if file.size == nil { request.maxBytes = size }
             if try await manager.download(id: file.id) == nil { try await makeRoom(for: file.size ?? 0) }
             let added = try await manager.add([request], for: Self.session)
             guard let (download, isNew) = added.first else { throw DownloadError(.internal, "nothing was added") }

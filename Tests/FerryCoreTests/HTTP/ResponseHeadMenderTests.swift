@@ -42,7 +42,8 @@ struct ResponseHeadMenderTests {
             "HTTP/1.1 200 OK\r\nContent-Length: 5\r\nContent-Length: 6\r\n\r\n",
             "HTTP/1.1 200 OK\r\nContent-Length: 5, 6\r\n\r\n", "HTTP/1.1 200 OK\r\nContent-Length: +5, +5\r\n\r\n",
             "HTTP/1.1 200 OK\r\nTransfer-Encoding: chunked\r\nContent-Length: 5\r\n\r\n",
-            "HTTP/1.1 200 OK\r\nno colon\r\n\r\n", "HTTP/1.1 200 OK\r\n folded: first\r\n\r\n", "ICY 200 OK\n\nmusic",
+            "HTTP/1.1 200 OK\r\nno colon\r\n\r\n", "HTTP/1.1 200 OK\r\nno colon\r\n : x\r\n\r\n",
+            "HTTP/1.1 200 OK\r\n folded: first\r\n\r\n", "ICY 200 OK\n\nmusic",
             "SSH-2.0-x\r\n", "HTTP/1.1 200 OK\r\nA: b", "",
         ], [1, Int.max])
     func kept(text: String, pieces: Int) { #expect(Self.mend(text, pieces: pieces) == text) }

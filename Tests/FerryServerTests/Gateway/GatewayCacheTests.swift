@@ -124,4 +124,23 @@ struct GatewayCacheTests {
             }
         }
     }
+
+    @Test(
+        "A file whose server states no size, and may send it without end, is refused beyond the size of the cache",
+        arguments: [Behaviour.endlessBody(), .chunked()])
+    func unstatedSize(behaviour: Behaviour) async throws {
+        try await DaemonRig.runWithGateway(configure: { $0.flags[.gatewaySize] = .whole(1_000_000) }) { rig in
+            let paths = try await Self.links(rig, 2, size: 3_000_000)
+            rig.origin.always("/f/1.zip", behaviour)
+            let reply = try? await rig.gateway(paths[0])
+            #expect(reply == nil)
+            guard case .failed(let error)? = try await rig.cached().first?.status.state else {
+                Issue.record("it has not failed")
+                return
+            }
+            #expect(error.code == .tooLarge)
+            // With a size it is sent, although the cache does not keep it.
+            #expect(try await rig.gateway(paths[1]).data.count == 3_000_000)
+        }
+    }
 }
