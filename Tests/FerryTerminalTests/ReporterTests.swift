@@ -166,7 +166,7 @@ import Testing
             ])
         let soon = DownloadEvent.Kind.retrying(attempt: 1, delay: .milliseconds(130), reason: "reset")
         #expect(
-            EventText.line(soon, name: "f", detail: .normal) == "f: trying again in 0.2s, retry 1: reset")
+            EventText.line(soon, name: "f", detail: .normal) == "f: trying again in 0.1s, retry 1: reset")
         #expect(lines(.verbose).count == 6)
         #expect(lines(.quiet).isEmpty)
     }

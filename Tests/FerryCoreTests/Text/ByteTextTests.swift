@@ -54,7 +54,7 @@ struct ByteTextTests {
     @Test(
         "ByteText: a time that is waited is never 0s, and has tenths below a second",
         arguments: [
-            (.zero, "0.1s"), (.milliseconds(20), "0.1s"), (.milliseconds(130), "0.2s"), (.milliseconds(449), "0.5s"),
+            (.zero, "0.1s"), (.milliseconds(20), "0.1s"), (.milliseconds(130), "0.1s"), (.milliseconds(449), "0.4s"),
             (.milliseconds(900), "0.9s"), (.milliseconds(949), "0.9s"), (.milliseconds(950), "1s"),
             (.seconds(61), "1m 01s"), (.seconds(-5), "0.1s"),
         ] as [(Duration, String)])
