@@ -14,8 +14,8 @@ package enum FerryAPI {
     /// The API version; clients of an incompatible one receive 426. Since 2, an event follows the state that it led to, and
     /// what is told of a download has a position in the log of updates.
     package static let version = 2
-    /// The oldest API version that this daemon supports, except of an app that shows handles.
-    package static let minimumVersion = 1
+    /// The oldest API version that this daemon supports.
+    package static let minimumVersion = 2
     /// The common prefix of all paths.
     package static let root = "/api/v1"
     /// The default TCP port on loopback.

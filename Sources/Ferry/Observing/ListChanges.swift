@@ -41,7 +41,11 @@ final class ListMailbox: Sendable {
         state.withLock { state in
             state.position = position
             state.change.merge(change)
-            if hasEvents { for event in events { state.events.append(.event(event)) } }
+            guard hasEvents else { return }
+            for event in events { state.events.append(.event(event)) }
+            // Of one that came and went a client may have been told by an answer.
+            state.change.removed.formUnion(change.removed)
+            state.change.removedFrom.merge(change.removedFrom) { $1 }
         }
         updates.notify()
     }

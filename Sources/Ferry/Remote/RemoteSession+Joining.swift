@@ -51,6 +51,7 @@ extension RemoteSession: EventFollower {
             if state.stream.boot != greeting.boot {
                 // The log of a new daemon instance begins anew, so accept any position.
                 for live in registry.all { live.forgetPosition() }
+                state.passing.beginAnew()
             }
             state.directory = session.directory
             state.stream.joined(greeting.boot)

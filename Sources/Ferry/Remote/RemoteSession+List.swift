@@ -87,6 +87,8 @@ extension RemoteSession {
         guard isNew, said.session == place.identifier, state.withLock({ $0.passing.isDoubtful(said) }) else {
             return live
         }
+        // The answer may be of a log that has begun anew since.
+        live.forgetPosition()
         do throws(DaemonFailure) { try await look(at: live) } catch {
             // The call itself has succeeded. The snapshot that begins the next stream updates the object.
             state.withLock { $0.stream.forget() }

@@ -202,6 +202,9 @@ struct PassingUpdates: Sendable {
     /// Notes that updates before this position may have been missed.
     mutating func lost(before position: UInt64) { if calls > 0 { lostBefore = max(lostBefore, position) } }
 
+    /// Forgets what was told, since the daemon's log has begun anew; answers that are on their way may be of the old one.
+    mutating func beginAnew() { if calls > 0 { (told, lostBefore) = ([:], .max) } }
+
     /// The newer one of an answer and what was told meanwhile, and whether the download has left the list since.
     func newest(_ answer: ListedDownload) -> (said: ListedDownload, isGone: Bool) {
         let position = answer.asOf ?? 0

@@ -317,7 +317,8 @@ extension DownloadManager {
             }
             await body(file)
         }
-        if let directory = targets.directory.map({ FilePath($0) }) {
+        // A manifest that is not whole does not say which files are of the set.
+        if targets.problem == nil, let directory = targets.directory.map({ FilePath($0) }) {
             let known = Set(targets.files.map(\.path))
             let extras = await EngineProvider.files.run { disk in
                 FileVerifier(disk: disk).extras(in: directory, besides: known)

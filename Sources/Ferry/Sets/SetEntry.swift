@@ -29,9 +29,8 @@ public struct SetEntry: Sendable, Hashable {
     /// The date and size that the list has for the file, as one text that changes with them; `nil` without both.
     var listed: String? { row?.text ?? lastModified.flatMap { date in totalBytes.map { "\(date) \($0)" } } }
 
-    /// Creates an entry. Throws `invalidRequest` for a path that leads out of the directory, and without a URL.
-    ///
-    /// - Parameter safeNames: As ``SyncOptions/safeNames``.
+    /// Creates an entry, with `safeNames` as in ``SyncOptions/safeNames``. Throws `invalidRequest` for a path that leads out
+    /// of the directory, and without a URL.
     public init(
         path: String, sources: [DownloadURL], totalBytes: ByteCount? = nil, checksum: Checksum? = nil,
         safeNames: Bool = false

@@ -160,7 +160,8 @@ struct SetReader: Sendable {
         var content: Content
     }
 
-    /// The links of a page that is arriving. Pages are parsed on a file thread: the caller may be the main actor.
+    /// The links of a page that is arriving. Large pieces are parsed on a file thread, which takes longer to wake than a
+    /// small one takes to parse.
     private final class PageLinks: Sendable {
         private let url: DownloadURL
         private let reader: Mutex<LinkReader>
@@ -173,11 +174,16 @@ struct SetReader: Sendable {
 
         /// Adds bytes. Returns false if there are too many links.
         func append(_ bytes: ByteBuffer) async -> Bool {
-            await EngineProvider.files.run { [self] _ in
-                reader.withLock { reader in
-                    reader.append(bytes.readableBytesView)
-                    return !reader.isFull
-                }
+            if bytes.readableBytes <= Self.mostInline { return add(bytes) }
+            return await EngineProvider.files.run { [self] _ in add(bytes) }
+        }
+
+        private static let mostInline = 64 << 10
+
+        private func add(_ bytes: ByteBuffer) -> Bool {
+            reader.withLock { reader in
+                reader.append(bytes.readableBytesView)
+                return !reader.isFull
             }
         }
 

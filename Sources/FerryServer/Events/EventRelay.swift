@@ -83,7 +83,8 @@ struct EventRelay: Sendable {
             // A download that is neither named with its session nor listed any more is no client's to hear of.
             guard let session = await session(of: event) else { continue }
             await heard(event, session, false)
-            if broadcaster.isFollowed {
+            // Else a snapshot follows, with the ends that nobody has acknowledged.
+            if isTold {
                 broadcaster.publish(
                     .happened(EventBody(event, session: session)), session: session, ending: event.number)
             }

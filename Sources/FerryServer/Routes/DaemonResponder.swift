@@ -97,14 +97,10 @@ final class DaemonResponder: Sendable {
 
     private func checkVersion(_ request: Request) throws(Problem) {
         guard let name = HTTPField.Name(FerryAPI.versionHeader), let text = request.headers[name] else { return }
-        let isApp = HTTPField.Name(FerryAPI.handlesHeader).map { request.headers[$0] != nil } ?? false
-        let oldest = isApp ? FerryAPI.version : FerryAPI.minimumVersion
-        guard let version = Int(text), (oldest...FerryAPI.version).contains(version) else {
+        guard let version = Int(text), (FerryAPI.minimumVersion...FerryAPI.version).contains(version) else {
             throw Problem(
                 .versionMismatch,
-                isApp
-                    ? "The daemon's Ferry and the app's must have the same version of the API, \(FerryAPI.version): update the older one."
-                    : "This daemon speaks version \(oldest) to \(FerryAPI.version) of the API.")
+                "This daemon speaks version \(FerryAPI.version) of the API: update the older one of client and daemon.")
         }
     }
 

@@ -6,8 +6,8 @@ import Testing
 @testable import FerryAPI
 @testable import FerryEngine
 
-@Suite("Reads of rows during changes", .timeLimit(.minutes(30)))
-struct RowReadersTests {
+@Suite("Answers and what is told meanwhile", .timeLimit(.minutes(30)))
+struct PassingUpdatesTests {
     private func listed(_ state: DownloadState, asOf position: UInt64) -> ListedDownload {
         let status = DownloadStatus(id: "x", state: state, progress: DownloadProgress(), name: "x")
         var listed = ListedDownload(
@@ -46,6 +46,34 @@ struct RowReadersTests {
         #expect(updates.isDoubtful(listed(.paused, asOf: 6)) && !updates.isDoubtful(listed(.paused, asOf: 7)))
         updates.callEnded()
         #expect(!updates.isDoubtful(listed(.paused, asOf: 3)))
+    }
+
+    @Test("PassingUpdates: once the daemon's log has begun anew nothing told before counts, and answers are doubtful")
+    func begunAnew() {
+        var updates = PassingUpdates()
+        updates.beginAnew()
+        #expect(!updates.isDoubtful(listed(.paused, asOf: 3)))
+        updates.callBegan()
+        updates.note(listed(.paused, asOf: 900))
+        updates.beginAnew()
+        let answer = listed(.downloading, asOf: 3)
+        #expect(updates.newest(answer).said == answer && updates.isDoubtful(answer))
+        updates.callEnded()
+        #expect(!updates.isDoubtful(answer))
+    }
+
+    @Test("UpdateLog: with events, one that came and went while nobody listened is told as removed")
+    func cameAndWent() async {
+        let log = UpdateLog()
+        let (updates, changes) = (log.updates(), log.changes())
+        log.append(ListChange(added: ["x", "y"]))
+        log.append(ListChange(removed: ["x": "s"]))
+        var all = updates.makeAsyncIterator()
+        let told = await all.next()
+        #expect(told?.change.removed == ["x"] && told?.change.removedFrom == ["x": "s"] && told?.position == 3)
+        var list = changes.makeAsyncIterator()
+        let change = await list.next()
+        #expect(change?.added == ["y"] && change?.removed == [])
     }
 
     @Test("List: a download that ended during a read is returned as it is now, and its end can be awaited")

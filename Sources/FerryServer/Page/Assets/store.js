@@ -42,6 +42,8 @@ export class Store extends EventTarget {
   /// The position of the daemon's log at which each of those that have left did so: an answer from before is too old.
   #left = new Map();
   #startedAt = Date.now();
+  /// Counts the logs: what was asked for before the last one began is too old.
+  #epoch = 0;
   /// Those that leave the list, unless that is taken back.
   #hidden = new Map();
   /// Paused ones whose details were read, and whether going on would throw away what is here.
@@ -224,6 +226,7 @@ export class Store extends EventTarget {
 
   /// The daemon's log may have begun anew: whatever is read from now on is newer than what is known.
   #begin() {
+    this.#epoch += 1;
     this.#left.clear();
     for (const entry of [...this.entries, ...this.#hidden.values()]) entry.asOf = 0;
   }
@@ -311,6 +314,7 @@ export class Store extends EventTarget {
 
   async #readList() {
     const seen = new Map();
+    const epoch = this.#epoch;
     const answer = await this.#api.sets();
     const sets = new Map(answer.items.map((set) => [set.id, setEntry(set)]));
     let total = Infinity;
@@ -319,6 +323,7 @@ export class Store extends EventTarget {
       for (let offset = 0; offset < total; ) {
         const page = await this.#api.page(offset, this.isLoaded || offset > 0 ? PAGE : FIRST_PAGE);
         total = page.total;
+        if (epoch !== this.#epoch) return;
         asOf = Math.min(asOf, page.asOf);
         for (const download of page.items) seen.set(download.id, download);
         offset += page.items.length;
@@ -328,7 +333,7 @@ export class Store extends EventTarget {
       }
     }
     this.#show(seen, asOf, sets, answer.asOf, true);
-    // No answer is on its way for longer than a list is read.
+    // Few answers are on their way for longer than a list is read.
     if (this.#left.size > PAGE) this.#left.clear();
   }
 
@@ -355,7 +360,7 @@ export class Store extends EventTarget {
       if (old && newest !== old) this.#noticeEnd(old, newest);
     }
     for (const [id, entry] of known) {
-      if (!next.has(id) && !seen.has(id) && (entry.asOf ?? 0) > asOf) next.set(id, entry);
+      if (!next.has(id) && (entry.asOf ?? 0) > asOf) next.set(id, entry);
     }
     return next;
   }
