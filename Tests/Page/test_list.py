@@ -433,9 +433,11 @@ class Density(PageTest):
             {"urls": [self.origin.file("10K", f"low-{number:02}.bin")], "startsPaused": True} for number in range(60)
         ]
         self.daemon.call("POST", "/downloads", {"downloads": entries})
-        failed = self.daemon.add(self.origin.file("10K", "a-name-of-some-length-that-failed.bin", "status=404"))
-        self.browser.until_state(failed, "failed")
-        self.browser.driver.set_window_size(1440, 900)
+        failed = self.daemon.add(
+            self.origin.file("10K", "a-name-of-some-length-that-failed.bin"), checksum=f"sha-256:{'0' * 64}")
+        self.until_api(failed, lambda shown: shown["state"] == "failed", "it fails")
+        self.browser.set_size(1440, 900)
+        self.browser.until(lambda: self.browser.js("return document.documentElement.classList.contains('has-columns')"), "columns")
         high = lambda: self.browser.js("return document.querySelector('.row').getBoundingClientRect().height")
         roomy = high()
         self.browser.press(".density")
