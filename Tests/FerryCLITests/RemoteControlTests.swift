@@ -246,7 +246,8 @@ import Testing
             try await home.run("resume", "a")
             await watch.waitForTerminal("\"waitReason\":\"credentials\"")
             let shown = try await home.run("show", "a").text
-            #expect(shown.contains("waiting: login; the server answered 401") && shown.contains("go on with: ferry set "))
+            #expect(shown.contains("waiting: login; the server answered 401"))
+            #expect(shown.contains("go on with: ferry set "))
             let words =
                 switch way {
                 case "user": ["--user", "me:sesame"]
