@@ -6,7 +6,7 @@ struct RemoveCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove downloads from the list; unfinished ones are cancelled.",
         usage: """
-            ferry remove DOWNLOAD... [--session SESSION|all] [--delete-files] [--keep]
+            ferry remove DOWNLOAD... [--session SESSION|all] [--delete-files|--keep]
                          [--yes] [--json]
             """)
 
