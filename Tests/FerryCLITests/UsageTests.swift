@@ -109,7 +109,7 @@ import Testing
         "ferry: messages are in Chinese if the locale says so",
         arguments: [
             (["get", "nothing"], "ferry: \"nothing\" 既不是这里的文件，也不是网址：网址以 https:// 或 http:// 开头（见 ferry get --help）\n"),
-            (["get", "--nonsense"], "ferry: 未知的选项 '--nonsense'（见 ferry get --help）\n"),
+            (["get", "--nonsense"], "ferry: --nonsense：未知的选项（见 ferry get --help）\n"),
             (["gat"], "ferry: 没有命令 \"gat\"：是否指 ferry get？（见 ferry --help）\n"),
             (
                 ["get", "--limit-rate", "5X", "http://h/"],

@@ -83,10 +83,10 @@ package struct DownloadPage: Codable, Sendable, Hashable {
     /// The index of the first item of this page.
     package var offset: Int
     /// The position of the daemon's log of updates that the page is as new as: what was added or removed later is in no
-    /// order with it. `nil` from an earlier daemon.
-    package var asOf: UInt64?
+    /// order with it.
+    package var asOf: UInt64
 
-    package init(items: [ListedDownload], total: Int, offset: Int = 0, asOf: UInt64? = nil) {
+    package init(items: [ListedDownload], total: Int, offset: Int = 0, asOf: UInt64 = 0) {
         self.items = items
         self.total = total
         self.offset = offset

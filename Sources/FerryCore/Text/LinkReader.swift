@@ -19,12 +19,15 @@ package struct LinkReader: Sendable {
     private var base: DownloadURL
     private let most: Int
     private let mostBytes: Int
+    private let leastBytes: Int
     /// The bytes of the targets: a short page may have links of any length, by a long `<base>`.
     private var linkBytes = 0
     private var buffer: [UInt8] = []
     private var isInComment = false
     /// Whether the next bytes are the row of the last link.
     private var isInRow = false
+    /// The bytes that were left in the buffer by the last read.
+    private var unreadBytes = 0
 
     /// The longest tag that is read.
     private static let mostTagBytes = 1 << 20
@@ -35,15 +38,20 @@ package struct LinkReader: Sendable {
     ///   - url: The URL of the page.
     ///   - most: The maximum number of links.
     ///   - mostBytes: The maximum number of bytes in all of them.
-    package init(at url: DownloadURL, most: Int, mostBytes: Int) {
-        (base, self.most, self.mostBytes) = (url, most, mostBytes)
+    ///   - leastBytes: The number of bytes that are collected before they are read.
+    package init(at url: DownloadURL, most: Int, mostBytes: Int, leastBytes: Int = 16 << 10) {
+        (base, self.most, self.mostBytes, self.leastBytes) = (url, most, mostBytes, leastBytes)
     }
 
     /// Adds the next bytes of the page.
     package mutating func append(_ bytes: some Sequence<UInt8>) {
         guard !isFull else { return }
         buffer += bytes
+        // What is unfinished is read again only once it has doubled, so that the work does not grow with the square of
+        // a tag's length.
+        guard buffer.count >= max(leastBytes, 2 * unreadBytes) else { return }
         read(isEnd: false)
+        unreadBytes = buffer.count
     }
 
     /// Reads what is left at the end of the page.

@@ -76,6 +76,11 @@ struct EventFeed: Sendable {
         // Taken before the snapshot is read, so that changes in the meantime are sent after it. State events are
         // complete.
         let place = broadcaster.lastID
+        // Before the rows, so that no client hears of an end before it has the row that ended.
+        var ends: [NumberedEvent] = []
+        while case let some = try await manager.pendingEvents(after: ends.last?.number ?? 0), !some.isEmpty {
+            ends += some
+        }
         let position = manager.position
         let page = try await manager.page(RowFilter(session: session), limit: FerryAPI.mostEntries)
         let snapshot = StreamEvent.Snapshot(
@@ -83,15 +88,11 @@ struct EventFeed: Sendable {
             settings: settings.current.body, network: manager.network, sets: sets.all.isEmpty ? nil : sets.all,
             asOf: position)
         try await send(.reset(snapshot), place, to: &writer)
-        var number: Int64 = 0
-        while case let pending = try await manager.pendingEvents(after: number), let newest = pending.last {
-            for event in pending where session == nil || event.session == session {
-                var whole = event.event
-                whole.number = event.number
-                told.insert(event.number)
-                try await send(.ended(EventBody(whole, session: event.session)), nil, to: &writer)
-            }
-            number = newest.number
+        for end in ends where session == nil || end.session == session {
+            var event = end.event
+            event.number = end.number
+            told.insert(end.number)
+            try await send(.ended(EventBody(event, session: end.session)), nil, to: &writer)
         }
         try await send(.upToDate, nil, to: &writer)
         return place.number

@@ -298,8 +298,12 @@ package final class Daemon: Sendable {
         log(event, session)
         // Events of the default session have no app that would acknowledge them.
         if isDefault {
-            // Durable at once only if a repetition would run the completion command again.
-            if case .completed = event.kind { try? await manager.acknowledge([number]) } else { event.acknowledge() }
+            // Durable at once only if a repetition would run the completion command again: other events wait for it.
+            if case .completed = event.kind, !settings.current.onComplete.isEmpty {
+                try? await manager.acknowledge([number])
+            } else {
+                event.acknowledge()
+            }
         } else if isEarlier {
             launcher.waited(number, in: session)
         } else {

@@ -80,10 +80,12 @@ import Testing
             let count = Int.random(in: 0..<12, using: &bytes)
             let page = Array(
                 (0..<count).map { _ in parts[Int.random(in: 0..<parts.count, using: &bytes)] }.joined().utf8)
-            func reader() throws -> LinkReader {
-                LinkReader(at: try DownloadURL("http://h/d/"), most: 100, mostBytes: 1 << 16)
+            func reader(leastBytes: Int) throws -> LinkReader {
+                LinkReader(
+                    at: try DownloadURL("http://h/d/"), most: 100, mostBytes: 1 << 16, leastBytes: leastBytes)
             }
-            var (whole, cut) = (try reader(), try reader())
+            var whole = try reader(leastBytes: 1 << 20)
+            var cut = try reader(leastBytes: Int.random(in: 0..<60, using: &bytes))
             whole.append(page)
             whole.finish()
             var rest = page[...]
@@ -94,6 +96,19 @@ import Testing
             }
             cut.finish()
             #expect(cut.links == whole.links, "seed \(seed): \(String(decoding: page, as: UTF8.self))")
+        }
+    }
+
+    @Test("LinkReader: a tag of a megabyte that arrives byte by byte is read, and a longer one ends the page")
+    func longTag() throws {
+        for (length, isWhole) in [(1_000_000, true), (3 << 20, false)] {
+            var reader = LinkReader(at: try DownloadURL("http://h/d/"), most: 10, mostBytes: 1000)
+            for byte in "<a title=\"".utf8 { reader.append(CollectionOfOne(byte)) }
+            for _ in 0..<length { reader.append(CollectionOfOne(UInt8(ascii: "x"))) }
+            for byte in "\" href=\"f\">f</a>".utf8 { reader.append(CollectionOfOne(byte)) }
+            reader.finish()
+            #expect(reader.links.map(\.url.text) == (isWhole ? ["http://h/d/f"] : []))
+            #expect(reader.isFull != isWhole)
         }
     }
 }

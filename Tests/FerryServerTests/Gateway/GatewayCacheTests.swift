@@ -132,8 +132,9 @@ struct GatewayCacheTests {
         try await DaemonRig.runWithGateway(configure: { $0.flags[.gatewaySize] = .whole(1_000_000) }) { rig in
             let paths = try await Self.links(rig, 2, size: 3_000_000)
             rig.origin.always("/f/1.zip", behaviour)
+            // Broken off, or refused if the limit was reached before the first byte was sent.
             let reply = try? await rig.gateway(paths[0])
-            #expect(reply == nil)
+            #expect(reply == nil || reply?.status == 502)
             guard case .failed(let error)? = try await rig.cached().first?.status.state else {
                 Issue.record("it has not failed")
                 return
