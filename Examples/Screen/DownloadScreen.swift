@@ -22,6 +22,8 @@
         let manager: DownloadManager
         @State private var address = "https://vjs.zencdn.net/v/oceans.mp4"
         @State private var item: DownloadItem?
+        /// Counts the beginnings: each is followed to its end.
+        @State private var beginnings = 0
         @State private var message = ""
         @State private var isOver = false
 
@@ -36,7 +38,7 @@
                 HStack(spacing: 12) {
                     Button(Words.start) { act { try await start() } }.disabled(item.map { !hasEnded($0) } ?? false)
                     Button(Words.pause) { act { try await item?.download.pause() } }.disabled(!can(.pause))
-                    Button(Words.resume) { act { try await item?.download.resume() } }.disabled(!can(.resume))
+                    Button(Words.resume) { act { try await resume() } }.disabled(!can(.resume))
                     Button(Words.cancel) { act { try await cancel() } }.disabled(!can(.cancel))
                 }
             }
@@ -45,8 +47,8 @@
                 Button(Words.ok) {}
             }
             // What was listed when the app ended goes on, and is shown again.
-            .task { act { if let first = try await manager.downloads().first { item = DownloadItem(first) } } }
-            .task(id: item?.id) { await follow() }
+            .task { act { if let first = try await manager.downloads().first { show(first) } } }
+            .task(id: beginnings) { await follow() }
         }
 
         private func can(_ action: DownloadAction) -> Bool { item?.actions.contains(action) ?? false }
@@ -57,8 +59,16 @@
 
         private func start() async throws {
             // The same address gives the same download, which goes on with the bytes that it has.
-            item = DownloadItem(try await manager.download(from: DownloadURL(address)))
+            show(try await manager.download(from: DownloadURL(address)))
         }
+
+        private func resume() async throws {
+            guard let download = item?.download else { return }
+            try await download.resume()
+            show(download)
+        }
+
+        private func show(_ download: Download) { (item, beginnings) = (DownloadItem(download), beginnings + 1) }
 
         private func cancel() async throws {
             let download = item?.download

@@ -13,7 +13,7 @@
         private let label = UILabel()
         private lazy var start = button(Words.start) { try await $0.begin() }
         private lazy var pause = button(Words.pause) { try await $0.item?.download.pause() }
-        private lazy var resume = button(Words.resume) { try await $0.item?.download.resume() }
+        private lazy var resume = button(Words.resume) { try await $0.goOn() }
         private lazy var cancel = button(Words.cancel) { try await $0.discard() }
         private var item: DownloadItem?
         private var following: Task<Void, Never>?
@@ -50,6 +50,12 @@
         private func begin() async throws {
             // The same address gives the same download, which goes on with the bytes that it has.
             follow(try await manager.download(from: DownloadURL(field.text ?? "")))
+        }
+
+        private func goOn() async throws {
+            guard let download = item?.download else { return }
+            try await download.resume()
+            follow(download)
         }
 
         private func discard() async throws {

@@ -28,6 +28,8 @@
     private struct DownloadLifecycle: ViewModifier {
         let manager: DownloadManager
         @Environment(\.scenePhase) private var phase
+        /// The last change of the manager's life: each begins after the one before.
+        @State private var last: Task<Void, Never>?
 
         func body(content: Content) -> some View {
             content.onChange(of: phase, initial: true) { _, phase in
@@ -35,15 +37,22 @@
                 switch phase {
                 case .active:
                     // owner: none; a list that cannot be opened says so at its next use.
-                    Task { try? await manager.activate() }
+                    inTurn { try? await manager.activate() }
                 case .background:
                     #if !os(macOS)
                         // owner: none; the system lets it end before the app is suspended.
-                        Task { await manager.suspend() }
+                        inTurn { await manager.suspend() }
                     #endif
                 case .inactive: break
                 @unknown default: break
                 }
+            }
+        }
+
+        private func inTurn(_ change: @escaping @Sendable () async -> Void) {
+            last = Task { [last] in
+                await last?.value
+                await change()
             }
         }
     }

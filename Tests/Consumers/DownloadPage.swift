@@ -20,7 +20,7 @@
                     Button("Cancel") { Task { await model.cancel() } }.disabled(!model.can(.cancel))
                 }
             }
-            .task { await model.follow() }
+            .task(id: model.item?.id) { await model.follow() }
         }
     }
 

@@ -19,7 +19,7 @@ public struct BackgroundTransfer: Sendable, Hashable {
     /// The app group whose container has the session's files, needed in app extensions. Default `nil`.
     public var sharedContainerIdentifier: String?
     /// Fetches a file of which nothing is present yet as a whole, if the server proves its bytes by no strong validator.
-    /// Default false: such a download waits for the app.
+    /// Default false: such a download waits for the app, unless its own `trust.resumesUnproven` is set.
     public var fetchesUnproven = false
     /// The settings that the system cannot honour, and that are ignored while the app is suspended; downloads with other
     /// such settings wait for the app. Default: none.

@@ -6,17 +6,18 @@ extension DownloadManager {
     ///     _ application: UIApplication, handleEventsForBackgroundURLSession identifier: String,
     ///     completionHandler: @escaping () -> Void
     /// ) {
-    ///     DownloadManager.handleBackgroundEvents(identifier, completionHandler: completionHandler)
+    ///     let isFerrys = DownloadManager.handleBackgroundEvents(identifier, completionHandler: completionHandler)
+    ///     if !isFerrys { completionHandler() }
     /// }
     /// ```
     ///
     /// What has landed is put into the files, complete downloads are published, and events are stored; then the manager is
-    /// suspended again, and the handler is called once, on the main thread. If ``activate()`` is called meanwhile, the
-    /// manager stays open. Create the manager first, with the same configuration as before, and do not activate it when
-    /// the app is started in the background.
+    /// suspended again, unless the app is in the foreground (``activate()``), and the handler is called once, on the main
+    /// thread. Create the manager first, with the same configuration as before: one in a lazy property does not exist
+    /// before it is used. Do not activate it when the app is started in the background.
     ///
     /// Returns whether a manager of this process has the identifier; otherwise the handler is the caller's.
-    @discardableResult @MainActor
+    @MainActor
     public static func handleBackgroundEvents(
         _ identifier: String, completionHandler: @escaping () -> Void
     ) -> Bool {

@@ -39,16 +39,27 @@ extension Scheduler {
     private func keeperManager(_ fileSystem: any FileSystem) -> HandoverKeeper.Manager {
         let clock = clock
         return HandoverKeeper.Manager(
-            open: { [weak self] id throws(DownloadError) in
-                guard let place = self?.state.withLock({ $0.handover.places[id] }) else {
-                    throw DownloadError(.internal, "where \(id) is has not been read")
-                }
-                return try place.open(id, fileSystem)
-            },
+            open: { [weak self] lease, head throws(DownloadError) in try self?.pair(of: lease, head, fileSystem) },
             exclusively: { [weak self] id, splice in await self?.spliceAlone(id, splice) ?? .postponed },
             report: { [weak self] end throws(DownloadError) in try await self?.ended(end) },
             failed: { [weak self] _, error in self?.complain(error) },
             arrived: { [weak self] in self?.pumpHandover() }, now: { clock.now() }, date: { clock.date() })
+    }
+
+    /// Opens the part file and the journal of a lease, or makes them for a whole file that has landed. Blocks.
+    private func pair(
+        of lease: Lease, _ head: ResponseHead?, _ fileSystem: any FileSystem
+    ) throws(DownloadError) -> HandoverPair? {
+        let id = lease.download
+        guard var place = state.withLock({ $0.handover.places[id] }) else {
+            throw DownloadError(.internal, "where \(id) is has not been read")
+        }
+        if let pair = try place.open(id, fileSystem) { return pair }
+        guard lease.range == nil, place.isAbsent(fileSystem), let head,
+            let pair = try place.make(id, landed: head, at: clock.date(), fileSystem)
+        else { return nil }
+        state.withLock { [place] in $0.handover.places[id] = place }
+        return pair
     }
 
     // MARK: Executing
@@ -88,8 +99,9 @@ extension Scheduler {
         do throws(DownloadError) {
             if isNew {
                 for id in ids { keeper.retried(id) }
-                try await keeper.compare()
+                for id in state.withLock({ $0.queue.parked(among: ids) }) { keeper.takeBack(id) }
             }
+            if isNew || keeper.isMissingTask { try await keeper.compare() }
             try await keeper.settle()
         } catch { complain(error) }
         release()
@@ -99,8 +111,12 @@ extension Scheduler {
     /// Reads where the parts of leased downloads are.
     func readPlaces(of ids: Set<DownloadID>) async {
         guard let rows = try? await store?.rows(ids.sorted { $0.rawValue < $1.rawValue }) else { return }
-        let places = Dictionary(rows.map { ($0.id, HandoverPlace($0)) }) { first, _ in first }
+        let places = Dictionary(rows.map { ($0.id, place(of: $0)) }) { first, _ in first }
         state.withLock { $0.handover.places = places }
+    }
+
+    private func place(of row: CatalogueRow) -> HandoverPlace {
+        HandoverPlace(row, fetchesUnproven: configuration.backgroundTransfer?.fetchesUnproven ?? false)
     }
 
     /// Calls the body while no run and no action uses the download's files.
@@ -119,10 +135,24 @@ extension Scheduler {
         }
         guard isFree else { return .postponed }
         let result = await body()
+        // Before a run can begin, which would take another name.
+        if case .ended(.claimed) = result { await keepPlace(of: live) }
         state.withLock { $0.queue.take(.settle, of: id) }
         updates.notify()
         reschedule()
         return result
+    }
+
+    /// Stores the name and the part file that a download has got with a landed file.
+    private func keepPlace(of live: LiveDownload) async {
+        guard let paths = state.withLock({ $0.handover.places[live.id]?.paths }),
+            let row = try? await store?.row(live.id), row.part == nil
+        else { return }
+        let path = paths.final.string
+        live.set(name: paths.name, path: path)
+        do throws(DownloadError) {
+            try await commit([.update(live.id, [.name(paths.name, path: path), .part(paths.part.string)])])
+        } catch { complain(error) }
     }
 
     /// Stores and reports the end of a lease.
@@ -132,18 +162,24 @@ extension Scheduler {
         var fields: [RowField] = []
         switch end.outcome {
         case .claimed, .repeated:
-            if let held = await withFiles({ HandoverPlace(row).held(by: id, $0) }) {
+            let place = state.withLock { $0.handover.places[id] } ?? place(of: row)
+            if let held = await withFiles({ place.held(by: id, $0) }) {
                 fields.append(.progress(completedBytes: held.completedBytes, totalBytes: held.totalBytes))
                 known(id)?.fetched(held.completedBytes, of: held.totalBytes)
             }
-        case .refused, .takenBack, .stopped, .failed, .lost, .withdrawn: break
+        case .refused: state.withLock { _ = $0.handover.refused.insert(id) }
+        case .takenBack, .stopped, .failed, .lost, .withdrawn: break
         }
         // All leases of one suspension are one attempt.
         if end.outcome.isAttempt, !row.state.isFinal, state.withLock({ $0.handover.attempted.insert(id).inserted }) {
             fields.append(.attempts(row.attempts + 1, retryAt: row.retryAt))
         }
-        if !fields.isEmpty { try await commit([.update(id, fields)]) }
-        if let phrase = end.outcome.phrase { happened(.note(.phrase(phrase)), to: id) }
+        var changes: [StoreChange] = fields.isEmpty ? [] : [.update(id, fields)]
+        let note = end.outcome.phrase.map { LocalizedEvent.note(.phrase($0)) }
+        // Durable before the stored leases are without this one.
+        if let note { changes.append(.record(DownloadEvent(id: id, date: clock.date(), note))) }
+        if !changes.isEmpty { try await commit(changes) }
+        if let note { tell(note, to: id) }
         told(id)
     }
 
@@ -196,6 +232,13 @@ extension Scheduler {
         pumpHandover()
     }
 
+    /// The rules for networks have become stricter, or other ones: tasks that have begun keep theirs.
+    func takeBackAllLeases() {
+        guard let keeper = state.withLock({ $0.handover.keeper }) else { return }
+        for id in Set(keeper.leases.map(\.download)) { keeper.takeBack(id) }
+        pumpHandover()
+    }
+
     /// The download has ended, or begins anew: what the system has of it is not wanted.
     func withdrawLeases(of id: DownloadID) {
         guard let keeper = state.withLock({ $0.handover.keeper }), keeper.leases(of: id).any else { return }
@@ -217,6 +260,7 @@ extension Scheduler {
         let entries = state.withLock { $0.queue.entries.filter { !$1.state.isParked && !$1.state.isLeaving } }
         let ids = entries.sorted { ($0.value.key, $0.key.rawValue) < ($1.value.key, $1.key.rawValue) }.map(\.key)
         guard let rows = try? await store.rows(Array(ids.prefix(Self.maxCandidates))) else { return }
+        state.withLock { $0.handover.refused.subtract(answered.filter { $1.isProven != nil }.keys) }
         var refusals: [DownloadID: HandoverRefusal] = [:]
         var candidates: [HandoverCandidate] = []
         for row in rows where row.state.mayBeHandedOver {
@@ -228,9 +272,19 @@ extension Scheduler {
         var random = SystemRandomNumberGenerator()
         do throws(DownloadError) {
             try await keeper.compare()
-            refusals.merge(try await keeper.handOver(candidates, using: &random)) { $1 }
+            refusals.merge(try await keeper.handOver(candidates, space: space(), using: &random)) { $1 }
         } catch { complain(error) }
         tell(refusals)
+    }
+
+    /// The number of bytes that may land beside the part files; `nil` if it cannot be found out.
+    private func space() async -> ByteCount? {
+        guard case .catalogue(_, let directory, _) = configuration.storage else { return nil }
+        let reserve = configuration.minFreeBytes
+        return await withFiles { fileSystem in
+            (try? DirectorySpace(FilePath(directory), reserve: reserve, fileSystem: fileSystem).measure())
+                .map { max(0, $0.free - $0.reserve) }
+        }
     }
 
     /// Returns the download as the system would go on with it; `nil` if its next run has to settle something first.
@@ -243,8 +297,12 @@ extension Scheduler {
         if row.hasSecrets, secrets == nil { throw .obstacle(.credentials) }
         let request = row.request(with: secrets)
         guard let source = request.sources.first else { return nil }
-        guard row.part != nil || row.path != nil else { throw .unproven }
-        let record = await withFiles { HandoverPlace(row).record(of: row.id, $0) }
+        if state.withLock({ $0.handover.refused.contains(row.id) }) { throw .refusedBefore }
+        let place = place(of: row)
+        let (record, isAbsent) = await withFiles { (place.record(of: row.id, $0), place.isAbsent($0)) }
+        let unproven: UnprovenHandover =
+            transfer.fetchesUnproven || request.trust.resumesUnproven ? .whole : .wait
+        if isAbsent, answered?.isProven == false, unproven == .wait { throw .unproven }
         let settings = configuration.transfer.with(request.connection)
         let target: HandoverTarget
         do throws(HandoverObstacle) {
@@ -252,18 +310,23 @@ extension Scheduler {
                 for: request, source: source, target: answered?.target,
                 isDirect: answered.map { $0.target == nil } ?? false, settings: settings, now: clock.date())
         } catch { throw .obstacle(error) }
-        guard let record else { return nil }
+        if record == nil, !isAbsent { return nil }
+        let claimed = record.flatMap { RangeSet(pairs: $0.claimed) } ?? RangeSet()
         var candidate = HandoverCandidate(
-            download: row.id, target: target, identity: record.identity, total: record.totalBytes,
-            claimed: RangeSet(pairs: record.claimed) ?? RangeSet())
-        candidate.hasRanges = answered?.hasRanges ?? true
-        candidate.unproven = transfer.fetchesUnproven ? .whole : .wait
+            download: row.id, target: target, identity: record?.identity ?? FileIdentity(),
+            total: record?.totalBytes, claimed: claimed)
+        // Several ranges, or one that begins later, have come as ranges.
+        let ranges = claimed.ranges
+        if ranges.count > 1 || ranges.first?.lowerBound ?? 0 > 0 { candidate.hasRanges = true }
+        if answered?.lacksRanges == true { candidate.hasRanges = false }
+        candidate.isNew = record == nil
+        candidate.unproven = unproven
         candidate.needs = needs
         candidate.notBefore = row.entry.wakeAt.flatMap { $0 > clock.date() ? $0 : nil }
         candidate.priority = request.priority
         candidate.accepts = transfer.accepts
         candidate.obstacles = HandoverObstacle.demands(
-            of: request, settings: settings, url: target.url, total: record.totalBytes,
+            of: request, settings: settings, url: target.url, total: record?.totalBytes,
             isLimited: configuration.rateLimit != nil,
             hasBudget: configuration.server.hostBudget != HostBudget()
                 || configuration.server.domainBudget != HostBudget())

@@ -59,6 +59,9 @@ extension Scheduler {
 
     private func suspendInTurn() async {
         guard let (runs, ledger) = await beginSuspension() else { return }
+        // Little time is left: what has landed, or is being spliced, goes on at the next start.
+        let keeper = state.withLock { $0.handover.keeper }
+        keeper?.hurry()
         // From here on the end of the process is no crash of a download.
         if let ledger { await withFiles { _ in ledger.endAll() } }
         var answered: [DownloadID: DownloadDriver.Answered] = [:]
@@ -99,7 +102,7 @@ extension Scheduler {
             state.phase = .suspended
             state.handover.foregroundSince = nil
             state.handover.attempted = []
-            (state.handover.isReopening, state.handover.isNew) = (true, true)
+            state.handover.isReopening = true
             state.wakeTimer?.task.cancel()
             state.wakeTimer = nil
             state.pulse?.cancel()
@@ -116,7 +119,6 @@ extension Scheduler {
         try await reopen()
         let keeper = state.withLock { state in
             guard state.phase == .open else { return nil as HandoverKeeper? }
-            state.handover.activations += 1
             if state.handover.foregroundSince == nil { state.handover.foregroundSince = clock.now() }
             return state.handover.keeper
         }
@@ -128,9 +130,14 @@ extension Scheduler {
     }
 
     private func reopen() async throws(DownloadError) {
-        state.withLock { state in
-            if state.phase == .suspended { state.phase = state.configuration.storage.isKept ? .idle : .open }
+        let keeper = state.withLock { state in
+            if state.phase == .suspended {
+                state.phase = state.configuration.storage.isKept ? .idle : .open
+                state.handover.isNew = true
+            }
+            return state.handover.keeper
         }
+        keeper?.hasTime()
         _ = try await opened()
         reschedule()
     }
@@ -138,9 +145,8 @@ extension Scheduler {
     // MARK: Wakes
 
     /// The system has resumed or started the app because transfers have ended. Splices what has landed, publishes what is
-    /// complete, and suspends the manager again, unless ``activate()`` is called meanwhile. Calls `completion` once.
+    /// complete, and suspends the manager again, unless the app is in the foreground. Calls `completion` once.
     func woken(_ completion: @escaping HandoverKeeper.Completion) async {
-        let activations = state.withLock { $0.handover.activations }
         let keeper = await openForWake()
         if let keeper {
             let isSpliced = Latch()
@@ -154,6 +160,7 @@ extension Scheduler {
                 group.addTask { [clock] in
                     try? await clock.sleep(for: Self.wakeLimit)
                     guard !Task.isCancelled else { return }
+                    keeper.hurry()
                     keeper.timeIsUp()
                     // Whatever waits is done at the next start.
                     isSpliced.open()
@@ -164,7 +171,7 @@ extension Scheduler {
             }
         }
         await lifeLock.acquire()
-        if state.withLock({ $0.handover.activations }) == activations { await suspendInTurn() }
+        if state.withLock({ $0.handover.foregroundSince }) == nil { await suspendInTurn() }
         lifeLock.release()
         await completion()
     }

@@ -56,6 +56,9 @@ package struct QueueMachine: Sendable {
     /// The number of downloads that count for the limit.
     package var occupiedCount: Int { index.occupied.count }
 
+    /// Those of the downloads that do not go on by themselves.
+    func parked(among ids: Set<DownloadID>) -> [DownloadID] { ids.filter { entries[$0]?.state.isParked ?? false } }
+
     /// Why a queued download waits; `nil` if it is not queued.
     func standing(of id: DownloadID) -> WaitReason? {
         guard let entry = entries[id], entry.state.isQueued else { return nil }

@@ -30,6 +30,7 @@ extension Scheduler {
         try await write(request, from: old, of: live, lacksSecrets: lacksSecrets)
         live.set(request: request)
         await lookAtNetwork(for: [request.network])
+        if request.network != old.network { takeBackLeases(of: live.id) }
         let driver = live.driver
         if request.maxConnections != old.maxConnections { driver?.set(maxConnections: request.maxConnections) }
         if request.rateLimit != old.rateLimit { driver?.set(rateLimit: request.rateLimit) }

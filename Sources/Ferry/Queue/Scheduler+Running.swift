@@ -343,6 +343,11 @@ extension Scheduler {
     /// Stores and sends an event that is no end.
     func happened(_ told: LocalizedEvent, to id: DownloadID) {
         keptStore?.submit([.record(DownloadEvent(id: id, date: clock.date(), told))])
+        tell(told, to: id)
+    }
+
+    /// Sends an event that is no end, and is stored.
+    func tell(_ told: LocalizedEvent, to id: DownloadID) {
         log.append(
             event(
                 told.kind, of: id, date: clock.date(), number: nil, session: known(id)?.session, reason: told.reason))

@@ -123,10 +123,14 @@ final class Scheduler: Sendable {
         try change(&new)
         new.maxConcurrentDownloads = max(1, new.maxConcurrentDownloads)
         let configuration = new
-        state.withLock { state in
+        let isStricter = state.withLock { state in
+            let old = state.configuration
             state.configuration = configuration
             state.permit(configuration)
+            return old.allowsMeteredNetwork && !configuration.allowsMeteredNetwork
+                || old.allowsConstrainedNetwork && !configuration.allowsConstrainedNetwork
         }
+        if isStricter { takeBackAllLeases() }
         engine.apply(configuration)
         await engine.readSuffixes()
         monitor.set(configuration.networkSettings)

@@ -24,8 +24,11 @@ package struct HandoverCandidate: Sendable, Hashable {
     package var total: ByteCount?
     /// The claimed ranges.
     package var claimed: RangeSet<ByteCount>
-    /// Whether the server has honoured ranges; `false` after a refusal.
-    package var hasRanges = true
+    /// Whether the server has honoured ranges; `nil` if it has not been asked for one yet. Then one task has the first
+    /// missing range: a server that sends the whole file instead sends it once.
+    package var hasRanges: Bool?
+    /// Whether the server has not answered yet. The whole file is then leased, and proven by its response.
+    package var isNew = false
     package var unproven = UnprovenHandover.wait
     /// The networks that the download may use.
     package var needs = NetworkNeeds()
@@ -57,6 +60,10 @@ package enum HandoverRefusal: Error, Sendable, Hashable {
     case unproven
     /// No strong validator, and the whole file would replace bytes that are present.
     case unprovenWithBytes
+    /// What the system brought last could not be used, and no run has asked the server since.
+    case refusedBefore
+    /// What lands would need more space than there is.
+    case noSpace
     /// Nothing is missing, or all that is missing is leased already.
     case nothingMissing
     /// Other downloads have all tasks.
@@ -78,7 +85,7 @@ package struct LeasedRequest: Sendable, Hashable {
     /// The task's description.
     package var ticket: String { LeaseTicket(lease).text }
     /// The number of bytes that the task expects; `nil` if the size is unknown.
-    package var expectedBytes: ByteCount? { lease.range.map { $0.upperBound - $0.lowerBound } ?? lease.total }
+    package var expectedBytes: ByteCount? { lease.bytes }
 
     init(_ lease: Lease, of candidate: HandoverCandidate) {
         self.lease = lease
@@ -91,6 +98,10 @@ package struct LeasedRequest: Sendable, Hashable {
         fields[.acceptEncoding] = "identity"
         fields[.range] = lease.range.flatMap { RangeAsk.range($0).field }
         fields[.ifRange] = lease.validator
+        // Another version is then no body of the whole file in each task, but a 412.
+        if let validator = lease.validator {
+            fields[EntityTag(validator) == nil ? .ifUnmodifiedSince : .ifMatch] = validator
+        }
         self.fields = fields
     }
 }
@@ -127,7 +138,8 @@ package enum HandoverPlanner {
     ) throws(HandoverRefusal) -> [Lease] {
         if let obstacle = candidate.obstacle { throw .obstacle(obstacle) }
         if let total = candidate.total, !total.isSize { throw .nothingMissing }
-        guard let total = candidate.total, let validator = candidate.identity.strongValidator, candidate.hasRanges
+        guard let total = candidate.total, let validator = candidate.identity.strongValidator,
+            candidate.hasRanges != false
         else {
             return [try whole(candidate, leased: leased, room: room, using: &random)]
         }
@@ -135,10 +147,11 @@ package enum HandoverPlanner {
         guard !missing.isEmpty else { throw .nothingMissing }
         guard room > 0 else { throw .noTaskLeft }
         let bytes = missing.byteCount
-        let size = max(limits.minSegmentBytes, (bytes + limits.segments - 1) / limits.segments, 1)
+        let isKnown = candidate.hasRanges == true
+        let size = isKnown ? max(limits.minSegmentBytes, (bytes + limits.segments - 1) / limits.segments, 1) : bytes
         var leases: [Lease] = []
         for gap in missing.ranges {
-            for segment in cut(gap, into: size) where leases.count < room {
+            for segment in cut(gap, into: size) where leases.count < (isKnown ? room : 1) {
                 let number = LeaseNumber(rawValue: random.next())
                 let lease = Lease(
                     number: number, download: candidate.download, range: segment, validator: validator, total: total)
@@ -153,7 +166,7 @@ package enum HandoverPlanner {
         _ candidate: HandoverCandidate, leased: RangeSet<ByteCount>, room: Int,
         using random: inout some RandomNumberGenerator
     ) throws(HandoverRefusal) -> Lease {
-        guard candidate.unproven == .whole else { throw .unproven }
+        guard candidate.unproven == .whole || candidate.isNew else { throw .unproven }
         guard candidate.claimed.isEmpty else { throw .unprovenWithBytes }
         guard leased.isEmpty else { throw .nothingMissing }
         guard room > 0 else { throw .noTaskLeft }

@@ -32,6 +32,8 @@ package struct HandoverMachine: Sendable {
 
     private let limits: HandoverLimits
     private var entries: [LeaseNumber: Entry]
+    /// Downloads that are to rest, among them those whose tasks are not known yet.
+    private var resting: Set<DownloadID> = []
     /// Landed files of no lease.
     private let strays: [LeaseNumber]
     /// Wakes whose completion handlers are to be called.
@@ -78,6 +80,11 @@ package struct HandoverMachine: Sendable {
         entries.values.contains { $0.lease.download == download && ($0.stage == .landed || $0.stage == .postponed) }
     }
 
+    /// Whether a lease has no task that is known.
+    package var isMissingTask: Bool {
+        entries.values.contains { if case .missing = $0.stage { true } else { false } }
+    }
+
     /// Returns the lease that a file which is landing is for; `nil` if the file is not wanted.
     package func lease(ofLanding task: SystemTask) -> Lease? {
         guard let entry = entry(of: task) else { return nil }
@@ -121,22 +128,40 @@ package struct HandoverMachine: Sendable {
 
     /// Leases the missing ranges of the candidates, which are in the order of the queue. The app is about to be suspended,
     /// and its own connections have ended: tasks that are begun later, in the background, wait longer and longer.
+    ///
+    /// - Parameters:
+    ///   - candidates: The downloads, each once.
+    ///   - space: The number of bytes that may land, beside the part files; `nil` for any.
+    ///   - random: The source of the leases' numbers.
     package mutating func handOver(
-        _ candidates: [HandoverCandidate], using random: inout some RandomNumberGenerator
+        _ candidates: [HandoverCandidate], space: ByteCount? = nil, using random: inout some RandomNumberGenerator
     ) -> Batch {
         isDrained = false
+        resting.subtract(candidates.map(\.download))
+        // What has landed takes its space already.
+        var space = space.map { space in
+            entries.values.reduce(space) {
+                $1.stage == .landed || $1.stage == .postponed ? $0 : $0 - ($1.lease.bytes ?? 0)
+            }
+        }
         var batch = Batch()
         for candidate in candidates {
             let room = min(limits.maxTasks, LeaseBook.maxLeases) - entries.count
             do throws(HandoverRefusal) {
                 let leases = try HandoverPlanner.leases(
                     for: candidate, leased: leased(of: candidate.download), room: room, limits: limits, using: &random)
+                var isFull = false
                 for lease in leases where entries[lease.number] == nil {
+                    isFull = isFull || space.map { $0 < lease.bytes ?? 1 } ?? false
+                    if isFull { continue }
+                    space = space.map { $0 - (lease.bytes ?? 0) }
                     entries[lease.number] = Entry(lease: lease, stage: .planned)
                     batch.requests.append(LeasedRequest(lease, of: candidate))
                 }
                 let taken = candidate.claimed.union(leased(of: candidate.download))
-                if let total = candidate.total, !taken.holds(0..<total) {
+                if isFull {
+                    batch.refusals[candidate.download] = .noSpace
+                } else if candidate.hasRanges == true, let total = candidate.total, !taken.holds(0..<total) {
                     batch.refusals[candidate.download] = .noTaskLeft
                 }
             } catch { batch.refusals[candidate.download] = error }
@@ -215,7 +240,10 @@ package struct HandoverMachine: Sendable {
             found.insert(number)
             switch entry.stage {
             case .planned, .missing, .running:
-                entries[number]?.stage = .running(task: task.id, received: task.received)
+                let rests = resting.contains(entry.lease.download)
+                entries[number]?.stage =
+                    rests ? .returning(task: task.id) : .running(task: task.id, received: task.received)
+                if rests { actions.append(.cancel(task: task.id)) }
             case .returning, .landed, .postponed: break
             }
         }
@@ -238,17 +266,20 @@ package struct HandoverMachine: Sendable {
         var actions = listed(tasks, at: now)
         for entry in sorted {
             guard case .running(let task, let received) = entry.stage else { continue }
-            let bytes = entry.lease.range.map { $0.upperBound - $0.lowerBound } ?? entry.lease.total
-            if let bytes, Double(received) > limits.keptShare * Double(bytes) { continue }
+            // A task that has received more than its range has another file.
+            let bytes = entry.lease.bytes
+            if let bytes, received <= bytes, Double(received) > limits.keptShare * Double(bytes) { continue }
             entries[entry.lease.number]?.stage = .returning(task: task)
             actions.append(.cancel(task: task))
         }
         return actions
     }
 
-    /// A download is to rest: its tasks are cancelled, and files that have landed stay.
+    /// A download is to rest until it is handed over again: its tasks are cancelled, now or when they are listed, and files
+    /// that have landed stay.
     package mutating func takeBack(_ download: DownloadID) -> [HandoverAction] {
-        sorted.filter { $0.lease.download == download }.compactMap { entry in
+        if hasLeases(of: download) { resting.insert(download) }
+        return sorted.filter { $0.lease.download == download }.compactMap { entry in
             guard case .running(let task, _) = entry.stage else { return nil }
             entries[entry.lease.number]?.stage = .returning(task: task)
             return .cancel(task: task)

@@ -36,6 +36,7 @@ package struct SystemFailure: Error, Sendable, Hashable {
         case (Self.cancelled, 2): .noResources
         case (Self.cancelled, _): .cancelled
         case (-995, _), (-996, _), (-997, _): .serviceLost
+        case (-1009, _), (-1018, _), (-1020, _): .offline
         default: nil
         }
     }
@@ -53,6 +54,8 @@ package enum SystemStop: String, Sendable, Hashable, CaseIterable {
     case cancelled
     /// The service that transfers was not reachable (-995, -996, -997).
     case serviceLost
+    /// No network, or none that may be used (-1009, -1018, -1020).
+    case offline
 }
 
 /// The end of a lease.

@@ -27,7 +27,8 @@ extension HandoverRefusal {
         switch self {
         case .obstacle(let obstacle): ErrorPhrase(.staysWithApp, obstacle.phrase)
         case .unproven, .unprovenWithBytes: ErrorPhrase(.staysWithApp, ErrorPhrase(.demandsValidator))
-        case .nothingMissing, .noTaskLeft: nil
+        case .noSpace: ErrorPhrase(.staysWithApp, ErrorPhrase(.demandsSpace))
+        case .nothingMissing, .noTaskLeft, .refusedBefore: nil
         }
     }
 }

@@ -18,7 +18,7 @@ package struct LandedFacts: Hashable, Sendable {
     /// The fields that decide, in the order in which they are kept while there is room.
     private static let kept: [HTTPField.Name] = [
         .contentRange, .eTag, .lastModified, .contentLength, .contentEncoding, .date, .contentType, .retryAfter,
-        .transferEncoding, .acceptRanges,
+        .transferEncoding, .acceptRanges, .contentDisposition,
     ]
 
     /// The status, and the fields that decide.
@@ -85,20 +85,25 @@ package enum LandedVerdict: Hashable, Sendable {
     /// - Parameters:
     ///   - held: What the journal claims, with the identity of it.
     ///   - total: The size of the whole that the journal records.
+    ///   - acceptsUnproven: Whether the whole file may come without a strong validator.
     package static func judge(
         _ head: ResponseHead, length: ByteCount, lease: Lease, held: PartialContent, total: ByteCount?,
-        rules: ResumeRules, now: Date
+        rules: ResumeRules, acceptsUnproven: Bool, now: Date
     ) -> LandedVerdict {
         var held = held
         held.identity.totalBytes = total ?? held.identity.totalBytes
         guard let range = lease.range else {
-            return judgeWhole(head, length: length, lease: lease, held: held, rules: rules, now: now)
+            return judgeWhole(
+                head, length: length, lease: lease, held: held, rules: rules, acceptsUnproven: acceptsUnproven,
+                now: now)
         }
         // The partial content is of another identity than at the time of the lease.
         guard let validator = lease.validator, let present = held.identity.strongValidator,
             present.utf8.elementsEqual(validator.utf8), let total = held.identity.totalBytes, total == lease.total
         else { return .refused(.stale) }
         if held.ranges.holds(range) { return .repeated }
+        // The condition of the request: the server has another version.
+        if head.status == 412 { return .refused(.conditionFailed) }
         let verdict = ResponseVerdict.judge(head, asked: .range(range), now: now)
         let assessment = ResumePolicy.assess(verdict, held: held, rules: rules, ifRange: true)
         guard case .goOn(let sent, let representation, .strong) = assessment else {
@@ -115,7 +120,8 @@ package enum LandedVerdict: Hashable, Sendable {
     }
 
     private static func judgeWhole(
-        _ head: ResponseHead, length: ByteCount, lease: Lease, held: PartialContent, rules: ResumeRules, now: Date
+        _ head: ResponseHead, length: ByteCount, lease: Lease, held: PartialContent, rules: ResumeRules,
+        acceptsUnproven: Bool, now: Date
     ) -> LandedVerdict {
         guard held.ranges.isEmpty else { return .refused(.overtaken) }
         let verdict = ResponseVerdict.judge(head, asked: .whole, now: now)
@@ -137,6 +143,7 @@ package enum LandedVerdict: Hashable, Sendable {
         // The system repeats requests by itself: the body may have been joined from several responses.
         let identity = representation.identity
         let join: Proof = identity.strongValidator != nil ? .strong : identity.hasValidator ? .weak : .none
+        guard join == .strong || acceptsUnproven else { return .refused(.unproven) }
         return .splice(0..<declared, representation.with(total: declared), join: join)
     }
 }
@@ -149,7 +156,9 @@ package enum LandedRefusal: Hashable, Sendable {
     case overtaken
     /// The response is of other bytes of the file.
     case otherRange(Range<ByteCount>)
-    /// The response does not say enough about what it is of.
+    /// The server has another version of the file: the request was conditional, and nothing was fetched.
+    case conditionFailed
+    /// The response does not say enough about what it is of, or proves less than the download demands.
     case unproven
     /// The file has another length than the response.
     case wrongLength(ByteCount)
@@ -163,7 +172,7 @@ package enum LandedRefusal: Hashable, Sendable {
     /// Whether the response shows that the file on the server has changed.
     package var showsChange: Bool {
         switch self {
-        case .answered(.changed), .answered(.restart): true
+        case .answered(.changed), .answered(.restart), .conditionFailed: true
         case .answered, .stale, .overtaken, .otherRange, .unproven, .wrongLength, .notSynced, .damaged: false
         }
     }

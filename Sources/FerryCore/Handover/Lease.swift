@@ -59,6 +59,9 @@ package struct Lease: Hashable, Sendable {
         self.total = total
     }
 
+    /// The number of bytes that were requested; `nil` if it is unknown.
+    package var bytes: ByteCount? { range.map { $0.upperBound - $0.lowerBound } ?? total }
+
     /// The bytes that the lease keeps from other transfers.
     package var reserved: Range<ByteCount> { range ?? 0..<(total ?? ByteCount.bound) }
 

@@ -137,8 +137,8 @@ extension ErrorPhrase {
         // The manager
         case wasCancelled, waitWasCancelled, leftAtShutDown, wasShutDown
         // A suspended app
-        case isSuspended, activateFirst, staysWithApp, demandsValidator, systemFailed, systemFoundChange
-        case systemBroughtOther
+        case isSuspended, activateFirst, staysWithApp, demandsValidator, demandsSpace, systemFailed
+        case systemFoundChange, systemBroughtOther
         case demandsRateLimit, demandsHostBudget, demandsProxy, demandsCertificates, demandsInsecure
         case demandsAddressFamily, demandsMirrors, demandsUnencrypted, demandsPublicAddresses, demandsMaxBytes
         case demandsObject, demandsCredentials, demandsCookies, demandsSecrets

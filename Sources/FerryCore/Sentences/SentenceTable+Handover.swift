@@ -25,6 +25,9 @@ extension SentenceTable {
         .demandsValidator: (
             "nothing proves that the server still has the same file", "无法证明服务器上的文件未变"
         ),
+        .demandsSpace: (
+            "there is no room for what the system would fetch beside the file", "磁盘空间不足以另外存放系统下载的内容"
+        ),
         .systemFailed: (
             "the system could not fetch a part while the app was suspended (error {0})",
             "应用挂起期间，系统未能下载某一部分（错误 {0}）"

@@ -15,8 +15,9 @@ import SystemPackage
 package final class HandoverKeeper: Sendable {
     /// What the keeper needs of the manager.
     package struct Manager: Sendable {
-        /// Opens part file and journal; `nil` if the download is not listed. Called on file threads.
-        package var open: @Sendable (DownloadID) throws(DownloadError) -> HandoverPair?
+        /// Opens part file and journal, or makes them for the lease of a whole file; `nil` if the download is not listed.
+        /// Called on file threads, with the response of the landed file, if it can be read.
+        package var open: @Sendable (Lease, ResponseHead?) throws(DownloadError) -> HandoverPair?
         /// Calls the body, which splices one file, while nothing else uses the download's files; `postponed` without a call
         /// if something does.
         package var exclusively: @Sendable (DownloadID, @Sendable () async -> SpliceResult) async -> SpliceResult
@@ -30,7 +31,7 @@ package final class HandoverKeeper: Sendable {
         package var date: @Sendable () -> Date
 
         package init(
-            open: @escaping @Sendable (DownloadID) throws(DownloadError) -> HandoverPair?,
+            open: @escaping @Sendable (Lease, ResponseHead?) throws(DownloadError) -> HandoverPair?,
             exclusively: @escaping @Sendable (DownloadID, @Sendable () async -> SpliceResult) async -> SpliceResult = {
                 await $1()
             },
@@ -51,6 +52,8 @@ package final class HandoverKeeper: Sendable {
         var machine: HandoverMachine
         var pending: [HandoverAction] = []
         var completions: [Completion] = []
+        /// Whether landed files are left for later.
+        var isHurried = false
 
         mutating func take(_ body: (inout HandoverMachine) -> [HandoverAction]) { pending += body(&machine) }
     }
@@ -150,19 +153,35 @@ package final class HandoverKeeper: Sendable {
     /// The download can take landed files again.
     package func retried(_ download: DownloadID) { state.withLock { $0.take { $0.retried(download) } } }
 
+    /// Leaves landed files, and what is left of the one at hand, for later: the time is over, or the app is about to be
+    /// suspended. ``retried(_:)`` lets them be spliced again, after ``hasTime()``.
+    package func hurry() { state.withLock { $0.isHurried = true } }
+
+    package func hasTime() { state.withLock { $0.isHurried = false } }
+
+    private var isHurried: Bool { state.withLock { $0.isHurried } }
+
+    /// Whether a lease has no task that is known: ``compare()`` finds out.
+    package var isMissingTask: Bool { state.withLock { $0.machine.isMissingTask } }
+
     // MARK: Handing over and taking back
 
     /// Leases the missing ranges of the candidates, in the order of the queue, and begins their tasks in one batch. Returns
     /// why a download, or the rest of it, stays with the app.
+    ///
+    /// - Parameters:
+    ///   - candidates: The downloads, each once.
+    ///   - space: The number of bytes that may land; `nil` for any.
+    ///   - random: The source of the leases' numbers.
     package func handOver(
-        _ candidates: [HandoverCandidate], using random: inout some RandomNumberGenerator
+        _ candidates: [HandoverCandidate], space: ByteCount? = nil, using random: inout some RandomNumberGenerator
     ) async throws(DownloadError) -> [DownloadID: HandoverRefusal] {
         await lock.acquire()
         defer { lock.release() }
         var generator = random
         defer { random = generator }
         let batch = state.withLock { state in
-            let batch = state.machine.handOver(candidates, using: &generator)
+            let batch = state.machine.handOver(candidates, space: space, using: &generator)
             state.pending += batch.actions
             return batch
         }
@@ -235,16 +254,21 @@ package final class HandoverKeeper: Sendable {
     }
 
     private func splice(_ lease: Lease) async -> SpliceResult {
-        await manager.exclusively(lease.download) { await self.spliceNow(lease) }
+        if isHurried { return .postponed }
+        return await manager.exclusively(lease.download) { await self.spliceNow(lease) }
     }
 
     private func spliceNow(_ lease: Lease) async -> SpliceResult {
         do throws(DownloadError) {
-            return try await files.run { [landing, manager] disk throws(DownloadError) -> SpliceResult in
-                guard var pair = try manager.open(lease.download) else { return .ended(.withdrawn) }
+            return try await files.run { [self] disk throws(DownloadError) -> SpliceResult in
+                guard var pair = try manager.open(lease, landing.head(of: lease.number, disk.fileSystem)) else {
+                    return .ended(.withdrawn)
+                }
                 defer { pair.close() }
-                return try LandedFileSplicer(landing, fileSystem: disk.fileSystem)
+                let result = try LandedFileSplicer(landing, fileSystem: disk.fileSystem) { [self] in isHurried }
                     .splice(lease, into: &pair, now: manager.date())
+                pair.discardIfUseless()
+                return result
             }
         } catch {
             manager.failed(lease.download, error)

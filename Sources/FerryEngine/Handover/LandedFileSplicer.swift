@@ -1,4 +1,5 @@
 package import FerryCore
+import HTTPTypes
 package import SystemPackage
 
 #if canImport(FoundationEssentials)
@@ -16,13 +17,21 @@ package struct HandoverPair: Sendable {
     package let rules: ResumeRules
     /// `false` for downloads that are not synced.
     package let syncs: Bool
+    /// Whether a whole file may come without a strong validator.
+    package let acceptsUnproven: Bool
+    /// Whether the pair was made for the landed file at hand.
+    private var isMade = false
 
-    package init(part: PartFile, journal: Journal, record: JournalRecord, rules: ResumeRules, syncs: Bool) {
+    package init(
+        part: PartFile, journal: Journal, record: JournalRecord, rules: ResumeRules, syncs: Bool,
+        acceptsUnproven: Bool = false
+    ) {
         self.part = part
         self.journal = journal
         self.record = record
         self.rules = rules
         self.syncs = syncs
+        self.acceptsUnproven = acceptsUnproven
     }
 
     package func close() {
@@ -33,7 +42,8 @@ package struct HandoverPair: Sendable {
     /// Opens and locks the pair of a download; `nil` if one of its files is gone, or the journal is another download's.
     /// Blocks.
     package static func open(
-        _ id: DownloadID, at path: FilePath, rules: ResumeRules, syncs: Bool, fileSystem: any FileSystem
+        _ id: DownloadID, at path: FilePath, rules: ResumeRules, syncs: Bool, acceptsUnproven: Bool = false,
+        fileSystem: any FileSystem
     ) throws(DownloadError) -> HandoverPair? {
         guard let paths = DownloadPaths(of: path) else { return nil }
         let part: PartFile
@@ -43,7 +53,9 @@ package struct HandoverPair: Sendable {
         }
         do throws(JournalError) {
             let (journal, record) = try Journal.open(at: paths.journal, fileSystem: fileSystem, syncs: syncs)
-            let pair = HandoverPair(part: part, journal: journal, record: record, rules: rules, syncs: syncs)
+            let pair = HandoverPair(
+                part: part, journal: journal, record: record, rules: rules, syncs: syncs,
+                acceptsUnproven: acceptsUnproven)
             guard record.id == id.rawValue else {
                 pair.close()
                 return nil
@@ -57,6 +69,81 @@ package struct HandoverPair: Sendable {
     }
 }
 
+extension HandoverPair {
+    /// Takes a name for a download that has never run, of which the whole file has landed, and makes its part file and
+    /// journal; `nil` if its rule permits no name: then the next run decides. Blocks.
+    ///
+    /// - Parameters:
+    ///   - head: The response of the file, which may name it.
+    ///   - tags: What the list says of the download.
+    ///   - date: The present date.
+    package static func make(
+        _ id: DownloadID, of request: DownloadRequest, landed head: ResponseHead, tags: JournalTags,
+        acceptsUnproven: Bool, date: Date, fileSystem: any FileSystem
+    ) throws(DownloadError) -> (pair: HandoverPair, paths: DownloadPaths)? {
+        guard let source = request.sources.first, request.uploadTo == nil else { return nil }
+        let directory: FilePath
+        let name: String
+        var record = JournalRecord(
+            id: id.rawValue, urls: request.sources.map(\.text), name: "", totalBytes: nil, identity: FileIdentity(),
+            checksum: request.checksum?.description, createdAt: date.timeIntervalSince1970)
+        switch request.destination {
+        case .file(let path):
+            directory = FilePath(ofRequest: path).removingLastComponent()
+            name = FilePath(ofRequest: path).lastComponent?.string ?? "download"
+            record.isNameRequested = true
+        case .directory(let path, _):
+            directory = FilePath(ofRequest: path)
+            let suggested = head.values(.contentDisposition).first.flatMap { ContentDisposition.fileName($0) }
+            name = SafeName.make(suggested, url: source, finalURL: nil)
+        case .stream, .part: return nil
+        }
+        do throws(FileError) {
+            try fileSystem.makeDirectories(directory, syncs: request.syncsToDisk)
+        } catch { throw DownloadError(error) }
+        // A kill may have come after the pair was made, and before the list had its name.
+        for number in 0...NameTaker.maxNumber {
+            guard let paths = DownloadPaths(name, number: number, in: directory),
+                let known = try? Journal.read(at: paths.journal, fileSystem: fileSystem)
+            else { break }
+            guard known.id == id.rawValue else { continue }
+            let pair = try open(
+                id, at: paths.part, rules: ResumeRules(trust: request.trust, hasDigest: request.hasDigest),
+                syncs: request.syncsToDisk, acceptsUnproven: acceptsUnproven, fileSystem: fileSystem)
+            return pair.map { ($0, paths) }
+        }
+        let taken: NameTaker.Result
+        do throws(PartFileError) {
+            taken = try NameTaker(fileSystem: fileSystem).take(name, in: directory, rule: request.onConflict)
+        } catch { throw DownloadError(error) }
+        guard case .taken(let part, let paths, _) = taken else { return nil }
+        record.name = paths.name
+        (record.partDevice, record.partInode, record.partCreated) = (part.device, part.inode, part.created?.pair)
+        (record.trust, record.root) = (request.trust, request.root)
+        record.take(tags)
+        do throws(JournalError) {
+            let journal = try Journal.create(
+                at: paths.journal, record: record, fileSystem: fileSystem, syncs: request.syncsToDisk)
+            var pair = HandoverPair(
+                part: part, journal: journal, record: record,
+                rules: ResumeRules(trust: request.trust, hasDigest: request.hasDigest), syncs: request.syncsToDisk,
+                acceptsUnproven: acceptsUnproven)
+            pair.isMade = true
+            return (pair, paths)
+        } catch {
+            try? part.remove()
+            throw DownloadError(error)
+        }
+    }
+
+    /// Removes the pair and frees its name, if it was made for a landed file that was not spliced.
+    func discardIfUseless() {
+        guard isMade, record.claimed.isEmpty else { return }
+        try? journal.remove()
+        try? part.remove()
+    }
+}
+
 /// Moves the bytes of a landed file into the part file and claims them in the journal.
 ///
 ///     check ─► write what is missing ─► sync the part file ─► claim in the journal ─► (the caller removes the file)
@@ -64,17 +151,28 @@ package struct HandoverPair: Sendable {
 /// Each step may be the last before a crash: the next call begins anew, writes what is still missing, and finds nothing
 /// to do once the journal claims the range. Claimed bytes are never written again.
 package struct LandedFileSplicer {
-    private static let pieceBytes: ByteCount = 1 << 20
+    package static let pieceBytes: ByteCount = 1 << 20
 
     private let landing: LandingDirectory
     private let fileSystem: any FileSystem
+    private let mustStop: @Sendable () -> Bool
 
-    package init(_ landing: LandingDirectory, fileSystem: any FileSystem) {
+    /// - Parameters:
+    ///   - landing: The directory of the landed files.
+    ///   - fileSystem: The disk.
+    ///   - mustStop: Whether there is no time left; asked before each piece of ``pieceBytes``.
+    package init(
+        _ landing: LandingDirectory, fileSystem: any FileSystem, mustStop: @escaping @Sendable () -> Bool = { false }
+    ) {
         self.landing = landing
         self.fileSystem = fileSystem
+        self.mustStop = mustStop
     }
 
     /// Splices the landed file of a lease. Blocks. Throws if the part file or the journal failed: the file stays.
+    ///
+    /// Returns `postponed` if there is no time left: the bytes of a range that were written until then are claimed, and the
+    /// next call goes on after them.
     package func splice(
         _ lease: Lease, into pair: inout HandoverPair, now: Date
     ) throws(DownloadError) -> SpliceResult {
@@ -95,14 +193,22 @@ package struct LandedFileSplicer {
         held.digests = pair.record.offered.flatMap { try? Checksum(parsing: $0) }.map { [$0] } ?? []
         let verdict = LandedVerdict.judge(
             facts.head, length: length, lease: lease, held: held, total: pair.record.totalBytes, rules: pair.rules,
-            now: now)
+            acceptsUnproven: pair.acceptsUnproven, now: now)
         switch verdict {
         case .repeated: return .ended(.repeated)
         case .refused(let reason): return .ended(.refused(reason))
         case .splice(let range, let representation, let join):
             let start = range.lowerBound
             let missing = RangeSet(range).subtracting(claims)
+            var written = RangeSet<ByteCount>()
             for piece in Self.pieces(of: missing) {
+                if mustStop() {
+                    // Of a whole file nothing is claimed before all of it is there.
+                    if lease.range != nil, !written.isEmpty {
+                        try claim(written, representation, join: join, isWhole: false, claims, &pair)
+                    }
+                    return .postponed
+                }
                 let bytes: [UInt8]
                 do throws(FileError) {
                     bytes = try landed.file.read(piece.lowerBound - start..<piece.upperBound - start)
@@ -110,8 +216,9 @@ package struct LandedFileSplicer {
                 do throws(FileError) { try pair.part.write(bytes, at: piece.lowerBound) } catch {
                     throw DownloadError(error)
                 }
+                written.insert(contentsOf: piece)
             }
-            try claim(range, representation, join: join, isWhole: lease.range == nil, claims, &pair)
+            try claim(RangeSet(range), representation, join: join, isWhole: lease.range == nil, claims, &pair)
             return .ended(.claimed(missing.byteCount))
         }
     }
@@ -131,11 +238,11 @@ package struct LandedFileSplicer {
     }
 
     private func claim(
-        _ range: Range<ByteCount>, _ representation: Representation, join: Proof, isWhole: Bool,
+        _ ranges: RangeSet<ByteCount>, _ representation: Representation, join: Proof, isWhole: Bool,
         _ claims: RangeSet<ByteCount>, _ pair: inout HandoverPair
     ) throws(DownloadError) {
         var record = pair.record
-        record.claimed = claims.union(RangeSet(range)).pairs
+        record.claimed = claims.union(ranges).pairs
         record.weakestJoin = min(record.weakestJoin ?? .strong, join)
         record.unsyncedBoot = pair.syncs ? nil : fileSystem.bootID
         if isWhole {

@@ -55,7 +55,34 @@ package struct LandingDirectory: Sendable, Hashable {
         }
         try opened.setAttribute(Self.attribute, Array(facts))
         if boot == nil { try opened.sync() }
-        try fileSystem.rename(file, to: path(of: number), replacing: true)
+        do throws(FileError) {
+            try fileSystem.rename(file, to: path(of: number), replacing: true)
+        } catch {
+            guard error.kind == .crossDevice else { throw error }
+            try copy(opened, to: path(of: number), facts, syncs: boot == nil, fileSystem)
+        }
+    }
+
+    /// Copies a file of another volume, where a state directory of the app's own choice may be. It takes as long as the
+    /// file is large, and has its name once it is whole.
+    private func copy(
+        _ file: any File, to path: FilePath, _ facts: Data, syncs: Bool, _ fileSystem: any FileSystem
+    ) throws(FileError) {
+        let draft = DownloadPaths.draft(of: path)
+        // allow(ours): the directory is private, and a draft is left from a crash.
+        try fileSystem.removeIfPresent(draft)
+        let copy = try fileSystem.create(draft, mode: 0o600)
+        defer { copy.close() }
+        let length = try file.status().length
+        var offset: ByteCount = 0
+        while offset < length {
+            let end = min(length, offset + LandedFileSplicer.pieceBytes)
+            try copy.write(file.read(offset..<end), at: offset)
+            offset = end
+        }
+        try copy.setAttribute(Self.attribute, Array(facts))
+        if syncs { try copy.sync() }
+        try fileSystem.rename(draft, to: path, replacing: true)
     }
 
     /// Returns the numbers of the landed files.
@@ -77,6 +104,13 @@ package struct LandingDirectory: Sendable, Hashable {
             file.close()
             throw error
         }
+    }
+
+    /// Reads the response that a landed file is of; `nil` if there is none, or it is unusable.
+    func head(of number: LeaseNumber, _ fileSystem: any FileSystem) -> ResponseHead? {
+        guard let landed = try? open(number, fileSystem) else { return nil }
+        landed.file.close()
+        return landed.facts?.head
     }
 
     /// Removes a landed file, if there is one.

@@ -44,6 +44,8 @@ package struct ScriptedOrigin: Sendable {
     package var current = 0
     /// The chance that a response is odd.
     package var oddities = 0.0
+    /// Whether another version under `If-Match` is answered with 412.
+    package var honoursConditions = true
     /// The kinds that occur.
     package var kinds: [Oddity] = Oddity.allCases
 
@@ -63,6 +65,9 @@ package struct ScriptedOrigin: Sendable {
 
     package func answer(_ fields: HTTPFields, _ oddity: Oddity?) -> Answer {
         let whole = 0..<resource.size
+        if honoursConditions, oddity == nil, let condition = fields[.ifMatch], condition != resource.etag {
+            return text(412, "another version", "text/plain")
+        }
         var isFresh = true
         if let condition = fields[.ifRange] { isFresh = condition == resource.etag }
         guard isFresh || oddity == .otherVersion, oddity != .ignoresRange,

@@ -1,6 +1,7 @@
 package import FerryCore
 package import FerryEngine
 import Foundation
+package import HTTPTypes
 import Synchronization
 package import SystemPackage
 
@@ -29,6 +30,8 @@ package final class ScriptedSystem: Sendable {
         package var silence = 0.0
         /// Whether the event of a file is delivered again if the process died in its handler.
         package var redelivers = true
+        /// Whether the app hears of received bytes while it runs.
+        package var tells = false
 
         package init() {}
     }
@@ -45,6 +48,7 @@ package final class ScriptedSystem: Sendable {
 
     private enum Event: Sendable {
         case landed(SystemTask, ScriptedOrigin.Answer)
+        case wrote(SystemTask)
         case ended(SystemTask, SystemFailure?)
     }
 
@@ -57,6 +61,9 @@ package final class ScriptedSystem: Sendable {
         var random: SeededGenerator
         var script: Script
         var origins: [String: ScriptedOrigin]
+        /// Redirects, by the path of the URL.
+        var redirects: [String: DownloadURL] = [:]
+        var sent: [(url: DownloadURL, fields: HTTPFields)] = []
         var disk: any FileSystem
         var now = 0.0
         var app = App.absent
@@ -74,6 +81,18 @@ package final class ScriptedSystem: Sendable {
 
         var canDeliver: Bool { app.runs && now >= quietUntil && connection?.isAlive() == true }
 
+        /// Sends a request, and repeats it with all its fields where redirects lead.
+        mutating func request(_ request: LeasedRequest) -> ScriptedOrigin.Answer? {
+            var url = request.url
+            sent.append((url, request.fields))
+            for _ in 0..<20 {
+                guard let next = redirects[url.path] else { break }
+                url = next
+                sent.append((url, request.fields))
+            }
+            return origins[url.path]?.answer(request.fields, using: &random)
+        }
+
         /// Lets a task transfer some bytes.
         mutating func transfer(_ work: Work) {
             var work = work
@@ -90,7 +109,7 @@ package final class ScriptedSystem: Sendable {
             }
             if work.answer == nil || chance(script.repeats) {
                 // Begun anew, with another response.
-                work.answer = origins[work.request.url.path]?.answer(work.request.fields, using: &random)
+                work.answer = request(work.request)
                 work.received = 0
             }
             guard let answer = work.answer else {
@@ -103,6 +122,7 @@ package final class ScriptedSystem: Sendable {
             work.received = min(size, work.received + max(1, ByteCount(share * Double(size))))
             if work.received < size {
                 works[work.id] = work
+                if script.tells, canDeliver { events.append(.wrote(work.task)) }
             } else {
                 works[work.id] = nil
                 events.append(.landed(work.task, answer))
@@ -136,6 +156,12 @@ package final class ScriptedSystem: Sendable {
             state.origins[path] = origin
         }
     }
+
+    /// Redirects requests of a path to another URL.
+    package func redirect(_ path: String, to url: DownloadURL) { state.withLock { $0.redirects[path] = url } }
+
+    /// All requests that were sent, also those that redirects led to.
+    package var sent: [(url: DownloadURL, fields: HTTPFields)] { state.withLock { $0.sent } }
 
     package func origin(_ path: String) -> ScriptedOrigin? { state.withLock { $0.origins[path] } }
 
@@ -217,6 +243,7 @@ package final class ScriptedSystem: Sendable {
         while let event = nextEvent() {
             switch event.event {
             case .landed(let task, let answer): hand(answer, of: task, to: event)
+            case .wrote(let task): event.handler(.wrote(task))
             case .ended(let task, let failure): event.handler(.ended(task, failure))
             }
             guard event.isAlive() else { return }

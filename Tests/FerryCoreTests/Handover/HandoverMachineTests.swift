@@ -16,10 +16,12 @@ struct HandoverFixture {
         _ id: String = "a", total: ByteCount? = 100 * HandoverFixture.mib, claimed: RangeSet<ByteCount> = RangeSet(),
         identity: FileIdentity = HandoverFixture.identity
     ) throws -> HandoverCandidate {
-        HandoverCandidate(
+        var candidate = HandoverCandidate(
             download: DownloadID(rawValue: id),
             target: HandoverTarget(url: try DownloadURL("https://cdn.test/\(id)")), identity: identity, total: total,
             claimed: claimed)
+        candidate.hasRanges = true
+        return candidate
     }
 
     mutating func handOver(_ candidates: [HandoverCandidate]) -> HandoverMachine.Batch {
@@ -41,6 +43,63 @@ struct HandoverFixture {
 @Suite("HandoverMachine")
 struct HandoverMachineTests {
     private static let mib = HandoverFixture.mib
+
+    @Test(
+        "HandoverMachine: a download that rests before its tasks are listed is cancelled when they are, until it is handed over"
+    )
+    func rests() throws {
+        var fixture = HandoverFixture()
+        let candidate = try HandoverFixture.candidate(total: 1000)
+        let request = try #require(fixture.begin([candidate]).first)
+        var next = HandoverMachine(try #require(LeaseBook([request.lease])))
+        #expect(next.takeBack(candidate.download) == [])
+        let task = HandoverFixture.task(1, request)
+        #expect(next.listed([task], at: .seconds(1)) == [.cancel(task: 1)])
+        #expect(next.listed([task], at: .seconds(2)) == [])
+        #expect(
+            next.ended(task, SystemFailure(code: SystemFailure.cancelled)).first
+                == .report(LeaseEnd(lease: request.lease, outcome: .takenBack)))
+        let again = next.handOver([candidate], using: &fixture.random)
+        let begun = try #require(again.requests.first)
+        #expect(next.listed([HandoverFixture.task(2, begun)], at: .seconds(3)) == [])
+    }
+
+    @Test(
+        "HandoverMachine: in the foreground a task stays that has more than 80 % of its range, and one that has more than all is cancelled"
+    )
+    func shares() throws {
+        for (received, stays) in [(79, false), (81, true), (100, true), (101, false)] as [(ByteCount, Bool)] {
+            var fixture = HandoverFixture()
+            let request = try #require(fixture.begin([try HandoverFixture.candidate(total: 100)]).first)
+            let task = HandoverFixture.task(1, request, received: received)
+            #expect(fixture.machine.cameToForeground([task], at: .zero).isEmpty == stays, "\(received)")
+        }
+    }
+
+    @Test("HandoverMachine: no more is leased than there is space for, beside what is leased already")
+    func space() throws {
+        var fixture = HandoverFixture()
+        let candidates = try ["a", "b"].map { try HandoverFixture.candidate($0, total: 64 * Self.mib) }
+        let first = fixture.machine.handOver(candidates, space: 70 * Self.mib, using: &fixture.random)
+        #expect(first.requests.map(\.lease.download) == [candidates[0].download, candidates[0].download])
+        #expect(first.refusals == [candidates[1].download: .noSpace])
+        let second = fixture.machine.handOver([candidates[1]], space: 100 * Self.mib, using: &fixture.random)
+        #expect(second.requests.count == 1 && second.refusals == [candidates[1].download: .noSpace])
+    }
+
+    @Test(
+        "SystemFailure: what neither server nor app can help is no attempt",
+        arguments: [-999, -995, -997, -1009, -1018, -1020])
+    func stops(code: Int) throws {
+        var fixture = HandoverFixture()
+        let request = try #require(fixture.begin([try HandoverFixture.candidate(total: 100)]).first)
+        let actions = fixture.machine.ended(HandoverFixture.task(1, request), SystemFailure(code: code))
+        guard case .report(let end)? = actions.first else {
+            Issue.record("\(actions)")
+            return
+        }
+        #expect(!end.outcome.isAttempt)
+    }
 
     @Test("HandoverMachine: the leases of a batch are stored before their tasks begin")
     func stored() throws {

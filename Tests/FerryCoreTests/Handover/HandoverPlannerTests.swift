@@ -45,6 +45,7 @@ struct HandoverPlannerTests {
         let request = try #require(fixture.begin([candidate]).first)
         #expect(request.fields[.range] == "bytes=400-999")
         #expect(request.fields[.ifRange] == "\"v1\"")
+        #expect(request.fields[.ifMatch] == "\"v1\"" && request.fields[.ifUnmodifiedSince] == nil)
         #expect(request.fields[.acceptEncoding] == "identity")
         #expect(request.expectedBytes == 600)
         #expect(!request.allowsMetered && request.allowsConstrained)
@@ -77,6 +78,34 @@ struct HandoverPlannerTests {
                 requests.first?.lease.range == nil && requests.first?.fields[.range] == nil
                     && requests.first?.fields[.ifRange] == nil)
         }
+    }
+
+    @Test("HandoverPlanner: a server that has sent no range yet is asked for the first missing one, by one task")
+    func unknownRanges() throws {
+        var fixture = HandoverFixture()
+        var candidate = try HandoverFixture.candidate(total: 6400 * Self.mib, claimed: RangeSet([0..<10, 20..<30]))
+        candidate.hasRanges = nil
+        let batch = fixture.handOver([candidate])
+        #expect(batch.requests.map(\.lease.range) == [10..<20] && batch.refusals == [:])
+    }
+
+    @Test("HandoverPlanner: of a download that has not begun one task has the whole file")
+    func new() throws {
+        var fixture = HandoverFixture()
+        var candidate = try HandoverFixture.candidate(total: nil, identity: FileIdentity())
+        candidate.isNew = true
+        let batch = fixture.handOver([candidate])
+        #expect(batch.requests.count == 1 && batch.refusals == [:])
+        #expect(batch.requests.first?.lease.range == nil && batch.requests.first?.fields[.ifMatch] == nil)
+    }
+
+    @Test("LeasedRequest: where the validator is a date, the condition is If-Unmodified-Since")
+    func date() throws {
+        let date = "Mon, 01 Jan 2024 00:00:00 GMT"
+        var fixture = HandoverFixture()
+        let identity = FileIdentity(lastModified: date, date: "Tue, 02 Jan 2024 00:00:00 GMT")
+        let request = try #require(fixture.begin([try HandoverFixture.candidate(identity: identity)]).first)
+        #expect(request.fields[.ifUnmodifiedSince] == date && request.fields[.ifMatch] == nil)
     }
 
     @Test("HandoverPlanner: a server that refused ranges, or a file of unknown size, is fetched whole or not at all")

@@ -96,7 +96,14 @@ struct LandedVerdictTests {
         return LandedVerdict.judge(
             ResponseHead(status: status, headers: fields), length: length, lease: lease,
             held: PartialContent(identity: held, ranges: claimed), total: held.totalBytes, rules: ResumeRules(),
-            now: Date(timeIntervalSince1970: 0))
+            acceptsUnproven: false, now: Date(timeIntervalSince1970: 0))
+    }
+
+    @Test("LandedVerdict: 412 says that the server has another version, and is no attempt")
+    func condition() throws {
+        let reason = refusal(try judge(status: 412, range: nil, tag: nil, length: 3))
+        #expect(reason == .conditionFailed && reason?.showsChange == true)
+        #expect(!LeaseOutcome.refused(.conditionFailed).isAttempt)
     }
 
     private func refusal(_ verdict: LandedVerdict) -> LandedRefusal? {
@@ -154,7 +161,7 @@ struct LandedVerdictTests {
 
     private func judgeWhole(
         tag: String?, declared: String? = "50", length: ByteCount = 50, type: String? = nil, total: ByteCount? = nil,
-        claimed: RangeSet<ByteCount> = RangeSet()
+        claimed: RangeSet<ByteCount> = RangeSet(), acceptsUnproven: Bool = true
     ) throws -> LandedVerdict {
         let lease = try #require(
             Lease(
@@ -167,7 +174,21 @@ struct LandedVerdictTests {
         return LandedVerdict.judge(
             ResponseHead(status: 200, headers: fields), length: length, lease: lease,
             held: PartialContent(identity: FileIdentity(), ranges: claimed), total: nil, rules: ResumeRules(),
-            now: Date(timeIntervalSince1970: 0))
+            acceptsUnproven: acceptsUnproven, now: Date(timeIntervalSince1970: 0))
+    }
+
+    @Test("LandedVerdict: a whole file without a strong validator is used only if the download permits that")
+    func unproven() throws {
+        for tag in ["W/\"v\"", nil] {
+            guard case .refused(.unproven) = try judgeWhole(tag: tag, acceptsUnproven: false) else {
+                Issue.record("\(tag ?? "none")")
+                continue
+            }
+        }
+        guard case .splice = try judgeWhole(tag: "\"v\"", acceptsUnproven: false) else {
+            Issue.record("a strong one")
+            return
+        }
     }
 
     @Test("LandedVerdict: a whole file has the proof of its validator, because the system repeats requests unseen")

@@ -86,6 +86,7 @@ final class HandoverWalk {
             }
             var origin = ScriptedOrigin(versions)
             origin.oddities = [0, 0.1, 0.4].randomElement(using: &random) ?? 0
+            origin.honoursConditions = Bool.random(using: &random)
             origins["/f\(number)"] = origin
             all += versions
             downloads.append(Download(id: DownloadID(rawValue: "f\(number)"), path: "/f\(number)"))
@@ -97,6 +98,7 @@ final class HandoverWalk {
         script.repeats = [0, 0.2].randomElement(using: &random) ?? 0
         script.silence = [0, 0, 300].randomElement(using: &random) ?? 0
         script.redelivers = Bool.random(using: &random)
+        script.tells = Bool.random(using: &random)
         system = ScriptedSystem(
             disk: disk, directory: "/h", origins: origins, script: script, seed: random.next())
         var limits = HandoverLimits()
@@ -135,7 +137,8 @@ final class HandoverWalk {
         }
         do throws(JournalError) {
             let (journal, record) = try Journal.open(at: paths.journal, fileSystem: fileSystem, syncs: true)
-            return HandoverPair(part: part, journal: journal, record: record, rules: ResumeRules(), syncs: true)
+            return HandoverPair(
+                part: part, journal: journal, record: record, rules: ResumeRules(), syncs: true, acceptsUnproven: true)
         } catch {
             part.close()
             throw DownloadError(error)
@@ -173,8 +176,8 @@ final class HandoverWalk {
         let (log, fileSystem, isAlive) = (self.log, process.fileSystem, process.isAlive)
         let listed = downloads
         let manager = HandoverKeeper.Manager(
-            open: { id throws(DownloadError) in
-                guard let download = listed.first(where: { $0.id == id }) else { return nil }
+            open: { lease, _ throws(DownloadError) in
+                guard let download = listed.first(where: { $0.id == lease.download }) else { return nil }
                 return try Self.open(download, on: fileSystem)
             },
             report: { end throws(DownloadError) in
@@ -269,6 +272,7 @@ final class HandoverWalk {
                 download: download.id, target: HandoverTarget(url: url), identity: record.identity,
                 total: record.totalBytes, claimed: RangeSet(pairs: record.claimed) ?? RangeSet())
             candidate.unproven = .whole
+            candidate.hasRanges = chance(0.8) ? true : nil
             candidates.append(candidate)
         }
         let before = Set(keeper.leases.map(\.number))
@@ -320,7 +324,9 @@ final class HandoverWalk {
             if process.isAlive(), chance(0.8) { suspend() }
         case (_, 14): try? await keeper.compare()
         case (_, 15): changeServer(process)
-        case (.background, 16): keeper.timeIsUp()
+        case (.background, 16):
+            keeper.hurry()
+            keeper.timeIsUp()
         case (_, 16): await comeToForeground(keeper)
         case (_, 17):
             if chance(0.2), let index = downloads.indices.randomElement(using: &random) {
@@ -341,6 +347,7 @@ final class HandoverWalk {
     private func comeToForeground(_ keeper: HandoverKeeper) async {
         system.set(app: .foreground)
         app = .foreground
+        keeper.hasTime()
         for download in downloads { keeper.retried(download.id) }
         try? await keeper.cameToForeground()
     }

@@ -2,6 +2,7 @@ import FerryCore
 import FerryTesting
 import Foundation
 import HTTPTypes
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -11,11 +12,14 @@ import Testing
 struct SpliceFixture {
     static let landing = LandingDirectory("/h")
     static let id = DownloadID(rawValue: "f")
-    let file = Resource(size: 20_000, seed: 3)
+    let file: Resource
     let disk: ModelDisk
     let lease: Lease
 
-    init(claimed: RangeSet<ByteCount> = RangeSet(), range: Range<ByteCount> = 5_000..<15_000) throws {
+    init(
+        claimed: RangeSet<ByteCount> = RangeSet(), range: Range<ByteCount> = 5_000..<15_000, size: ByteCount = 20_000
+    ) throws {
+        file = Resource(size: size, seed: 3)
         disk = ModelDisk(DiskImage(directories: ["/d", "/h"]), rules: WritingRules([file]))
         lease = try #require(
             Lease(
@@ -55,13 +59,15 @@ struct SpliceFixture {
 
     /// One attempt to splice, with the pair opened for it.
     @discardableResult
-    static func splice(_ lease: Lease, on fileSystem: any FileSystem) throws -> SpliceResult {
+    static func splice(
+        _ lease: Lease, on fileSystem: any FileSystem, mustStop: @escaping @Sendable () -> Bool = { false }
+    ) throws -> SpliceResult {
         let part = try PartFile.open("/d/a.part", fileSystem: fileSystem)
         defer { part.close() }
         let (journal, record) = try Journal.open(at: "/d/a.part.ferry", fileSystem: fileSystem, syncs: true)
         defer { journal.close() }
         var pair = HandoverPair(part: part, journal: journal, record: record, rules: ResumeRules(), syncs: true)
-        let result = try LandedFileSplicer(landing, fileSystem: fileSystem)
+        let result = try LandedFileSplicer(landing, fileSystem: fileSystem, mustStop: mustStop)
             .splice(lease, into: &pair, now: Date(timeIntervalSince1970: 0))
         if case .ended = result { try landing.remove(lease.number, fileSystem) }
         return result
@@ -82,6 +88,25 @@ struct LandedFileSplicerTests {
         #expect(try SpliceFixture.splice(fixture.lease, on: fixture.disk) == .ended(.claimed(8_500)))
         #expect(try SpliceFixture.claims(on: fixture.disk) == RangeSet(0..<15_000))
         #expect(try Journal.read(at: "/d/a.part.ferry", fileSystem: fixture.disk).weakestJoin == .strong)
+        #expect(fixture.disk.violations == [])
+    }
+
+    @Test("LandedFileSplicer: when the time is over, what is written is claimed, and the next call goes on after it")
+    func timeIsOver() throws {
+        let piece = LandedFileSplicer.pieceBytes
+        let fixture = try SpliceFixture(range: 1_000..<3 * piece, size: 4 * piece)
+        try fixture.land()
+        let asked = Mutex(0)
+        let result = try SpliceFixture.splice(fixture.lease, on: fixture.disk) {
+            asked.withLock { asked in
+                asked += 1
+                return asked > 2
+            }
+        }
+        #expect(result == .postponed)
+        #expect(try SpliceFixture.claims(on: fixture.disk) == RangeSet(1_000..<1_000 + 2 * piece))
+        #expect(try SpliceFixture.splice(fixture.lease, on: fixture.disk) == .ended(.claimed(piece - 1_000)))
+        #expect(try SpliceFixture.claims(on: fixture.disk) == RangeSet(1_000..<3 * piece))
         #expect(fixture.disk.violations == [])
     }
 

@@ -196,6 +196,8 @@ struct HandingOverTests {
             let request = try #require(system.service.requests.first)
             #expect(request.url.text == target)
             #expect(request.fields[name] == nil)
+            system.transferAll()
+            #expect(system.service.sent.map(\.url.text) == [target])
             await manager.shutdown()
         }
     }
@@ -218,6 +220,35 @@ struct HandingOverTests {
     func settingNames() {
         let accepted = HandoverObstacle.allCases.filter(\.mayBeAccepted).map(\.rawValue)
         #expect(BackgroundTransfer.Setting.allCases.map(\.rawValue) == accepted)
+    }
+
+    @Test("Handover: no request of the system, and none that a redirect leads it to, has a secret of another origin")
+    func redirects() async throws {
+        try await Workshop.run { shop in
+            let system = try SystemService(shop, ["/a": Self.resource, "/b": Self.resource])
+            let manager = shop.phone(system)
+            let name = try #require(HTTPField.Name("X-Key"))
+            shop.server.serve("/a", Self.resource)
+            // The source redirects within its origin, which may well lead on to another.
+            shop.server.always("/b", .redirect(to: shop.server.url("/a")))
+            shop.server.script("/a", [.stall(after: 1_000_000)])
+            let plain = try await manager.download(try shop.single("/b"))
+            await shop.reach(1_000_000, plain)
+            shop.server.script("/a", [.stall(after: 1_000_000)])
+            let secret = try await manager.download(
+                try shop.single("/b") {
+                    $0.headers[name] = "secret"
+                    $0.onDuplicate = .addAnother
+                })
+            await shop.reach(1_000_000, secret)
+            system.service.redirect("/a", to: try DownloadURL("http://elsewhere.test/b"))
+            await manager.suspend()
+            system.transferAll()
+            let sent = system.service.sent
+            #expect(sent.contains { $0.url.host == "elsewhere.test" })
+            #expect(sent.allSatisfy { $0.fields[name] == nil })
+            await manager.shutdown()
+        }
     }
 
     @Test("Handover: a paused download is not handed over, and a pause ends its tasks")
@@ -244,6 +275,158 @@ struct HandingOverTests {
             await system.deliver { system.service.requests.isEmpty }
             await manager.shutdown()
             await next.shutdown()
+        }
+    }
+
+    @Test(
+        "Handover: downloads that have not begun are leased whole, and get name, part file and journal when they land")
+    func waiting() async throws {
+        try await Workshop.run { shop in
+            let names = ["/a", "/b", "/c"]
+            let system = try SystemService(shop, Dictionary(uniqueKeysWithValues: names.map { ($0, Self.resource) }))
+            let manager = shop.phone(system) { $0.maxConcurrentDownloads = 1 }
+            let first = try await begin(shop, manager)
+            let second = try await manager.download(try shop.single("/b"))
+            let third = try await manager.download(
+                DownloadRequest(
+                    sources: [try DownloadURL(shop.server.url("/c"))], destination: .file(shop.path("third"))))
+            await manager.suspend()
+            let ranges = system.service.requests.map { $0.fields[.range] }
+            #expect(ranges == ["bytes=1000000-2999999", nil, nil])
+            system.transferAll()
+            await shop.wake(manager, system)
+            for (download, name) in [(first, "a"), (second, "b"), (third, "third")] {
+                #expect(download.status.state == .completed(.strong), "\(name)")
+                shop.expect(shop.path(name), is: Self.resource)
+            }
+            #expect(shop.asked == ["/a"])
+            #expect(Set(shop.names.filter { !$0.hasPrefix("s") }) == ["a", "b", "third"])
+            await manager.shutdown()
+        }
+    }
+
+    @Test("Handover: a whole file without a strong validator is not used, unless the download or the manager says so")
+    func unprovenWhole() async throws {
+        try await Workshop.run { shop in
+            let weak = Resource(size: 100_000, seed: 3, etag: "W/\"1\"")
+            let system = try SystemService(shop, ["/a": Self.resource, "/b": weak, "/c": weak])
+            let manager = shop.phone(system) { $0.maxConcurrentDownloads = 1 }
+            let events = manager.events
+            let first = try await begin(shop, manager)
+            shop.server.serve("/b", weak)
+            shop.server.always("/b", .stall(after: 0))
+            let strict = try await manager.download(try shop.single("/b"))
+            let lenient = try await manager.download(try shop.single("/c") { $0.trust.resumesUnproven = true })
+            await manager.suspend()
+            #expect(system.service.requests.count == 3)
+            system.transferAll()
+            await shop.wake(manager, system)
+            #expect(first.status.state == .completed(.strong))
+            #expect(lenient.status.state == .completed(.weak))
+            #expect(!strict.status.state.isFinal && !shop.names.contains("b"))
+            // The server is known to send no strong validator: the file is not fetched once more.
+            #expect(system.service.requests.isEmpty)
+            await manager.shutdown()
+            #expect(await notes(events).contains { $0.contains("could not be used") })
+        }
+    }
+
+    @Test("Handover: a wake suspends no manager whose app is in the foreground already")
+    func foreground() async throws {
+        try await Workshop.run { shop in
+            let system = try system(shop)
+            let manager = shop.phone(system)
+            _ = try await begin(shop, manager)
+            await manager.suspend()
+            system.transferAll()
+            system.service.set(app: .foreground)
+            try await manager.activate()
+            await shop.wake(manager, system)
+            #expect(await shop.code { _ = try await manager.downloads() } == nil)
+            await manager.shutdown()
+        }
+    }
+
+    @Test(
+        "Handover: the app's delegate hands events over to its manager, whose handler is called once, on the main thread"
+    )
+    func delegate() async throws {
+        try await Workshop.run { shop in
+            let system = try system(shop)
+            let manager = shop.phone(system, identifier: "delegate")
+            let download = try await begin(shop, manager)
+            await manager.suspend()
+            system.transferAll()
+            system.service.wake()
+            let calls = CallCount()
+            let isKnown = await MainActor.run {
+                let isAnothers = DownloadManager.handleBackgroundEvents("another") { calls.add() }
+                #expect(!isAnothers)
+                return DownloadManager.handleBackgroundEvents("delegate") {
+                    MainActor.assertIsolated()
+                    calls.add()
+                }
+            }
+            #expect(isKnown)
+            await system.deliver { calls.value > 0 }
+            #expect(download.status.state == .completed(.strong))
+            await manager.shutdown()
+            #expect(calls.value == 1)
+        }
+    }
+
+    @Test("Handover: no more is leased than the disk has room for, and the download says so")
+    func noSpace() async throws {
+        try await Workshop.run { shop in
+            let system = try system(shop)
+            let manager = shop.phone(system)
+            let events = manager.events
+            _ = try await begin(shop, manager)
+            await manager.configure { $0.minFreeBytes = 1 << 60 }
+            await manager.suspend()
+            #expect(system.service.requests.isEmpty)
+            await manager.shutdown()
+            #expect(await notes(events).contains { $0.contains("no room") })
+        }
+    }
+
+    @Test("Handover: a task that was lost holds no download once all events were delivered, also without an activation")
+    func lost() async throws {
+        try await Workshop.run { shop in
+            let system = try system(shop)
+            let first = shop.phone(system)
+            _ = try await begin(shop, first)
+            await first.suspend()
+            var script = ScriptedSystem.Script()
+            script.loses = 1
+            system.service.set(script)
+            system.transferAll()
+            system.service.set(app: .absent)
+            let second = shop.phone(system)
+            system.service.set(app: .foreground)
+            let download = try #require(try await second.downloads().first)
+            await system.deliver { download.status.state.isFinal }
+            try shop.expect(await download.finished().path, is: Self.resource)
+            await first.shutdown()
+            await second.shutdown()
+        }
+    }
+
+    @Test("Handover: stricter rules for networks end the tasks that were begun under the old ones")
+    func stricter() async throws {
+        try await Workshop.run { shop in
+            let system = try system(shop)
+            let first = shop.phone(system)
+            _ = try await begin(shop, first)
+            await first.suspend()
+            system.service.set(app: .absent)
+            let second = shop.phone(system)
+            system.service.set(app: .foreground)
+            _ = try await second.downloads()
+            await second.configure { $0.allowsMeteredNetwork = false }
+            await system.deliver { system.service.requests.isEmpty }
+            await first.shutdown()
+            await second.shutdown()
         }
     }
 

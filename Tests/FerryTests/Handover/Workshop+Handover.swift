@@ -47,13 +47,14 @@ final class CallCount: Sendable {
 extension Workshop {
     /// A manager whose list is kept, and which hands over to the service.
     func phone(
-        _ system: SystemService, _ change: (inout DownloadManager.Configuration) -> Void = { _ in }
+        _ system: SystemService, identifier: String = "phone",
+        _ change: (inout DownloadManager.Configuration) -> Void = { _ in }
     ) -> DownloadManager {
         var transfer = BackgroundTransfer()
         // The origin of the tests has no certificate.
         transfer.ignoredSettings = [.unencrypted]
         var configuration = DownloadManager.Configuration.default(
-            identifier: "phone", directory: directory, stateDirectory: directory + "/state/phone"
+            identifier: identifier, directory: directory, stateDirectory: directory + "/state/phone"
         ).continuingInBackground(transfer)
         configuration.minFreeBytes = 0
         configuration.waitForBusyMachine()
