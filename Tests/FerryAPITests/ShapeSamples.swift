@@ -40,15 +40,17 @@ enum ShapeSamples {
     }
 
     static let states: [DownloadState] = [
-        .waiting(.slot), .waiting(.network), .waiting(.retry(at: date)), .waiting(.diskSpace), .waiting(.freshLink),
-        .waiting(.credentials), .waiting(.notBefore(date)), .downloading, .verifying, .paused, .failed(error),
+        .waiting(.slot), .waiting(.server(since: date, until: date)), .waiting(.server(since: nil, until: nil)),
+        .waiting(.network), .waiting(.retry(at: date)), .waiting(.diskSpace), .waiting(.freshLink), .waiting(.credentials),
+        .waiting(.notBefore(date)), .downloading, .verifying, .paused, .failed(error),
         .completed(.strong), .cancelled,
     ]
 
     static let kinds: [DownloadEvent.Kind] = [
         .added(url: "http://h/n"), .started(name: "n", totalBytes: 9),
         .resumed(offset: 1, totalBytes: 9, reason: "r"), .retrying(attempt: 2, delay: .seconds(1), reason: "r"),
-        .restarted(reason: "r"), .waiting(.retry(at: date), message: "m"), .note("t"), .paused,
+        .restarted(reason: "r"), .waiting(.retry(at: date), message: "m"),
+        .waiting(.server(since: date, until: date), message: "m"), .note("t"), .paused,
         .completed(FinishedDownload(path: "/d/n", totalBytes: 9, proof: .strong)), .failed(error), .cancelled,
     ]
 

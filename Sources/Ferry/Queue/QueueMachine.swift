@@ -56,10 +56,21 @@ package struct QueueMachine: Sendable {
     /// The number of downloads that count for the limit.
     package var occupiedCount: Int { index.occupied.count }
 
-    /// Why a queued download waits; `nil` if it is not queued.
-    func standing(of id: DownloadID) -> WaitReason? {
+    /// Why a queued download does not run now.
+    package enum Standing: Sendable, Hashable {
+        /// The slots are taken.
+        case slot
+        /// No network that it may use is available.
+        case network(ErrorPhrase.Key)
+        case server(Origin, HostWait)
+    }
+
+    /// Why a queued download waits; `nil` if it is not queued. The one answer for every face.
+    func standing(of id: DownloadID) -> Standing? {
         guard let entry = entries[id], entry.state.isQueued else { return nil }
-        return rules.permits(entry) ? .slot : .network
+        if let obstacle = rules.obstacle(to: entry) { return .network(obstacle) }
+        guard let wait = index.wait(of: entry.site), let origin = sites.origin(of: entry.site) else { return .slot }
+        return .server(origin, wait)
     }
 
     /// Whether a network that the download may use is available.

@@ -53,6 +53,7 @@ extension Scheduler {
         }
         told(live.id)
         reschedule()
+        showStandings(of: [live])
     }
 
     func restart(_ live: LiveDownload) async throws(DownloadError) {

@@ -127,7 +127,7 @@ extension Scheduler {
     // MARK: Rules and wait reasons
 
     /// The reason why a queued download waits; `nil` if it is running, not queued, or waits for a time.
-    func standing(of id: DownloadID) -> WaitReason? { state.withLock { $0.queue.standing(of: id) } }
+    func standing(of id: DownloadID) -> Standing? { state.withLock { $0.standing(of: id, clock) } }
 
     /// Updates the shown reason of all waiting downloads.
     func showStandings() { showStandings(of: registry.all) }
@@ -138,13 +138,13 @@ extension Scheduler {
         var lives = lives
         // Check the updated downloads again, since the queue may have changed meanwhile.
         while !lives.isEmpty {
-            let stale: [(live: LiveDownload, old: DownloadState, new: WaitReason)] = state.withLock { state in
+            let stale: [(live: LiveDownload, old: DownloadState, new: Standing)] = state.withLock { state in
                 guard state.phase == .open else { return [] }
                 return lives.compactMap { live in
-                    let old = live.current
-                    guard old.followsQueue, let new = state.queue.standing(of: live.id), old != .waiting(new) else {
-                        return nil
-                    }
+                    let (old, error) = live.standing
+                    guard old.followsQueue, let new = state.standing(of: live.id, clock),
+                        old != .waiting(new.reason) || error != new.error
+                    else { return nil }
                     return (live: live, old: old, new: new)
                 }
             }
@@ -157,10 +157,10 @@ extension Scheduler {
 }
 
 extension DownloadState {
-    /// Whether the queue decides when the wait ends: slot, network, time.
+    /// Whether the queue decides when the wait ends: slot, server, network, time.
     var followsQueue: Bool {
         switch self {
-        case .waiting(.slot), .waiting(.network), .waiting(.retry), .waiting(.notBefore): true
+        case .waiting(.slot), .waiting(.server), .waiting(.network), .waiting(.retry), .waiting(.notBefore): true
         case .waiting(.diskSpace), .waiting(.freshLink), .waiting(.credentials): false
         case .downloading, .verifying, .paused, .failed, .completed, .cancelled: false
         }

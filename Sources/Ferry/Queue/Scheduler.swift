@@ -45,6 +45,8 @@ final class Scheduler: Sendable {
         var ledger: RunLedger?
         var queue: QueueMachine
         var network = NetworkTasks()
+        /// The dates at which servers are tried again.
+        var times = WallTimes()
         /// The rate limits that the runs of a session share.
         var throttles: [UInt16: Throttle] = [:]
         var wakeTimer: (at: Duration, task: Task<Void, Never>)?
@@ -139,9 +141,10 @@ final class Scheduler: Sendable {
 
     /// Starts and stops downloads as the queue decides now.
     func reschedule() {
-        let (stops, woken, barred): ([(Run, Run.Stop)], [DownloadID], [(DownloadID, Reason)]) = state.withLock {
+        let (stops, woken, barred, news):
+            ([(Run, Run.Stop)], [DownloadID], [(DownloadID, Reason)], Set<DownloadID>) = state.withLock {
             state in
-            guard state.phase == .open else { return ([], [], []) }
+            guard state.phase == .open else { return ([], [], [], []) }
             let now = clock.now()
             lookUpNames(&state)
             let woken = state.queue.wake(at: now)
@@ -165,9 +168,14 @@ final class Scheduler: Sendable {
             }
             setWakeTimer(decision.nextWake, &state)
             if state.isDraining { updates.notify() }
-            return (stops, woken, barred)
+            return (stops, woken, barred, decision.told)
         }
         for (run, stop) in stops { run.stop(stop) }
+        if !news.isEmpty {
+            // Those in memory first: what is told is in them.
+            showStandings(of: news.count < WaitNews.long ? news.compactMap { known($0) } : registry.all)
+            log.append(ListChange(changed: news))
+        }
         if !woken.isEmpty {
             log.append(ListChange(changed: Set(woken)))
             showStandings(of: woken.compactMap { known($0) })
@@ -211,7 +219,9 @@ final class Scheduler: Sendable {
     func live(for id: DownloadID, _ state: inout State, make: () -> LiveDownload) -> LiveDownload {
         if let live = registry[id] { return live }
         let live = make()
-        if live.current.followsQueue, let reason = state.queue.standing(of: id) { live.set(state: .waiting(reason)) }
+        if live.current.followsQueue, let now = state.standing(of: id, clock) {
+            live.set(state: .waiting(now.reason), after: now.error)
+        }
         registry.insert(live)
         if state.phase == .closed { live.close() }
         return live

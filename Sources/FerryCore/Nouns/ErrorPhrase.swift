@@ -160,6 +160,7 @@ extension ErrorPhrase {
         case onWithOne, oneLeft, severalLeft, askingAgain, partFetchedAgain, connectionBroke, connectionStalled
         case requestSent, responseReceived, redirected, connectionMade, connectionEnded
         case hostIsHeld, hostGivenUp, noHostName
+        case hostAsksToWait, hostBudgetFull, hostBudgetSpaced, hostBudgetSpent
         case seconds, hostIsFull, openedAnew, memoryLost, checkpointLost, otherNameBegun, journalAlone
         case checksumKept, checksumDropped, joinedForDigest, digestRefuted
         case comparingExisting, otherContent, halfTaken, nothingNoted, doubtfulControl, mayBeHalf, partFits,

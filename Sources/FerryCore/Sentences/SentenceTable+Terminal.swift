@@ -246,6 +246,8 @@ extension SentenceTable {
         "STATE": "状态", "DONE": "完成", "SIZE": "大小", "SPEED": "速度", "LEFT": "剩余", "NAME": "名称", "SESSION": "会话",
         "next attempt at {0}": "下次尝试：{0}",
         "{0}; next attempt at {1}": "{0}；下次尝试：{1}",
+        "{0}, since {1}": "{0}（自 {1} 起）",
+        "{0}; trying again now": "{0}；正在重试",
         "sign in there, then: {0}": "请先在那里登录，然后：{0}",
         "{0}, {1} in {2}": "{0}，{2} 内收到 {1}",
         "{0} left": "剩余 {0}",

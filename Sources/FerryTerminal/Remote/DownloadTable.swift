@@ -152,7 +152,7 @@ package struct DownloadTable: Sendable {
         case .diskSpace: "waiting: disk space"
         case .freshLink: "waiting: new link"
         case .credentials: "waiting: login"
-        case .network, .retry: "waiting: " + reason.kind.rawValue
+        case .server, .network, .retry: "waiting: " + reason.kind.rawValue
         }
     }
 }

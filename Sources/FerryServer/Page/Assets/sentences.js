@@ -152,6 +152,7 @@ export const sentences = {
     '运行此下载时程序连续三次意外终止；恢复下载即可再试',
   ],
   'wait.slot': ['others run first', '排队中'],
+  'wait.server': ['its server keeps it waiting', '等待服务器'],
   'wait.otherDownloads': ['waiting: other downloads have all {n} connections to its server', '等待中：其他下载已占用到其服务器的全部 {n} 个连接'],
   'wait.repetition': ['the server sends no ranges and repeats what is here: {share}', '服务器不支持范围请求，正在重新读取已有内容：{share}'],
   'wait.network': ['no network', '没有网络'],
