@@ -41,7 +41,8 @@ enum ShapeSamples {
 
     static let states: [DownloadState] = [
         .waiting(.slot), .waiting(.server(since: date, until: date)), .waiting(.server(since: nil, until: nil)),
-        .waiting(.network), .waiting(.retry(at: date)), .waiting(.diskSpace), .waiting(.freshLink), .waiting(.credentials),
+        .waiting(.network), .waiting(.retry(at: date)), .waiting(.diskSpace), .waiting(.freshLink),
+        .waiting(.credentials),
         .waiting(.notBefore(date)), .downloading, .verifying, .paused, .failed(error),
         .completed(.strong), .cancelled,
     ]
@@ -49,8 +50,7 @@ enum ShapeSamples {
     static let kinds: [DownloadEvent.Kind] = [
         .added(url: "http://h/n"), .started(name: "n", totalBytes: 9),
         .resumed(offset: 1, totalBytes: 9, reason: "r"), .retrying(attempt: 2, delay: .seconds(1), reason: "r"),
-        .restarted(reason: "r"), .waiting(.retry(at: date), message: "m"),
-        .waiting(.server(since: date, until: date), message: "m"), .note("t"), .paused,
+        .restarted(reason: "r"), .waiting(.retry(at: date), message: "m"), .note("t"), .paused,
         .completed(FinishedDownload(path: "/d/n", totalBytes: 9, proof: .strong)), .failed(error), .cancelled,
     ]
 
@@ -87,6 +87,7 @@ enum ShapeSamples {
         detail.response = .init(type: "t", finalURL: "http://h/n", lastModified: "x", lacksRanges: true)
         detail.speeds = [1, 2]
         detail.resumesUnproven = true
+        detail.queue = .init(before: 2, running: 3, limit: 3)
         (detail.proxy, detail.hasCertificates, detail.insecure) = ("http://p:1", true, true)
         return detail
     }
@@ -236,7 +237,7 @@ enum ShapeSamples {
             ("Bottleneck", bottleneck), ("Bottleneck", Bottleneck(.latency)),
             ("DownloadPage", DownloadPage(items: [], total: 0, asOf: 7)),
             ("DownloadItems", DownloadItems([])), ("DownloadDetail", detail), ("Segment", detail.segments[0]),
-            ("Response", detail.response), ("Response", DownloadDetail.Response()),
+            ("QueueBody", detail.queue), ("Response", detail.response), ("Response", DownloadDetail.Response()),
             ("ActionCount", ActionCount(1)), ("ActionCount", count),
             ("ActionFailure", ActionFailure("a", error)), ("EventItems", EventItems([])), ("SettingsBody", settings),
             ("SettingsBody", SettingsBody(scope: "daemon", directory: "/d")),

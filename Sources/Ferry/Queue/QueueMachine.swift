@@ -73,6 +73,21 @@ package struct QueueMachine: Sendable {
         return .server(origin, wait)
     }
 
+    /// How many queued downloads of the same slots get one before a queued download; `nil` if it is not queued. Costs O(n):
+    /// for a download that is looked at alone.
+    func countBefore(_ id: DownloadID) -> Int? {
+        guard let entry = entries[id], entry.state.isQueued else { return nil }
+        let isShared = rules.sharesSlots(entry.group)
+        return entries.count { other, one in
+            one.state.isQueued && rules.permits(one) && index.wait(of: one.site) == nil
+                && (isShared ? rules.sharesSlots(one.group) : one.group == entry.group)
+                && (one.key, other.rawValue) < (entry.key, id.rawValue)
+        }
+    }
+
+    /// The number of runs that take slots of the list.
+    var slotsTaken: Int { rules.sharedCount(index.groupCounts) }
+
     /// Whether a network that the download may use is available.
     func mayConnect(_ id: DownloadID) -> Bool { entries[id].map(rules.permits) ?? false }
 

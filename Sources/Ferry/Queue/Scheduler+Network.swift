@@ -38,11 +38,11 @@ extension Scheduler {
     }
 
     func networkChanged(_ snapshot: NetworkSnapshot) {
-        let moved: [Run] = state.withLock { state in
+        let moved: [Run]? = state.withLock { state in
             let hasMoved = state.queue.rules.network.generation != snapshot.generation
             state.see(snapshot)
             limitDoubt(&state)
-            guard hasMoved, snapshot.status.isOnline else { return [] }
+            guard hasMoved, snapshot.status.isOnline else { return nil }
             // What was found out about servers and names on the other network says nothing.
             engine.networkChanged()
             state.queue.hostsChanged()
@@ -50,12 +50,13 @@ extension Scheduler {
                 state.queue.hosts.isNear(state.queue.entries[id]?.host ?? QueuedHosts.none) ? nil : run
             }
         }
-        if moved.contains(where: { $0.driver != nil }) { environment.renewConnections() }
+        if moved?.contains(where: { $0.driver != nil }) == true { environment.renewConnections() }
         networkHub.send(snapshot.status)
         // Reschedule before reconnecting, so that downloads that may not use the network do not try it.
         reschedule()
-        for run in moved where run.wish == nil { run.driver?.reconnect() }
+        for run in moved ?? [] where run.wish == nil { run.driver?.reconnect() }
         showStandings()
+        if moved != nil { retryPages() }
     }
 
     // MARK: Lookups
@@ -114,11 +115,12 @@ extension Scheduler {
         reschedule()
     }
 
-    /// Ends all lookups; called at shutdown, after which none begins.
+    /// Ends all lookups and attempts that the network brought about; called at shutdown, after which none begins.
     func endLookups() async {
         let tasks: [Task<Void, Never>] = state.withLock { state in
             defer { state.network.lookups = [:] }
-            return Array(state.network.lookups.values) + [state.network.doubt?.task].compactMap { $0 }
+            return Array(state.network.lookups.values)
+                + [state.network.doubt?.task, state.network.pages].compactMap(\.self)
         }
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
@@ -196,6 +198,10 @@ struct NetworkTasks: Sendable {
     var lookups: [String: Task<Void, Never>] = [:]
     /// Ends the grace period of downloads in doubt.
     var doubt: (network: Int, task: Task<Void, Never>)?
+    /// Tries downloads again that got a page of the former network.
+    var pages: Task<Void, Never>?
+    /// How often each was tried again.
+    var pageAttempts: [DownloadID: Int] = [:]
 }
 
 extension Scheduler.State {

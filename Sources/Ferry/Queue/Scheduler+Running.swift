@@ -241,6 +241,7 @@ extension Scheduler {
         }
         rest(live.id, .parked)
         withdrawLeases(of: live.id)
+        forgetPage(live.id)
         await forgetSecrets(of: live.id)
         live.set(state: .completed(finished.proof), finished: finished, isEnd: true)
         send(.completed(finished), of: live.id, number: number)

@@ -1,5 +1,7 @@
+import FerryAPI
 import FerryCore
 import FerryEngine
+import Synchronization
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -24,6 +26,17 @@ struct WallTimes: Sendable {
         let now = clock.date().addingTimeInterval(-clock.now().seconds)
         if let start, abs(now.timeIntervalSince(start)) < 1 {} else { start = now }
         return (start ?? now).addingTimeInterval(time.seconds)
+    }
+}
+
+extension Scheduler {
+    /// The place of a download that waits for a slot.
+    func place(of id: DownloadID) -> DownloadDetail.Queue? {
+        state.withLock { state in
+            state.queue.countBefore(id).map {
+                .init(before: $0, running: state.queue.slotsTaken, limit: state.queue.rules.limit)
+            }
+        }
     }
 }
 

@@ -122,7 +122,9 @@ package struct HostMachine: Sendable {
         var (until, delay) = (now, Duration.zero)
         for scope in scopes(of: origin.host) {
             let (budget, account) = (budget(of: scope), accounts[scope] ?? Account())
-            if let most = budget.connections, account.runs >= most { return .shut(until: nil, .full(connections: most)) }
+            if let most = budget.connections, account.runs >= most {
+                return .shut(until: nil, .full(connections: most))
+            }
             if isSpent(budget, account) { return .shut(until: nil, .spent) }
             guard let own = budget.delay else { continue }
             delay = max(delay, own)

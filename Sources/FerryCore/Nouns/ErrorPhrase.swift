@@ -78,7 +78,7 @@ extension ErrorPhrase {
         // TLS
         case tlsCutOff, cutShort, tlsBrokeOff, handshakeBrokeOff, uncheckable, unreadableTrust, otherName, unaskableName
         case untrusted, wantsCertificate, unacceptable, expired, oldTLS, noTLS, noCipher, noTLSSettings, unknownName
-        case otherProtocol
+        case otherProtocol, certificateExpired, certificateNotYetValid, unknownAuthority
         // Redirects
         case redirectNowhere, severalRedirects, unusableRedirect, unencryptedRedirect, redirectLoop, tooManyRedirects
         // Remote files
@@ -191,6 +191,7 @@ extension ErrorPhrase {
             doNotUse
         case makeRoom, minFree, startAnew, updateFerry, useListed, giveBinary
         case nameServer, allowPrivate
+        case renewCertificate, setDate, giveNameOfCertificate
         case giveAuthority, writeHTTP, allowDowngrade, writeProxyCredentials, waitForOther, moveAway, nameLists,
             useNewer
         case closeFirst, giveAgain

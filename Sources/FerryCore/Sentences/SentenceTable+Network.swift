@@ -68,6 +68,11 @@ extension SentenceTable {
             "{0}: the certificate is not trusted: its authority is unknown, or it is out of date",
             "{0}：证书不受信任：颁发机构未知，或证书已过期"
         ),
+        .certificateExpired: ("{0}: the certificate expired on {1}", "{0}：证书已于 {1} 过期"),
+        .certificateNotYetValid: ("{0}: the certificate is not valid before {1}", "{0}：证书从 {1} 起才有效"),
+        .unknownAuthority: (
+            "{0}: the certificate is from an authority that is not trusted here", "{0}：证书的颁发机构在本机不受信任"
+        ),
         .wantsCertificate: ("{0}: the server wants a certificate from us", "{0}：服务器要求客户端证书"),
         .unacceptable: ("{0}: the certificate is not acceptable", "{0}：证书无法接受"),
         .expired: ("{0}: the certificate has expired", "{0}：证书已过期"),

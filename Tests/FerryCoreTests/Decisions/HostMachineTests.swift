@@ -52,7 +52,8 @@ struct HostMachineTests {
         let host = origin("h")
         #expect(machine.answered(host, hold: .seconds(30), at: .zero) == true)
         #expect(machine.request(to: host, at: .seconds(1)) == .later(at: .seconds(30)))
-        #expect(machine.opening(of: host, at: .seconds(1)) == .shut(until: .seconds(30), .asked(status: 503, until: .seconds(30))))
+        let wait = HostWait.asked(status: 503, until: .seconds(30))
+        #expect(machine.opening(of: host, at: .seconds(1)) == .shut(until: .seconds(30), wait))
         #expect(machine.opening(of: origin("h", port: 80), at: .seconds(1)) == .open)
         // The user's wish does.
         var wanted = machine

@@ -12,7 +12,8 @@ struct CodingTests {
         (.slot, #"{"waitReason":"slot"}"#),
         (.server(since: nil, until: nil), #"{"waitReason":"server"}"#),
         (
-            .server(since: Date(timeIntervalSince1970: 1_760_000_000), until: Date(timeIntervalSince1970: 1_760_000_060)),
+            .server(
+                since: Date(timeIntervalSince1970: 1_760_000_000), until: Date(timeIntervalSince1970: 1_760_000_060)),
             #"{"since":1760000000,"until":1760000060,"waitReason":"server"}"#
         ),
         (.network, #"{"waitReason":"network"}"#),

@@ -143,6 +143,28 @@ struct QueueHostTests {
         #expect(queue.standing(of: id("s1")) == .slot)
     }
 
+    @Test("QueueMachine: the place of a download is the number of those that get a slot before it")
+    func place() {
+        let gate = Gate()
+        gate.machine.withLock { _ = $0.answered(origin("slow"), hold: .seconds(60), at: .zero) }
+        var queue = queue(limit: 1)
+        add(["b0"], of: "b", to: &queue)
+        add(["s0"], of: "slow", to: &queue)
+        add(["b1", "b2"], of: "b", to: &queue)
+        add(["h0"], of: "b", priority: .high, to: &queue)
+        _ = queue.decide(at: .zero, hosts: gate)
+        #expect(queue.countBefore(id("h0")) == nil, "it runs")
+        #expect(queue.countBefore(id("b0")) == 0)
+        #expect(queue.countBefore(id("b2")) == 3)
+        queue.ended(id("h0"))
+        // The first runs, and the server of the second is found to have asked to wait.
+        #expect(queue.decide(at: .zero, hosts: gate).start == [id("b0")])
+        queue.ended(id("b0"))
+        #expect(queue.decide(at: .zero, hosts: gate).start == [id("b1")])
+        #expect(queue.countBefore(id("b2")) == 0)
+        #expect(queue.slotsTaken == 1)
+    }
+
     @Test("QueueMachine: a server that does not answer is named with what failed, since when, and the next attempt")
     func silent() {
         let gate = Gate()

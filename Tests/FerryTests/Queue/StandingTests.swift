@@ -143,4 +143,38 @@ struct StandingTests {
             await manager.shutdown()
         }
     }
+
+    @Test("Sign-in page: a download that got one is tried again at its place on another network, but not for ever")
+    func signInPage() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a.iso", "/b.iso"])
+            shop.server.always("/a.iso", .htmlPage())
+            let network = ManualNetworkMonitor()
+            let manager = shop.kept(monitor: network)
+            let scheduler = try #require(manager.scheduler)
+            let first = try await manager.download(try shop.single("/a.iso"))
+            await shop.reach(first) { $0 == .waiting(.freshLink) }
+            let second = try await manager.download(try shop.single("/b.iso"))
+            try await shop.expectAll([second], are: resource)
+            // Still the page: it waits again.
+            network.movePath()
+            try await eventually { shop.asked.count { $0 == "/a.iso" } == 2 }
+            await shop.reach(first) { $0 == .waiting(.freshLink) }
+            scheduler.state.withLock { $0.network.pageAttempts[first.id] = Scheduler.mostPageAttempts }
+            let number = scheduler.state.withLock { $0.network.count }
+            network.movePath()
+            try await eventually { scheduler.state.withLock { $0.network.count } > number }
+            try await eventually { scheduler.state.withLock { $0.network.pages } != nil }
+            await scheduler.state.withLock { $0.network.pages }?.value
+            #expect(first.status.state == .waiting(.freshLink), "it was tried often enough")
+            // Its user tries it, which counts anew.
+            try await first.resume()
+            try await eventually { shop.asked.count { $0 == "/a.iso" } == 3 }
+            await shop.reach(first) { $0 == .waiting(.freshLink) }
+            shop.server.always("/a.iso", .honest)
+            network.movePath()
+            try await shop.expectAll([first], are: resource)
+            await manager.shutdown()
+        }
+    }
 }

@@ -163,7 +163,7 @@ export const sentences = {
   'wait.retry.in': ['next attempt in {time}', '{time}后重试'],
   'wait.diskSpace': ['not enough disk space', '磁盘空间不足'],
   'wait.freshLink': ['the link expired, give a new one', '链接已失效，等待新链接'],
-  'wait.page': ['the server sent a web page, not the file', '服务器返回的是网页，不是文件'],
+  'wait.page': ['a web page came, not the file: sign in there, it goes on when the network changes', '收到的是网页，不是文件：请在那里登录，网络变化时会自动继续'],
   'wait.credentials': ['the server asks for a user name and password', '等待登录凭据'],
   'wait.notBefore': ['starts {time}', '将于 {time} 开始'],
   'speed.now': ['{rate}', '下载速度 {rate}'],
