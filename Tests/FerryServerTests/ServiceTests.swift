@@ -338,7 +338,7 @@ struct ServiceTests {
             rig.origin.serve("/a.iso", Resource(size: 3_000_000))
             rig.origin.always("/a.iso", .htmlPage())
             _ = try await rig.add(RawRequest(urls: [rig.url("/a.iso")]))
-            let text = try await told?.text() ?? ""
+            let text = try await told.text()
             #expect(text.hasPrefix("a.iso|freshLink|default|the server sent a web page"), "\(text)")
         }
     }

@@ -114,9 +114,9 @@ struct QueueIndex: Sendable {
     func wait(of site: QueuedSites.Number) -> HostWait? { shut[site] }
 
     /// The queued downloads that are to be told that their server keeps them waiting, or why, or no longer.
-    mutating func takeNews(at now: Duration, in entries: [DownloadID: QueueEntry], _ sites: QueuedSites) -> Set<
-        DownloadID
-    > {
+    mutating func takeNews(
+        at now: Duration, in entries: [DownloadID: QueueEntry], _ sites: QueuedSites
+    ) -> Set<DownloadID> {
         var news: Set<DownloadID> = []
         for site in shut.takeNews(at: now, size: sites.count(of:)) {
             for lane in lanes { news.formUnion(lane.downloads(of: site, in: entries)) }

@@ -78,11 +78,13 @@ package struct QueueMachine: Sendable {
     func countBefore(_ id: DownloadID) -> Int? {
         guard let entry = entries[id], entry.state.isQueued else { return nil }
         let isShared = rules.sharesSlots(entry.group)
-        return entries.count { other, one in
-            one.state.isQueued && rules.permits(one) && index.wait(of: one.site) == nil
-                && (isShared ? rules.sharesSlots(one.group) : one.group == entry.group)
-                && (one.key, other.rawValue) < (entry.key, id.rawValue)
+        var count = 0
+        for (other, one) in entries where one.state.isQueued && rules.permits(one) {
+            guard index.wait(of: one.site) == nil else { continue }
+            guard isShared ? rules.sharesSlots(one.group) : one.group == entry.group else { continue }
+            if one.key < entry.key || one.key == entry.key && other.rawValue < id.rawValue { count += 1 }
         }
+        return count
     }
 
     /// The number of runs that take slots of the list.

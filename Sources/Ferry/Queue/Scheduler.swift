@@ -165,15 +165,15 @@ final class Scheduler: Sendable {
             let decision = book.map { state.queue.decide(at: now, hosts: $0) } ?? state.queue.decide(at: now)
             for id in decision.start { launch(id, decision.refused[id], &state) }
             var stops: [(run: Run, reason: Run.Stop)] = decision.stop.compactMap { stop in
-                state.queue.run(of: stop.id).map { ($0, stop.reason == .network ? .network : .slot) }
+                state.queue.run(of: stop.id).map { (run: $0, reason: stop.reason == .network ? .network : .slot) }
             }
             if state.queue.hasRetries {
                 // A run that only waits for its next attempt leaves its slot to downloads that can use it.
                 let soon = clock.date().addingTimeInterval(1)
                 for run in state.queue.contestedRuns() where !run.isStream {
-                    if let at = run.retryAt, at > soon { stops.append((run, .backOff)) }
+                    if let at = run.retryAt, at > soon { stops.append((run: run, reason: .backOff)) }
                 }
-                if let book { stops += state.idleRuns(book).map { ($0, .backOff) } }
+                if let book { stops += state.idleRuns(book).map { (run: $0, reason: .backOff) } }
             }
             setWakeTimer(decision.nextWake, &state)
             if state.isDraining { updates.notify() }

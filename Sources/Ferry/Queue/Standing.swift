@@ -33,9 +33,9 @@ extension Scheduler {
     /// The place of a download that waits for a slot.
     func place(of id: DownloadID) -> DownloadDetail.Queue? {
         state.withLock { state in
-            state.queue.countBefore(id).map {
-                .init(before: $0, running: state.queue.slotsTaken, limit: state.queue.rules.limit)
-            }
+            guard let before = state.queue.countBefore(id) else { return nil }
+            return DownloadDetail.Queue(
+                before: before, running: state.queue.slotsTaken, limit: state.queue.rules.limit)
         }
     }
 }

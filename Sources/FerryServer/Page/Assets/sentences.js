@@ -153,6 +153,7 @@ export const sentences = {
   ],
   'wait.slot': ['others run first', '排队中'],
   'wait.server': ['its server keeps it waiting', '等待服务器'],
+  'wait.since': ['since {time}', '自 {time} 起'],
   'wait.otherDownloads': ['waiting: other downloads have all {n} connections to its server', '等待中：其他下载已占用到其服务器的全部 {n} 个连接'],
   'wait.repetition': ['the server sends no ranges and repeats what is here: {share}', '服务器不支持范围请求，正在重新读取已有内容：{share}'],
   'wait.network': ['no network', '没有网络'],

@@ -51,7 +51,9 @@ export function reasonText(download) {
   if (download.state !== 'waiting') return '';
   const { waitReason, until } = download;
   if (waitReason === 'server') {
-    return download.error ? [errorText(download.error), until ? attemptText(until) : ''].filter(Boolean).join(' · ') : t('wait.server');
+    if (!download.error) return t('wait.server');
+    const since = download.since ? t('wait.since', { time: clockTime(download.since) }) : '';
+    return [errorText(download.error), since, until ? attemptText(until) : ''].filter(Boolean).join(' · ');
   }
   if (waitReason === 'retry' && until) {
     return [errorText(download.error), attemptText(until)].filter(Boolean).join(' · ');
