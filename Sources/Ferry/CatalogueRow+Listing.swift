@@ -57,6 +57,7 @@ extension DownloadManager {
         detail.proxy = connection.proxy?.description
         if connection.certificates != nil { detail.hasCertificates = true }
         if connection.insecure { detail.insecure = true }
+        if detail.download.status.state == .waiting(.slot) { detail.queue = scheduler?.place(of: row.id) }
         if let live = scheduler?.known(row.id) { detail.headers = live.request.headers.map(\.name.rawName) }
         if let picture { detail.download.validator = picture.identity.etag ?? picture.identity.lastModified }
         detail.response = DownloadDetail.Response(

@@ -57,6 +57,10 @@ final class LiveDownload: Sendable {
     var isClosed: Bool { state.withLock { $0.isClosed } }
     /// The state alone, without the driver's progress.
     var current: DownloadState { state.withLock { $0.status.state } }
+    /// The state, and the error after which the download waits.
+    var standing: (state: DownloadState, error: DownloadError?) {
+        state.withLock { ($0.status.state, $0.status.waitError) }
+    }
 
     var status: DownloadStatus {
         let (status, driver) = state.withLock { ($0.status, $0.driver) }
@@ -155,12 +159,12 @@ final class LiveDownload: Sendable {
 
     /// Changes a waiting state to another reason. Returns false if the state is no longer `old`.
     @discardableResult
-    func wait(for reason: WaitReason, insteadOf old: DownloadState) -> Bool {
+    func wait(for standing: Standing, insteadOf old: DownloadState) -> Bool {
         let isChanged = state.withLock { state in
             guard state.status.state == old else { return false }
-            state.status.state = .waiting(reason)
+            state.status.state = .waiting(standing.reason)
             state.status.pauseReason = nil
-            state.status.waitError = nil
+            state.status.waitError = standing.error
             return true
         }
         guard isChanged else { return false }

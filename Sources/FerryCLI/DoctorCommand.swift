@@ -22,6 +22,7 @@ struct DoctorCommand: RemoteCommand {
         }
         return await Program.doctor(
             state: place.state, downloads: downloads,
-            settings: DoctorPolicy.settings(place.settings, error), json: flags.json)
+            settings: DoctorPolicy.settings(place.settings, error, unknown: place.unknownSettings),
+            json: flags.json)
     }
 }

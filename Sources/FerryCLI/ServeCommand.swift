@@ -145,6 +145,15 @@ struct ServeCommand: ParsableCommand {
     var onComplete: [String] = []
 
     @Option(
+        parsing: .unconditionalSingleValue,
+        help: ArgumentHelp(
+            """
+            A program to run when a download needs you (a login, a new link, space, a failure), and when given again its \
+            arguments; FERRY_ID, FERRY_NAME, FERRY_REASON, FERRY_MESSAGE, FERRY_SESSION are set.
+            """, valueName: "program"))
+    var onNeedsUser: [String] = []
+
+    @Option(
         help: ArgumentHelp(
             """
             Write one line of JSON to descriptor N when it listens (pid, socket, port, addresses) or cannot (error), and \
@@ -194,9 +203,10 @@ struct ServeCommand: ParsableCommand {
         options.flags[.directory] = directory.map { .text(OwnProgram.absolute($0)) }
         options.flags[.maxConcurrentDownloads] = maxConcurrent.map(JSONValue.whole)
         // A name without a directory is searched in PATH.
-        let program = onComplete.prefix(1).map { $0.utf8.contains("/") ? OwnProgram.absolute($0) : $0 }
-        let words = program + onComplete.dropFirst()
-        options.flags[.onComplete] = words.isEmpty ? nil : .list(words.map(JSONValue.text))
+        for (setting, words) in [(Setting.onComplete, onComplete), (.onNeedsUser, onNeedsUser)] where !words.isEmpty {
+            let program = words[0].utf8.contains("/") ? OwnProgram.absolute(words[0]) : words[0]
+            options.flags[setting] = .list(([program] + words.dropFirst()).map(JSONValue.text))
+        }
         let place = DaemonPaths.current(
             state: stateDir.map(OwnProgram.absolute), socket: socket.map(OwnProgram.absolute),
             settings: config.map(OwnProgram.absolute))

@@ -21,7 +21,7 @@ struct ContinuedProgress: Sendable, Hashable {
 
     private static func isBusy(_ state: DownloadState) -> Bool {
         switch state {
-        case .downloading, .verifying, .waiting(.slot), .waiting(.retry): true
+        case .downloading, .verifying, .waiting(.slot), .waiting(.server), .waiting(.retry): true
         case .waiting, .paused, .failed, .completed, .cancelled: false
         }
     }

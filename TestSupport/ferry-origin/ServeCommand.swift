@@ -10,7 +10,7 @@ struct ServeCommand: AsyncParsableCommand {
     @Option(help: "Port; 0: a free one.") var port = 0
     @Option(help: "Address to listen on; may be repeated.") var address: [String] = []
     @Flag(help: "TLS.") var tls = false
-    @Option(help: "Certificate: good, wrongHost, expired, selfSigned.") var certificate = "good"
+    @Option(help: "Certificate: good, wrongHost, expired, selfSigned, early.") var certificate = "good"
     @Option(help: "Bytes a second for all connections together (8M, 1MiB).") var rate: String?
     @Option(help: "Bytes a second for each connection.") var connectionRate: String?
     @Option(help: "Serve so many connections at once.") var maxConnections: Int?

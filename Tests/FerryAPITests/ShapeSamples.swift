@@ -40,8 +40,10 @@ enum ShapeSamples {
     }
 
     static let states: [DownloadState] = [
-        .waiting(.slot), .waiting(.network), .waiting(.retry(at: date)), .waiting(.diskSpace), .waiting(.freshLink),
-        .waiting(.credentials), .waiting(.notBefore(date)), .downloading, .verifying, .paused, .failed(error),
+        .waiting(.slot), .waiting(.server(since: date, until: date)), .waiting(.server(since: nil, until: nil)),
+        .waiting(.network), .waiting(.retry(at: date)), .waiting(.diskSpace), .waiting(.freshLink),
+        .waiting(.credentials),
+        .waiting(.notBefore(date)), .downloading, .verifying, .paused, .failed(error),
         .completed(.strong), .cancelled,
     ]
 
@@ -85,6 +87,7 @@ enum ShapeSamples {
         detail.response = .init(type: "t", finalURL: "http://h/n", lastModified: "x", lacksRanges: true)
         detail.speeds = [1, 2]
         detail.resumesUnproven = true
+        detail.queue = .init(before: 2, running: 3, limit: 3)
         (detail.proxy, detail.hasCertificates, detail.insecure) = ("http://p:1", true, true)
         return detail
     }
@@ -234,7 +237,7 @@ enum ShapeSamples {
             ("Bottleneck", bottleneck), ("Bottleneck", Bottleneck(.latency)),
             ("DownloadPage", DownloadPage(items: [], total: 0, asOf: 7)),
             ("DownloadItems", DownloadItems([])), ("DownloadDetail", detail), ("Segment", detail.segments[0]),
-            ("Response", detail.response), ("Response", DownloadDetail.Response()),
+            ("QueueBody", detail.queue), ("Response", detail.response), ("Response", DownloadDetail.Response()),
             ("ActionCount", ActionCount(1)), ("ActionCount", count),
             ("ActionFailure", ActionFailure("a", error)), ("EventItems", EventItems([])), ("SettingsBody", settings),
             ("SettingsBody", SettingsBody(scope: "daemon", directory: "/d")),

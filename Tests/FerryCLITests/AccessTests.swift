@@ -135,8 +135,13 @@ import Testing
 
     @Test(
         "ferry get: a bad certificate is exit code 10 without a retry",
-        arguments: [Certificate.wrongHost, .expired, .selfSigned])
-    func certificates(certificate: Certificate) async throws {
+        arguments: [
+            (Certificate.wrongHost, "is for another name; write the name"),
+            (.expired, "expired on 2002-01-01; its server"),
+            (.selfSigned, "authority that is not trusted here; give the authority"),
+            (.early, "not valid before 2100-01-01; if the date"),
+        ])
+    func certificates(certificate: Certificate, words: String) async throws {
         var configuration = OriginServer.Configuration()
         configuration.certificate = certificate
         try await OriginServer.with(configuration) { server in
@@ -147,6 +152,7 @@ import Testing
                 ["get", "--no-progress", "--ca-file", "ca.pem", server.url("/f.bin")], in: place)
             #expect(outcome.code == 10, "\(outcome.error)")
             #expect(outcome.error.split(separator: "\n").count == 1, "\(outcome.error)")
+            #expect(outcome.error.contains(words), "\(outcome.error)")
             #expect(place.names == ["ca.pem"])
         }
     }

@@ -24,6 +24,11 @@ import Testing
             let unusable = try await home.ferry("doctor", environment: ["FERRY_CONFIG": settings.path("ferry.json")])
             #expect(unusable.code == 1)
             #expect(unusable.lines.contains { $0.hasPrefix("problem  settings") }, "\(unusable.text)")
+            try settings.write(#"{"maxConcurent": 3}"#, to: "ferry.json")
+            let misspelt = try await home.ferry("doctor", environment: ["FERRY_CONFIG": settings.path("ferry.json")])
+            #expect(misspelt.code == 0)
+            let line = misspelt.lines.first { $0.hasPrefix("warning  settings") }
+            #expect(line?.hasSuffix("no setting: maxConcurent") == true, "\(misspelt.text)")
         }
     }
 

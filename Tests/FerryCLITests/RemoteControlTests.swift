@@ -349,4 +349,28 @@ import Testing
             #expect(outcome.text.contains(word), "\(word)")
         }
     }
+
+    @Test("Remote control: a download that its server keeps waiting says why in list and show")
+    func serverWaits() async throws {
+        try await RemoteHome.run { home in
+            let gate = Gate()
+            for name in ["a", "b"] {
+                home.server.serve("/" + name, Self.resource)
+                home.server.always("/" + name, .hold(gate))
+            }
+            let budget = ["FERRY_HOST_CONNECTIONS": "1"]
+            let added = try await home.ferry(
+                "add", home.server.url("/a"), home.server.url("/b"), environment: budget)
+            #expect(added.code == 0)
+            await gate.arrived(1)
+            let reason = "as many downloads of 127.0.0.1 run as its budget permits: 1"
+            let list = try await home.run("list").lines
+            #expect(list.contains { $0.contains("waiting: server") } && list.contains("  " + reason), "\(list)")
+            #expect(try await home.run("show", "b").text.contains(reason))
+            let shown = try #require(try await home.objects("list").last)
+            #expect(shown["waitReason"] as? String == "server")
+            let chinese = try await home.ferry("list", environment: ["LC_ALL": "zh_CN.UTF-8"])
+            #expect(chinese.text.contains("等待服务器") && chinese.text.contains("127.0.0.1 正在运行的下载数已达到其预算上限：1"))
+        }
+    }
 }

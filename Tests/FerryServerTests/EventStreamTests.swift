@@ -443,4 +443,32 @@ struct EventStreamTests {
             }
         }
     }
+
+    @Test("Event stream: what a server does is told of the downloads behind it, and a resume tries the server")
+    func servers() async throws {
+        try await DaemonRig.run { rig in
+            for path in ["/a.bin", "/b.bin"] { rig.origin.serve(path, Resource(size: 3_000_000)) }
+            rig.origin.always("/a.bin", .status(503, retryAfter: "3000"))
+            let first = try await rig.add(new(rig, "/a.bin"))
+            let held = try #require(try await rig.daemon.manager.download(id: first.id))
+            for await status in held.updates { if case .waiting(.retry) = status.state { break } }
+            try await rig.follow { events in
+                _ = try await events.catchUp()
+                let second = try await rig.add(new(rig, "/b.bin"))
+                let told: ListedDownload = try await events.next { event in
+                    guard case .state(let download) = event, download.id == second.id,
+                        case .waiting(.server) = download.status.state
+                    else { return nil }
+                    return download
+                }
+                #expect(told.status.waitError?.phrase?.key == .hostAsksToWait)
+                let listed = try await rig.ask(.list).shape(DownloadPage.self).items
+                #expect(listed.last?.status.state == told.status.state)
+                #expect(listed.first?.status.waitError?.message.hasSuffix("503") == true)
+                #expect(try await rig.ask(.resume, id: second.id.rawValue).status == 200)
+            }
+            let ended = try await rig.reach("completed", rig.daemon.manager.downloads().last?.id ?? first.id)
+            #expect(ended.status.state.kind == .completed)
+        }
+    }
 }

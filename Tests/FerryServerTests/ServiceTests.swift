@@ -322,4 +322,45 @@ struct ServiceTests {
         #expect(text.last?.hasSuffix("] beware") == true)
         #expect(text.last?.contains(" warning ferry: error=none id=7 [") == true)
     }
+
+    @Test("Daemon: onNeedsUser runs when a download needs its user, with its name and what it needs")
+    func onNeedsUser() async throws {
+        let out = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
+        let script = out + ".sh"
+        try "#!/bin/sh\nprintf %s \"$FERRY_NAME|$FERRY_REASON|$FERRY_SESSION|$FERRY_MESSAGE\" > '\(out)'\n".write(
+            toFile: script, atomically: true, encoding: .utf8)
+        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
+        defer { for path in [out, script] { try? FileManager.default.removeItem(atPath: path) } }
+        let told = NamedPipe(out)
+        try await DaemonRig.run {
+            $0.flags[.onNeedsUser] = .text(script)
+        } _: { rig in
+            rig.origin.serve("/a.iso", Resource(size: 3_000_000))
+            rig.origin.always("/a.iso", .htmlPage())
+            _ = try await rig.add(RawRequest(urls: [rig.url("/a.iso")]))
+            let text = try await told.text()
+            #expect(text.hasPrefix("a.iso|freshLink|default|the server sent a web page"), "\(text)")
+        }
+    }
+
+    @Test("NeedMemory: a need is told once, and again after the download went on or for another reason")
+    func needs() {
+        var memory = NeedMemory()
+        func news(_ kind: DownloadEvent.Kind) -> String? {
+            memory.news(
+                in: DownloadEvent(
+                    id: DownloadID(rawValue: "a"), date: Date(), kind: kind))
+        }
+        #expect(news(.added(url: "")) == nil)
+        #expect(news(.waiting(.freshLink, message: "")) == "freshLink")
+        #expect(news(.waiting(.freshLink, message: "")) == nil)
+        #expect(news(.waiting(.network, message: "")) == nil)
+        #expect(news(.waiting(.credentials, message: "")) == "credentials")
+        #expect(news(.retrying(attempt: 1, delay: .seconds(1), reason: "")) == nil)
+        #expect(news(.waiting(.credentials, message: "")) == nil)
+        #expect(news(.started(name: "a", totalBytes: nil)) == nil)
+        #expect(news(.waiting(.credentials, message: "")) == "credentials")
+        #expect(news(.failed(DownloadError(.refused, ""))) == "refused")
+        #expect(news(.failed(DownloadError(.refused, ""))) == nil)
+    }
 }

@@ -220,7 +220,8 @@ class Details(PageTest):
         self.browser.until_state(identifier, "waiting")
         self.browser.until(lambda: self.browser.one(self.browser.in_row(identifier, ".main")).text == "Choose…", "its main button")
         self.assertEqual(
-            self.browser.text(self.browser.in_row(identifier, ".row-reason")), "the server sent a web page, not the file")
+            self.browser.text(self.browser.in_row(identifier, ".row-reason")),
+            "a web page came, not the file: sign in there, it goes on when the network changes")
         self.browser.press(self.browser.button(identifier, "open"))
         self.assertTrue(self.form_is_first())
         self.assertIn("sent a web page", self.browser.one(f"{PANEL} .change .notice").text)

@@ -219,6 +219,16 @@ class Living(PageTest):
         self.browser.until(
             lambda: "next attempt" in self.browser.text(self.browser.in_row(identifier, ".row-reason")), "when it tries again")
 
+    def test_one_behind_a_busy_server_says_so_and_offers_to_try_it_now(self):
+        url = self.busy()
+        first = self.daemon.add(url)
+        self.browser.until(
+            lambda: "503" in self.browser.text(self.browser.in_row(first, ".row-reason")), "why it tries again")
+        second = self.daemon.add(url.replace("busy.bin", "behind.bin"))
+        self.browser.until(
+            lambda: "asked to wait (503)" in self.browser.text(self.browser.in_row(second, ".row-reason")), "what the server does")
+        self.assertEqual(self.browser.one(self.browser.in_row(second, ".main")).text, "Try now")
+
     def test_buttons_are_enabled_when_the_daemon_allows_them(self):
         self.daemon.call("PATCH", "/settings", {"maxConcurrentDownloads": 1})
         made = {"downloading": self.held(name="runs.bin")}

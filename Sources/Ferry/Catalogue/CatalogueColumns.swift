@@ -242,7 +242,8 @@ package enum StateKind: String, Sendable, Hashable, Codable, CaseIterable {
     package init(_ state: DownloadState) {
         self =
             switch state {
-            case .waiting(.slot): .waitingForSlot
+            // What a server does is not kept in a row: the queue knows it.
+            case .waiting(.slot), .waiting(.server): .waitingForSlot
             case .waiting(.network): .waitingForNetwork
             case .waiting(.retry): .waitingToRetry
             case .waiting(.diskSpace): .waitingForDiskSpace

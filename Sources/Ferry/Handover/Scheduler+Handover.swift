@@ -350,7 +350,9 @@ extension DownloadState {
     /// Whether the system may go on with a download in this state.
     fileprivate var mayBeHandedOver: Bool {
         switch self {
-        case .downloading, .verifying, .waiting(.slot), .waiting(.network), .waiting(.retry), .waiting(.notBefore): true
+        case .downloading, .verifying, .waiting(.slot), .waiting(.server), .waiting(.network), .waiting(.retry),
+            .waiting(.notBefore):
+            true
         case .waiting, .paused, .failed, .completed, .cancelled: false
         }
     }

@@ -48,7 +48,9 @@ package enum ChildEnvironment {
     private static let places: Set<String> = ["FERRY_BINARY", "FERRY_CONFIG", "FERRY_SOCKET", "FERRY_STATE_DIR"]
 
     /// Variables that describe a download to a command; a daemon started by that command must not inherit them.
-    private static let announcements: Set<String> = ["FERRY_SESSION", "FERRY_ID", "FERRY_PATH", "FERRY_PROOF"]
+    private static let announcements: Set<String> = [
+        "FERRY_SESSION", "FERRY_ID", "FERRY_PATH", "FERRY_PROOF", "FERRY_NAME", "FERRY_REASON", "FERRY_MESSAGE",
+    ]
 }
 
 /// The working directory of this process.

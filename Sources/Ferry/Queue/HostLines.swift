@@ -79,6 +79,11 @@ struct HostLines: Sendable {
         raise(place.node, place.site)
     }
 
+    /// The valid downloads of a line, in no order.
+    func downloads(of site: QueuedSites.Number, in entries: [DownloadID: QueueEntry]) -> [DownloadID] {
+        lines[site]?.waiting.downloads(in: entries) ?? []
+    }
+
     /// Passes a line over until it is opened again.
     mutating func shut(_ site: QueuedSites.Number) {
         lines[site]?.isShut = true
@@ -99,12 +104,15 @@ struct HostLines: Sendable {
     }
 }
 
-/// The lines that are passed over, and until when.
+/// The lines that are passed over, until when and why.
 struct ShutLines: Sendable {
     /// Lines that an event opens.
     private var events: Set<QueuedSites.Number> = []
     private var times: [QueuedSites.Number: Duration] = [:]
     private var timers = Heap<Timer>()
+    /// What keeps the lines shut whose servers do.
+    private var waits: [QueuedSites.Number: HostWait] = [:]
+    private var news = WaitNews()
 
     private struct Timer: Comparable {
         let at: Duration
@@ -113,7 +121,11 @@ struct ShutLines: Sendable {
         static func < (left: Timer, right: Timer) -> Bool { (left.at, left.site) < (right.at, right.site) }
     }
 
-    mutating func insert(_ site: QueuedSites.Number, until time: Duration?) {
+    /// Why a line is shut; `nil` for one that is open, or has its share of the slots.
+    subscript(site: QueuedSites.Number) -> HostWait? { waits[site] }
+
+    mutating func insert(_ site: QueuedSites.Number, until time: Duration?, _ wait: HostWait?) {
+        set(wait, of: site)
         guard let time else {
             events.insert(site)
             return
@@ -124,6 +136,18 @@ struct ShutLines: Sendable {
 
     /// Removes the lines that an event may open, and those whose time has come; with `all` every line.
     mutating func take(at now: Duration, all: Bool) -> [QueuedSites.Number] {
+        let due = takeDue(at: now, all: all)
+        for site in due { set(nil, of: site) }
+        return due
+    }
+
+    private mutating func set(_ wait: HostWait?, of site: QueuedSites.Number) {
+        guard waits[site] != wait else { return }
+        waits[site] = wait
+        news.touched(site)
+    }
+
+    private mutating func takeDue(at now: Duration, all: Bool) -> [QueuedSites.Number] {
         var due = Array(events)
         events = []
         if all {
@@ -147,5 +171,56 @@ struct ShutLines: Sendable {
             timers.removeMin()
         }
         return nil
+    }
+
+    // MARK: What is told
+
+    /// The lines whose downloads are to be told that they wait for another reason; `size` is the number of them.
+    mutating func takeNews(at now: Duration, size: (QueuedSites.Number) -> Int) -> [QueuedSites.Number] {
+        news.take(at: now, waits, size: size)
+    }
+
+    /// When ``takeNews(at:size:)`` is to be called again.
+    var nextNews: Duration? { news.next }
+}
+
+/// Which lines wait for another reason than their downloads were told. Pure.
+///
+/// A server may change its mind many times a second, and 100,000 downloads may wait for it. So what was told is followed
+/// by a pause that is proportional to the number of downloads, and of a long line only that it is shut, or no longer, is
+/// told: its times are read with its downloads.
+struct WaitNews: Sendable {
+    private var touched: Set<QueuedSites.Number> = []
+    private var told: [QueuedSites.Number: HostWait] = [:]
+    private var earliest = Duration.zero
+
+    /// The length from which a line is long: clients that follow the list are sent a snapshot instead.
+    static let long = 2000
+    /// The pause for each download that was told.
+    private static let pause = Duration.milliseconds(1)
+
+    mutating func touched(_ site: QueuedSites.Number) { touched.insert(site) }
+
+    /// When the next are told; `nil` for none.
+    var next: Duration? { touched.isEmpty ? nil : earliest }
+
+    /// Returns the lines of which something is to be told now.
+    mutating func take(
+        at now: Duration, _ waits: [QueuedSites.Number: HostWait], size: (QueuedSites.Number) -> Int
+    ) -> [QueuedSites.Number] {
+        guard now >= earliest else { return [] }
+        defer { touched = [] }
+        var total = 0
+        let news = touched.filter { site in
+            let (old, new) = (told[site], waits[site])
+            guard old != new else { return false }
+            told[site] = new
+            let size = size(site)
+            guard size > 0, size < Self.long || (old == nil) != (new == nil) else { return false }
+            total += size
+            return true
+        }
+        earliest = now + Self.pause * total
+        return Array(news)
     }
 }

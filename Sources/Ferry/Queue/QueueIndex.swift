@@ -104,11 +104,28 @@ struct QueueIndex: Sendable {
 
     // MARK: Servers
 
-    /// Passes the downloads of a server over.
-    mutating func shut(_ site: QueuedSites.Number, until time: Duration?) {
+    /// Passes the downloads of a server over; `wait` is `nil` if it is not the server that keeps them.
+    mutating func shut(_ site: QueuedSites.Number, until time: Duration?, _ wait: HostWait?) {
         for lane in lanes.indices { lanes[lane].shut(site) }
-        shut.insert(site, until: time)
+        shut.insert(site, until: time, wait)
     }
+
+    /// What keeps the downloads of a server waiting; `nil` if the server does not.
+    func wait(of site: QueuedSites.Number) -> HostWait? { shut[site] }
+
+    /// The queued downloads that are to be told that their server keeps them waiting, or why, or no longer.
+    mutating func takeNews(
+        at now: Duration, in entries: [DownloadID: QueueEntry], _ sites: QueuedSites
+    ) -> Set<DownloadID> {
+        var news: Set<DownloadID> = []
+        for site in shut.takeNews(at: now, size: sites.count(of:)) {
+            for lane in lanes { news.formUnion(lane.downloads(of: site, in: entries)) }
+        }
+        return news
+    }
+
+    /// When ``takeNews(at:in:_:)`` is to be called again.
+    var nextNews: Duration? { shut.nextNews }
 
     /// Opens the lines that an event or the time may have opened; with `all` every line.
     mutating func openLines(at now: Duration, all: Bool, in entries: [DownloadID: QueueEntry]) {
@@ -238,6 +255,11 @@ struct StampedHeap<Order: Comparable & Sendable>: Sendable {
     }
 
     mutating func putBack(_ node: Node) { nodes.insert(node) }
+
+    /// The valid nodes, in no order.
+    func downloads(in entries: [DownloadID: QueueEntry]) -> [DownloadID] {
+        nodes.unordered.lazy.filter { entries[$0.id]?.stamp == $0.stamp }.map(\.id)
+    }
 
     /// Returns the first valid node.
     mutating func first(in entries: [DownloadID: QueueEntry]) -> Node? {

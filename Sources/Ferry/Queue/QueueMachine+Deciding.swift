@@ -27,6 +27,8 @@ extension QueueMachine {
         package var refused: [DownloadID: HostRefusal] = [:]
         /// The downloads whose runs are to stop, keeping their partial content, in queue order.
         package var stop: [Stop] = []
+        /// The queued downloads that wait for another reason than was told, because of their servers.
+        package var told: Set<DownloadID> = []
         /// When to call `decide` again if no event comes before; `nil` for never.
         package var nextWake: Duration?
     }
@@ -50,7 +52,9 @@ extension QueueMachine {
             decision.stop.sort { Self.isOrdered($0.id, $1.id, in: keys) }
         }
         start(&decision, at: now, hosts)
-        decision.nextWake = [index.nextTimer(in: entries)?.order, index.nextOpening()].compactMap(\.self).min()
+        decision.told = index.takeNews(at: now, in: entries, sites)
+        decision.nextWake = [index.nextTimer(in: entries)?.order, index.nextOpening(), index.nextNews]
+            .compactMap(\.self).min()
         return decision
     }
 
@@ -75,14 +79,14 @@ extension QueueMachine {
                 continue
             }
             switch hosts.opening(of: origin, at: now) {
-            case .shut(let until): index.shut(entry.site, until: until)
+            case .shut(let until, let wait): index.shut(entry.site, until: until, wait)
             case .refused(let cause, let attempts):
                 decision.refused[next] = HostRefusal(origin: origin, cause: cause, attempts: attempts)
                 start(next, &decision)
             case .open where isSharing && rules.sharesSlots(entry.group) && isAtShare(entry.site):
                 if modest.sites.isEmpty { modest.priority = entry.key.priority }
                 modest.sites.append(entry.site)
-                index.shut(entry.site, until: nil)
+                index.shut(entry.site, until: nil, nil)
             case .open:
                 hosts.began(origin, at: now)
                 start(next, &decision)

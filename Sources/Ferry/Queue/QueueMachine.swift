@@ -59,11 +59,39 @@ package struct QueueMachine: Sendable {
     /// Those of the downloads that do not go on by themselves.
     func parked(among ids: Set<DownloadID>) -> [DownloadID] { ids.filter { entries[$0]?.state.isParked ?? false } }
 
-    /// Why a queued download waits; `nil` if it is not queued.
-    func standing(of id: DownloadID) -> WaitReason? {
-        guard let entry = entries[id], entry.state.isQueued else { return nil }
-        return rules.permits(entry) ? .slot : .network
+    /// Why a queued download does not run now.
+    package enum Standing: Sendable, Hashable {
+        /// The slots are taken.
+        case slot
+        /// No network that it may use is available.
+        case network(ErrorPhrase.Key)
+        case server(Origin, HostWait)
     }
+
+    /// Why a queued download waits; `nil` if it is not queued. The one answer for every face.
+    func standing(of id: DownloadID) -> Standing? {
+        guard let entry = entries[id], entry.state.isQueued else { return nil }
+        if let obstacle = rules.obstacle(to: entry) { return .network(obstacle) }
+        guard let wait = index.wait(of: entry.site), let origin = sites.origin(of: entry.site) else { return .slot }
+        return .server(origin, wait)
+    }
+
+    /// How many queued downloads of the same slots get one before a queued download; `nil` if it is not queued. Costs O(n):
+    /// for a download that is looked at alone.
+    func countBefore(_ id: DownloadID) -> Int? {
+        guard let entry = entries[id], entry.state.isQueued else { return nil }
+        let isShared = rules.sharesSlots(entry.group)
+        var count = 0
+        for (other, one) in entries where one.state.isQueued && rules.permits(one) {
+            guard index.wait(of: one.site) == nil else { continue }
+            guard isShared ? rules.sharesSlots(one.group) : one.group == entry.group else { continue }
+            if one.key < entry.key || one.key == entry.key && other.rawValue < id.rawValue { count += 1 }
+        }
+        return count
+    }
+
+    /// The number of runs that take slots of the list.
+    var slotsTaken: Int { rules.sharedCount(index.groupCounts) }
 
     /// Whether a network that the download may use is available.
     func mayConnect(_ id: DownloadID) -> Bool { entries[id].map(rules.permits) ?? false }

@@ -18,6 +18,9 @@ struct QueuedSites: Sendable {
 
     func origin(of number: Number) -> Origin? { sites[number]?.origin }
 
+    /// The number of downloads of a server.
+    func count(of number: Number) -> Int { sites[number]?.count ?? 0 }
+
     /// Counts one more download of a server.
     mutating func enter(_ origin: Origin?) -> Number {
         guard let origin else { return Self.none }

@@ -35,6 +35,7 @@ extension Scheduler {
         await live.lock.acquire()
         defer { live.lock.release() }
         guard try begins(.resume, on: live) else { return }
+        forgetPage(live.id)
         let old = live.current
         let run: Run?? = state.withLock { state in
             guard old.followsQueue || old == .waiting(.diskSpace), let entry = state.queue.listed(live.id),
@@ -53,6 +54,7 @@ extension Scheduler {
         }
         told(live.id)
         reschedule()
+        showStandings(of: [live])
     }
 
     func restart(_ live: LiveDownload) async throws(DownloadError) {
@@ -72,14 +74,17 @@ extension Scheduler {
         try await join(live, with: fields, isRenewed: true)
     }
 
-    /// Queues a download behind the others of its priority, and stores `fields` in the same transaction; with
-    /// `isRenewed`, without what it has received. Throws, and changes nothing, if the list refuses.
+    /// Queues a download behind the others of its priority, or with `keepsPlace` where it was, and stores `fields` in the
+    /// same transaction; with `isRenewed`, without what it has received. Throws, and changes nothing, if the list refuses.
     func join(
-        _ live: LiveDownload, with fields: [RowField] = [], isRenewed: Bool = false
+        _ live: LiveDownload, with fields: [RowField] = [], isRenewed: Bool = false, keepsPlace: Bool = false
     ) async throws(DownloadError) {
         let request = live.request
         let (waiting, place) = firstWait(of: request)
-        let key = state.withLock { $0.queue.takeKey(request.priority) }
+        let key = state.withLock { state in
+            let own = keepsPlace ? state.queue.listed(live.id)?.key : nil
+            return own ?? state.queue.takeKey(request.priority)
+        }
         try await commit([
             .keys([StoreChange.KeyChange(live.id, key)]),
             .update(live.id, fields + [.state(waiting), .attempts(0, retryAt: nil)]),
@@ -210,6 +215,7 @@ extension Scheduler {
         let id = live.id
         try await store?.commit([.remove([id])])
         withdrawLeases(of: id)
+        forgetPage(id)
         await forgetSecrets(of: id)
         state.withLock { state in
             state.queue.take(.remove, of: id)

@@ -180,7 +180,10 @@ extension Scheduler {
     func status(of row: CatalogueRow) -> DownloadStatus {
         if let live = known(row.id) { return live.status }
         var status = row.status
-        if status.state.followsQueue, let reason = standing(of: row.id) { status.state = .waiting(reason) }
+        if status.state.followsQueue, let now = standing(of: row.id) {
+            status.state = .waiting(now.reason)
+            status.waitError = now.error
+        }
         return status
     }
 

@@ -38,11 +38,11 @@ extension Scheduler {
     }
 
     func networkChanged(_ snapshot: NetworkSnapshot) {
-        let moved: [Run] = state.withLock { state in
+        let moved: [Run]? = state.withLock { state in
             let hasMoved = state.queue.rules.network.generation != snapshot.generation
             state.see(snapshot)
             limitDoubt(&state)
-            guard hasMoved, snapshot.status.isOnline else { return [] }
+            guard hasMoved, snapshot.status.isOnline else { return nil }
             // What was found out about servers and names on the other network says nothing.
             engine.networkChanged()
             state.queue.hostsChanged()
@@ -50,12 +50,13 @@ extension Scheduler {
                 state.queue.hosts.isNear(state.queue.entries[id]?.host ?? QueuedHosts.none) ? nil : run
             }
         }
-        if moved.contains(where: { $0.driver != nil }) { environment.renewConnections() }
+        if moved?.contains(where: { $0.driver != nil }) == true { environment.renewConnections() }
         networkHub.send(snapshot.status)
         // Reschedule before reconnecting, so that downloads that may not use the network do not try it.
         reschedule()
-        for run in moved where run.wish == nil { run.driver?.reconnect() }
+        for run in moved ?? [] where run.wish == nil { run.driver?.reconnect() }
         showStandings()
+        if moved != nil { retryPages() }
     }
 
     // MARK: Lookups
@@ -114,11 +115,12 @@ extension Scheduler {
         reschedule()
     }
 
-    /// Ends all lookups; called at shutdown, after which none begins.
+    /// Ends all lookups and attempts that the network brought about; called at shutdown, after which none begins.
     func endLookups() async {
         let tasks: [Task<Void, Never>] = state.withLock { state in
             defer { state.network.lookups = [:] }
-            return Array(state.network.lookups.values) + [state.network.doubt?.task].compactMap { $0 }
+            return Array(state.network.lookups.values)
+                + [state.network.doubt?.task, state.network.pages].compactMap(\.self)
         }
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
@@ -127,7 +129,7 @@ extension Scheduler {
     // MARK: Rules and wait reasons
 
     /// The reason why a queued download waits; `nil` if it is running, not queued, or waits for a time.
-    func standing(of id: DownloadID) -> WaitReason? { state.withLock { $0.queue.standing(of: id) } }
+    func standing(of id: DownloadID) -> Standing? { state.withLock { $0.standing(of: id, clock) } }
 
     /// Updates the shown reason of all waiting downloads.
     func showStandings() { showStandings(of: registry.all) }
@@ -138,13 +140,13 @@ extension Scheduler {
         var lives = lives
         // Check the updated downloads again, since the queue may have changed meanwhile.
         while !lives.isEmpty {
-            let stale: [(live: LiveDownload, old: DownloadState, new: WaitReason)] = state.withLock { state in
+            let stale: [(live: LiveDownload, old: DownloadState, new: Standing)] = state.withLock { state in
                 guard state.phase == .open else { return [] }
                 return lives.compactMap { live in
-                    let old = live.current
-                    guard old.followsQueue, let new = state.queue.standing(of: live.id), old != .waiting(new) else {
-                        return nil
-                    }
+                    let (old, error) = live.standing
+                    guard old.followsQueue, let new = state.standing(of: live.id, clock),
+                        old != .waiting(new.reason) || error != new.error
+                    else { return nil }
                     return (live: live, old: old, new: new)
                 }
             }
@@ -157,10 +159,10 @@ extension Scheduler {
 }
 
 extension DownloadState {
-    /// Whether the queue decides when the wait ends: slot, network, time.
+    /// Whether the queue decides when the wait ends: slot, server, network, time.
     var followsQueue: Bool {
         switch self {
-        case .waiting(.slot), .waiting(.network), .waiting(.retry), .waiting(.notBefore): true
+        case .waiting(.slot), .waiting(.server), .waiting(.network), .waiting(.retry), .waiting(.notBefore): true
         case .waiting(.diskSpace), .waiting(.freshLink), .waiting(.credentials): false
         case .downloading, .verifying, .paused, .failed, .completed, .cancelled: false
         }
@@ -196,6 +198,10 @@ struct NetworkTasks: Sendable {
     var lookups: [String: Task<Void, Never>] = [:]
     /// Ends the grace period of downloads in doubt.
     var doubt: (network: Int, task: Task<Void, Never>)?
+    /// Tries downloads again that got a page of the former network.
+    var pages: Task<Void, Never>?
+    /// How often each was tried again.
+    var pageAttempts: [DownloadID: Int] = [:]
 }
 
 extension Scheduler.State {

@@ -182,20 +182,17 @@ extension Scheduler {
             default: break
             }
         case .state(let new):
-            var backsOff = false
-            if case .waiting(.retry(let at)) = new {
-                run.retryAt = at
-                backsOff = true
-            } else {
-                run.retryAt = nil
-            }
+            run.retryAt = nil
             live.set(state: new)
-            keep(new, of: live, retryAt: run.retryAt)
+            keep(.state(new), of: live, retryAt: nil)
             told(live.id)
-            if backsOff {
-                watchNetwork()
-                reschedule()
-            }
+        case .backsOff(let date, let error):
+            run.retryAt = date
+            live.set(state: .waiting(.retry(at: date)), after: error)
+            keep(.waiting(.retry(at: date), after: error), of: live, retryAt: date)
+            told(live.id)
+            watchNetwork()
+            reschedule()
         case .named(let name, let path):
             live.set(name: name, path: path)
             let store = keptStore
@@ -244,6 +241,7 @@ extension Scheduler {
         }
         rest(live.id, .parked)
         withdrawLeases(of: live.id)
+        forgetPage(live.id)
         await forgetSecrets(of: live.id)
         live.set(state: .completed(finished.proof), finished: finished, isEnd: true)
         send(.completed(finished), of: live.id, number: number)
@@ -267,11 +265,13 @@ extension Scheduler {
         case .slot, .network, .backOff, .change, .shutdown:
             var reason = WaitReason.slot
             var next: Date?
+            var error: DownloadError?
             // A network may be available again by now.
             if run.wish == .network, !state.withLock({ $0.queue.mayConnect(live.id) }) { reason = .network }
             if run.wish == .backOff, let retryAt, retryAt > clock.date() {
                 next = retryAt
                 reason = .retry(at: retryAt)
+                error = live.status.waitError
                 rest(live.id, .waiting(until: moment(of: retryAt)))
             }
             // A list in memory keeps the count, or a download that leaves its slot between attempts would never give up.
@@ -279,10 +279,13 @@ extension Scheduler {
                 .update(
                     live.id,
                     configuration.storage.isKept
-                        ? [.state(.waiting(reason)), progress, .attempts(attempts, retryAt: next)]
+                        ? [
+                            error.map { .waiting(reason, after: $0) } ?? .state(.waiting(reason)), progress,
+                            .attempts(attempts, retryAt: next),
+                        ]
                         : [.attempts(attempts, retryAt: nil)])
             ])
-            live.set(state: .waiting(reason), isEnd: true)
+            live.set(state: .waiting(reason), after: error, isEnd: true)
             if reason == .network {
                 let obstacle = state.withLock { state in
                     state.queue.report(live.id)
@@ -330,9 +333,9 @@ extension Scheduler {
 /// Storing states, events and ends of runs.
 extension Scheduler {
     /// Stores a new state of a run, and the time of the next attempt, so that another process does not retry earlier.
-    func keep(_ new: DownloadState, of live: LiveDownload, retryAt: Date?) {
-        guard let store = keptStore, !new.isFinal else { return }
-        var fields: [RowField] = [.state(new)]
+    private func keep(_ new: RowField, of live: LiveDownload, retryAt: Date?) {
+        guard let store = keptStore else { return }
+        var fields = [new]
         if let attempts = live.driver?.retries.attempts { fields.append(.attempts(attempts, retryAt: retryAt)) }
         store.submit([.update(live.id, fields)])
     }

@@ -45,6 +45,8 @@ final class Scheduler: Sendable {
         var ledger: RunLedger?
         var queue: QueueMachine
         var network = NetworkTasks()
+        /// The dates at which servers are tried again.
+        var times = WallTimes()
         /// The rate limits that the runs of a session share.
         var throttles: [UInt16: Throttle] = [:]
         var wakeTimer: (at: Duration, task: Task<Void, Never>)?
@@ -141,42 +143,57 @@ final class Scheduler: Sendable {
 
     // MARK: Scheduling
 
+    /// What a decision of the queue brings about outside of it.
+    private struct Consequences {
+        var stops: [(run: Run, reason: Run.Stop)] = []
+        /// Those whose time has come.
+        var woken: [DownloadID] = []
+        /// Those that the network keeps waiting, and why.
+        var barred: [(id: DownloadID, reason: Reason)] = []
+        /// Those that their servers keep waiting for another reason than was told.
+        var told: Set<DownloadID> = []
+    }
+
     /// Starts and stops downloads as the queue decides now.
     func reschedule() {
-        let (stops, woken, barred): ([(Run, Run.Stop)], [DownloadID], [(DownloadID, Reason)]) = state.withLock {
-            state in
-            guard state.phase == .open else { return ([], [], []) }
+        let next: Consequences = state.withLock { state in
+            guard state.phase == .open else { return Consequences() }
             let now = clock.now()
             lookUpNames(&state)
             let woken = state.queue.wake(at: now)
-            let barred = state.queue.newlyBarred().map { ($0, state.queue.obstacle(to: $0)) }
+            let barred = state.queue.newlyBarred().map { (id: $0, reason: state.queue.obstacle(to: $0)) }
             // The settings are large, and are copied only for the first download.
             let book =
                 state.queue.activeCount > 0
                 ? (engine.started ?? engine.environment(for: state.configuration)).book : nil
             let decision = book.map { state.queue.decide(at: now, hosts: $0) } ?? state.queue.decide(at: now)
             for id in decision.start { launch(id, decision.refused[id], &state) }
-            var stops: [(Run, Run.Stop)] = decision.stop.compactMap { stop in
-                state.queue.run(of: stop.id).map { ($0, stop.reason == .network ? .network : .slot) }
+            var stops: [(run: Run, reason: Run.Stop)] = decision.stop.compactMap { stop in
+                state.queue.run(of: stop.id).map { (run: $0, reason: stop.reason == .network ? .network : .slot) }
             }
             if state.queue.hasRetries {
                 // A run that only waits for its next attempt leaves its slot to downloads that can use it.
                 let soon = clock.date().addingTimeInterval(1)
                 for run in state.queue.contestedRuns() where !run.isStream {
-                    if let at = run.retryAt, at > soon { stops.append((run, .backOff)) }
+                    if let at = run.retryAt, at > soon { stops.append((run: run, reason: .backOff)) }
                 }
-                if let book { stops += state.idleRuns(book).map { ($0, .backOff) } }
+                if let book { stops += state.idleRuns(book).map { (run: $0, reason: .backOff) } }
             }
             setWakeTimer(decision.nextWake, &state)
             if state.isDraining { updates.notify() }
-            return (stops, woken, barred)
+            return Consequences(stops: stops, woken: woken, barred: barred, told: decision.told)
         }
-        for (run, stop) in stops { run.stop(stop) }
-        if !woken.isEmpty {
-            log.append(ListChange(changed: Set(woken)))
-            showStandings(of: woken.compactMap { known($0) })
+        for stop in next.stops { stop.run.stop(stop.reason) }
+        if !next.told.isEmpty {
+            // Those in memory first: what is told is in them.
+            showStandings(of: next.told.count < WaitNews.long ? next.told.compactMap { known($0) } : registry.all)
+            log.append(ListChange(changed: next.told))
         }
-        for (id, reason) in barred { happened(.waiting(.network, message: reason), to: id) }
+        if !next.woken.isEmpty {
+            log.append(ListChange(changed: Set(next.woken)))
+            showStandings(of: next.woken.compactMap { known($0) })
+        }
+        for (id, reason) in next.barred { happened(.waiting(.network, message: reason), to: id) }
     }
 
     private func launch(_ id: DownloadID, _ refusal: QueueMachine.HostRefusal?, _ state: inout State) {
@@ -215,7 +232,9 @@ final class Scheduler: Sendable {
     func live(for id: DownloadID, _ state: inout State, make: () -> LiveDownload) -> LiveDownload {
         if let live = registry[id] { return live }
         let live = make()
-        if live.current.followsQueue, let reason = state.queue.standing(of: id) { live.set(state: .waiting(reason)) }
+        if live.current.followsQueue, let now = state.standing(of: id, clock) {
+            live.set(state: .waiting(now.reason), after: now.error)
+        }
         registry.insert(live)
         if state.phase == .closed { live.close() }
         return live

@@ -21,6 +21,8 @@ package struct DownloadDetail: Sendable, Hashable {
         package var speeds: [Int64] = []
         /// Whether the download resumes by comparing samples if the server sends no validator; absent if not.
         package var resumesUnproven: Bool?
+        /// What a download that waits for a slot waits for; absent for others.
+        package var queue: Queue?
         /// The download's own proxy, without credentials, or `none`.
         package var proxy: String?
         /// Whether the download trusts certificates of its own only; absent if not.
@@ -45,6 +47,22 @@ package struct DownloadDetail: Sendable, Hashable {
             self.end = end
             self.state = state
             self.connection = connection
+        }
+    }
+
+    /// The place of a download that waits for a slot.
+    package struct Queue: Codable, Sendable, Hashable {
+        /// The number of downloads that get a slot before it.
+        package var before: Int
+        /// The number of downloads that have a slot.
+        package var running: Int
+        /// The number of slots.
+        package var limit: Int
+
+        package init(before: Int, running: Int, limit: Int) {
+            self.before = before
+            self.running = running
+            self.limit = limit
         }
     }
 

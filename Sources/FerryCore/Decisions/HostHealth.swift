@@ -33,9 +33,9 @@ package struct HostHealth: Hashable, Sendable {
 
     private enum State: Hashable, Sendable {
         case well
-        case down(until: Duration, Cause)
+        case down(until: Duration, Cause, since: Duration)
         /// One download tries.
-        case probed(Cause)
+        case probed(Cause, since: Duration)
         case givenUp(until: Duration, Cause)
     }
 
@@ -46,6 +46,8 @@ package struct HostHealth: Hashable, Sendable {
     private var lastAnswer: Duration?
     /// The end of the time that the server asked to wait.
     package private(set) var heldUntil: Duration?
+    /// The status of the response that asked to wait.
+    private var heldStatus = 503
 
     /// The first pause; each further one is twice as long.
     private static let firstPause = Duration.seconds(1)
@@ -63,11 +65,14 @@ package struct HostHealth: Hashable, Sendable {
 
     /// Whether a download may start.
     package func opening(at now: Duration) -> HostOpening {
-        if let held = heldUntil, now < held { return .shut(until: held) }
+        if let held = heldUntil, now < held {
+            return .shut(until: held, .asked(status: heldStatus, until: held))
+        }
         switch state {
         case .well: return .open
-        case .down(let until, _): return now < until ? .shut(until: until) : .open
-        case .probed: return .shut(until: nil)
+        case .down(let until, let cause, let since):
+            return now < until ? .shut(until: until, .silent(cause, since: since, until: until)) : .open
+        case .probed(let cause, let since): return .shut(until: nil, .silent(cause, since: since, until: nil))
         case .givenUp(let until, let cause): return now < until ? .refused(cause, attempts: incidents) : .open
         }
     }
@@ -75,23 +80,25 @@ package struct HostHealth: Hashable, Sendable {
     /// A download starts.
     package mutating func began(at now: Duration) {
         switch state {
-        case .down(let until, let cause) where now >= until: state = .probed(cause)
-        case .givenUp(let until, let cause) where now >= until: state = .probed(cause)
+        case .down(let until, let cause, let since) where now >= until: state = .probed(cause, since: since)
+        case .givenUp(let until, let cause) where now >= until: state = .probed(cause, since: now)
         default: break
         }
     }
 
     /// The probe ended without a result.
     package mutating func probeEnded(at now: Duration) {
-        if case .probed(let cause) = state { state = .down(until: now, cause) }
+        if case .probed(let cause, let since) = state { state = .down(until: now, cause, since: since) }
     }
 
-    /// A response arrived; `hold` is how long the server asks to wait. Returns whether downloads may start or must not.
-    package mutating func answered(at now: Duration, hold: Duration?) -> Bool {
+    /// A response of this status arrived; `hold` is how long the server asks to wait. Returns whether downloads may start
+    /// or must not.
+    package mutating func answered(at now: Duration, status: Int = 503, hold: Duration?) -> Bool {
         let wasDown = isDown
         (state, incidents, lastAnswer) = (.well, 0, now)
         guard let hold, hold > .zero else { return wasDown }
         heldUntil = max(heldUntil ?? now, now + min(hold, RetryAfter.longest))
+        heldStatus = status
         return true
     }
 
@@ -107,16 +114,24 @@ package struct HostHealth: Hashable, Sendable {
             state = .givenUp(until: now + Self.rest, cause)
         } else {
             let pause = min(Self.firstPause * (1 << min(incidents - 1, 20)), rules.longestPause)
-            state = .down(until: now + pause, cause)
+            state = .down(until: now + pause, cause, since: downSince ?? now)
         }
         return true
+    }
+
+    /// When the present failures began; `nil` for a server that is not down.
+    private var downSince: Duration? {
+        switch state {
+        case .down(_, _, let since), .probed(_, let since): since
+        case .well, .givenUp: nil
+        }
     }
 
     /// A download of a server that is down has used up its attempts. Returns whether the state has changed.
     package mutating func gaveUp(at now: Duration, _ rules: Rules) -> Bool {
         guard rules.mostIncidents != nil else { return false }
         switch state {
-        case .down(_, let cause), .probed(let cause):
+        case .down(_, let cause, _), .probed(let cause, _):
             state = .givenUp(until: now + Self.rest, cause)
             return true
         case .well, .givenUp: return false
@@ -140,7 +155,46 @@ package struct HostHealth: Hashable, Sendable {
 package enum HostOpening: Hashable, Sendable {
     case open
     /// Not before this time; `nil` if it depends on events.
-    case shut(until: Duration?)
+    case shut(until: Duration?, HostWait)
     /// The server was given up after this number of attempts.
     case refused(HostHealth.Cause, attempts: Int)
+}
+
+/// Why the downloads of a server wait, and when one of them tries again.
+package enum HostWait: Hashable, Sendable {
+    /// The server has answered with this status and asked to wait.
+    case asked(status: Int, until: Duration)
+    /// The server has not answered since that time; `until` is `nil` while one download tries.
+    case silent(HostHealth.Cause, since: Duration, until: Duration?)
+    /// As many of its downloads run as its budget permits.
+    case full(connections: Int)
+    /// Its budget wants this time between two requests.
+    case spaced(Duration)
+    /// The total of its budget is used up.
+    case spent
+
+    /// When one of the downloads tries again; `nil` if that depends on events, or is too soon to be told.
+    package var until: Duration? {
+        switch self {
+        case .asked(_, let until): until
+        case .silent(_, _, let until): until
+        case .full, .spaced, .spent: nil
+        }
+    }
+
+    /// Since when the server has not answered.
+    package var since: Duration? { if case .silent(_, let since, _) = self { since } else { nil } }
+
+    /// The error that downloads of the host have while they wait.
+    package func error(of host: String) -> DownloadError {
+        let reason: Reason =
+            switch self {
+            case .asked(let status, _): Reason(.hostAsksToWait, host, "\(status)")
+            case .silent(let cause, _, _): cause.reason
+            case .full(let connections): Reason(.hostBudgetFull, host, "\(connections)")
+            case .spaced(let delay): Reason(.hostBudgetSpaced, host, ByteText.briefly(delay))
+            case .spent: Reason(.hostBudgetSpent, host)
+            }
+        return DownloadError(.network, reason, recovery: .transient(retryAfter: nil))
+    }
 }

@@ -119,14 +119,18 @@ package struct HostMachine: Sendable {
     package mutating func opening(of origin: Origin, at now: Duration) -> HostOpening {
         let health = origins[origin]?.opening(at: now) ?? .open
         guard health == .open else { return health }
-        var until = now
+        var (until, delay) = (now, Duration.zero)
         for scope in scopes(of: origin.host) {
             let (budget, account) = (budget(of: scope), accounts[scope] ?? Account())
-            if let most = budget.connections, account.runs >= most { return .shut(until: nil) }
-            if isSpent(budget, account) { return .shut(until: nil) }
-            if budget.delay != nil { until = max(until, account.nextRun ?? now, account.nextRequest ?? now) }
+            if let most = budget.connections, account.runs >= most {
+                return .shut(until: nil, .full(connections: most))
+            }
+            if isSpent(budget, account) { return .shut(until: nil, .spent) }
+            guard let own = budget.delay else { continue }
+            delay = max(delay, own)
+            until = max(until, account.nextRun ?? now, account.nextRequest ?? now)
         }
-        return until > now ? .shut(until: until) : .open
+        return until > now ? .shut(until: until, .spaced(delay)) : .open
     }
 
     /// A download of the origin starts.
@@ -217,10 +221,12 @@ package struct HostMachine: Sendable {
     /// A response arrived. Returns whether downloads may start now that had to wait, or the reverse.
     ///
     /// While the origin serves a connection, its `Retry-After` is about a surplus one, and does not hold back the others.
-    package mutating func answered(_ origin: Origin, hold: Duration?, at now: Duration) -> Bool {
+    package mutating func answered(
+        _ origin: Origin, status: Int = 503, hold: Duration?, at now: Duration
+    ) -> Bool {
         let hold = receiving[origin] == nil ? hold : nil
         guard hold != nil || origins[origin] != nil else { return false }
-        return origins[origin, default: HostHealth()].answered(at: now, hold: hold)
+        return origins[origin, default: HostHealth()].answered(at: now, status: status, hold: hold)
     }
 
     /// A connection was not made. Returns whether the state of the server has changed.

@@ -8,6 +8,10 @@
 public enum WaitReason: Sendable, Hashable {
     /// All slots are in use.
     case slot
+    /// The download's server keeps all its downloads waiting: it asked to wait, does not answer, or its budget is used
+    /// up; ``DownloadStatus/waitError`` says which. `since` is when it stopped answering, `until` when it is tried again,
+    /// `nil` where that depends on other downloads. Resuming the download tries it now.
+    case server(since: Date?, until: Date?)
     /// No network is available, or none that the download's network rule permits.
     case network
     /// A transient failure; the next attempt starts at this time.
@@ -44,6 +48,16 @@ public enum DownloadState: Sendable, Hashable {
         switch self {
         case .failed, .completed, .cancelled: true
         case .waiting, .downloading, .verifying, .paused: false
+        }
+    }
+}
+
+extension DownloadState {
+    /// Whether the download has not begun because of others: it waits for a slot, or for its server.
+    package var isInLine: Bool {
+        switch self {
+        case .waiting(.slot), .waiting(.server): true
+        default: false
         }
     }
 }
@@ -159,12 +173,13 @@ extension DownloadState: Codable {
 extension WaitReason {
     /// The reason without its time; the raw value is its name in every format.
     package enum Kind: String, Sendable, Hashable, CaseIterable {
-        case slot, network, retry, diskSpace, freshLink, credentials, notBefore
+        case slot, server, network, retry, diskSpace, freshLink, credentials, notBefore
     }
 
     package var kind: Kind {
         switch self {
         case .slot: .slot
+        case .server: .server
         case .network: .network
         case .retry: .retry
         case .diskSpace: .diskSpace
@@ -175,14 +190,20 @@ extension WaitReason {
     }
 }
 
-/// Coded as `{"waitReason": …}`; `retry` and `notBefore` have `until`.
+/// Coded as `{"waitReason": …}`; `retry` and `notBefore` have `until`, `server` may have it, and `since`.
 extension WaitReason: Codable {
-    private enum CodingKeys: String, CodingKey { case waitReason, until }
+    private enum CodingKeys: String, CodingKey { case waitReason, since, until }
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         switch try container.decodeKind(Kind.self, of: "wait reason", forKey: .waitReason) {
         case .slot: self = .slot
+        case .server:
+            func time(_ key: CodingKeys) throws -> Date? {
+                guard container.contains(key), try !container.decodeNil(forKey: key) else { return nil }
+                return try container.decodeTime(forKey: key)
+            }
+            self = .server(since: try time(.since), until: try time(.until))
         case .network: self = .network
         case .retry: self = .retry(at: try container.decodeTime(forKey: .until))
         case .diskSpace: self = .diskSpace
@@ -197,6 +218,9 @@ extension WaitReason: Codable {
         try container.encode(kind.rawValue, forKey: .waitReason)
         switch self {
         case .retry(let date), .notBefore(let date): try container.encode(time: date, forKey: .until)
+        case .server(let since, let until):
+            if let since { try container.encode(time: since, forKey: .since) }
+            if let until { try container.encode(time: until, forKey: .until) }
         case .slot, .network, .diskSpace, .freshLink, .credentials: break
         }
     }

@@ -6,7 +6,8 @@ public struct DownloadStatus: Sendable, Hashable {
     public var state: DownloadState
     /// The reason for a pause that the user did not request; `nil` in all other cases.
     public var pauseReason: PauseReason?
-    /// The error after which the download waits for its user or for disk space; `nil` in all other cases.
+    /// Why the download waits, unless it is for a slot or its start time: the error after which it waits for its user, for
+    /// disk space or for its next attempt, or what its server or the network does; `nil` in all other cases.
     public var waitError: DownloadError?
     /// The progress of the download.
     public var progress: DownloadProgress

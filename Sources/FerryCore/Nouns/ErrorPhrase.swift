@@ -78,7 +78,7 @@ extension ErrorPhrase {
         // TLS
         case tlsCutOff, cutShort, tlsBrokeOff, handshakeBrokeOff, uncheckable, unreadableTrust, otherName, unaskableName
         case untrusted, wantsCertificate, unacceptable, expired, oldTLS, noTLS, noCipher, noTLSSettings, unknownName
-        case otherProtocol
+        case otherProtocol, certificateExpired, certificateNotYetValid, unknownAuthority
         // Redirects
         case redirectNowhere, severalRedirects, unusableRedirect, unencryptedRedirect, redirectLoop, tooManyRedirects
         // Remote files
@@ -160,6 +160,7 @@ extension ErrorPhrase {
         case onWithOne, oneLeft, severalLeft, askingAgain, partFetchedAgain, connectionBroke, connectionStalled
         case requestSent, responseReceived, redirected, connectionMade, connectionEnded
         case hostIsHeld, hostGivenUp, noHostName
+        case hostAsksToWait, hostBudgetFull, hostBudgetSpaced, hostBudgetSpent
         case seconds, hostIsFull, openedAnew, memoryLost, checkpointLost, otherNameBegun, journalAlone
         case checksumKept, checksumDropped, joinedForDigest, digestRefuted
         case comparingExisting, otherContent, halfTaken, nothingNoted, doubtfulControl, mayBeHalf, partFits,
@@ -190,6 +191,7 @@ extension ErrorPhrase {
             doNotUse
         case makeRoom, minFree, startAnew, updateFerry, useListed, giveBinary
         case nameServer, allowPrivate
+        case renewCertificate, setDate, giveNameOfCertificate
         case giveAuthority, writeHTTP, allowDowngrade, writeProxyCredentials, waitForOther, moveAway, nameLists,
             useNewer
         case closeFirst, giveAgain

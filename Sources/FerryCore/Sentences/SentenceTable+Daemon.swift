@@ -53,7 +53,7 @@ extension SentenceTable {
         .unwrittenSettings: ("cannot write the settings to {0}", "无法把设置写入 {0}"),
         .noJSONObject: ("{0} is no JSON object", "{0} 不是 JSON 对象"),
         .unusableSetting: ("a setting cannot be used: {0}", "有一项设置无法使用：{0}"),
-        .noProgram: ("onComplete: {0} is no program that can be run", "onComplete：{0} 不是可以运行的程序"),
+        .noProgram: ("{0}: {1} is no program that can be run", "{0}：{1} 不是可以运行的程序"),
         .relativePath: ("{0} is not absolute", "{0} 不是绝对路径"),
         .relativeToDaemon: ("{0} is not absolute: the daemon has another working directory", "{0} 不是绝对路径：守护进程的工作目录不同"),
         .noDownload: ("there is no download {0}", "没有下载 {0}"),

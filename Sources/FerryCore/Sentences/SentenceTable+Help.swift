@@ -374,6 +374,10 @@ extension SentenceTable {
         FERRY_SESSION are set.
         """: "每个下载完成后运行的程序，再次给出时为其参数；会设置 FERRY_PATH、FERRY_ID、FERRY_SESSION。",
         """
+        A program to run when a download needs you (a login, a new link, space, a failure), and when given again its \
+        arguments; FERRY_ID, FERRY_NAME, FERRY_REASON, FERRY_MESSAGE, FERRY_SESSION are set.
+        """: "下载需要你处理（登录、新链接、空间、失败）时运行的程序，再次给出时为其参数；会设置 FERRY_ID、FERRY_NAME、FERRY_REASON、FERRY_MESSAGE、FERRY_SESSION。",
+        """
         Write one line of JSON to descriptor N when it listens (pid, socket, port, addresses) or cannot (error), and \
         close it.
         """: "开始监听（pid、socket、port、addresses）或无法监听（error）时，向描述符 N 写入一行 JSON，然后关闭它。",

@@ -14,6 +14,12 @@ extension SentenceTable {
             "{0}: no request yet: its server asked to wait, or its budget is spent", "{0}：暂不请求：服务器要求等待，或其预算已用完"
         ),
         .hostGivenUp: ("{0} was given up after {1} attempts: {2}", "尝试 {1} 次后放弃 {0}：{2}"),
+        .hostAsksToWait: ("{0} asked to wait ({1})", "{0} 要求等待（{1}）"),
+        .hostBudgetFull: (
+            "as many downloads of {0} run as its budget permits: {1}", "{0} 正在运行的下载数已达到其预算上限：{1}"
+        ),
+        .hostBudgetSpaced: ("the budget of {0} wants {1} between two requests", "{0} 的预算要求两次请求间隔 {1}"),
+        .hostBudgetSpent: ("the budget of {0} is used up", "{0} 的预算已用完"),
         .noHostName: ("not a host name: {0}", "不是主机名：{0}"),
         .noSuchHost: ("{0}: there is no such host", "{0}：没有这个主机"),
         .privateAddress: (
@@ -61,6 +67,11 @@ extension SentenceTable {
         .untrusted: (
             "{0}: the certificate is not trusted: its authority is unknown, or it is out of date",
             "{0}：证书不受信任：颁发机构未知，或证书已过期"
+        ),
+        .certificateExpired: ("{0}: the certificate expired on {1}", "{0}：证书已于 {1} 过期"),
+        .certificateNotYetValid: ("{0}: the certificate is not valid before {1}", "{0}：证书从 {1} 起才有效"),
+        .unknownAuthority: (
+            "{0}: the certificate is from an authority that is not trusted here", "{0}：证书的颁发机构在本机不受信任"
         ),
         .wantsCertificate: ("{0}: the server wants a certificate from us", "{0}：服务器要求客户端证书"),
         .unacceptable: ("{0}: the certificate is not acceptable", "{0}：证书无法接受"),

@@ -54,6 +54,18 @@ extension SentenceTable {
             "If the server speaks plain HTTP on this port, write http:// in place of https://.",
             "如果服务器在此端口使用明文 HTTP，请把 https:// 改为 http://。"
         ),
+        .renewCertificate: (
+            "Its server has to renew it; if the date of this machine is wrong, set that.",
+            "需要由服务器更新证书；如果本机日期不对，请调整日期。"
+        ),
+        .setDate: (
+            "If the date of this machine is wrong, set that; else the server has to send another one.",
+            "如果本机日期不对，请调整日期；否则服务器需要换用其他证书。"
+        ),
+        .giveNameOfCertificate: (
+            "Write the name that the certificate is for in the URL; --insecure would trust anyone.",
+            "请在网址中使用证书所属的名称；--insecure 会信任任何人。"
+        ),
         .giveAuthority: (
             "Give the authority with --ca-file; --insecure would trust anyone.",
             "请用 --ca-file 提供证书颁发机构；--insecure 会信任任何人。"

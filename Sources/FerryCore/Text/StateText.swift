@@ -19,6 +19,7 @@ extension WaitReason {
     fileprivate var texts: Language.Texts {
         switch self {
         case .slot: ("Waiting for its turn", "排队中")
+        case .server: ("Waiting for its server", "等待服务器")
         case .network: ("Waiting for a network", "等待网络")
         case .retry: ("Waiting for the next attempt", "等待重试")
         case .diskSpace: ("Waiting for disk space", "等待磁盘空间")

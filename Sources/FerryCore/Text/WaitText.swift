@@ -17,6 +17,11 @@ extension DownloadStatus {
             guard let cause else { return "next attempt at \(time(date))" }
             return "\(cause); next attempt at \(time(date))"
         case .notBefore(let date): return "starts at \(time(date))"
+        case .server(let since, let until):
+            guard let cause else { return nil }
+            let reason: Reason = if let since { "\(cause), since \(time(since))" } else { cause }
+            if let until { return "\(reason); next attempt at \(time(until))" }
+            return since == nil ? reason : "\(reason); trying again now"
         case .freshLink, .credentials, .diskSpace, .network: return cause
         case .slot: return nil
         }

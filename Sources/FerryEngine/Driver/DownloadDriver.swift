@@ -3,9 +3,9 @@ import Synchronization
 import SystemPackage
 
 #if canImport(FoundationEssentials)
-    import FoundationEssentials
+    package import FoundationEssentials
 #else
-    import Foundation
+    package import Foundation
 #endif
 
 /// Runs one download: executes the commands of ``TransferMachine`` by means of Transfer, Disk and Journal.
@@ -39,6 +39,8 @@ package final class DownloadDriver: Sendable {
     package enum Report: Sendable {
         case event(LocalizedEvent)
         case state(DownloadState)
+        /// It waits for its next attempt.
+        case backsOff(until: Date, after: DownloadError)
         case named(name: String, path: String?)
     }
 
@@ -256,9 +258,10 @@ package final class DownloadDriver: Sendable {
         environment.metrics.received(received)
         for event in events {
             report(.event(event))
-            guard case .retrying(_, let delay, _) = event.kind else { continue }
+            guard case .retrying(_, let delay, let words) = event.kind else { continue }
             transfer.backsOff()
-            report(.state(.waiting(.retry(at: date.addingTimeInterval(delay.seconds)))))
+            let error = DownloadError(.network, event.reason ?? .words(words), recovery: .transient(retryAfter: nil))
+            report(.backsOff(until: date.addingTimeInterval(delay.seconds), after: error))
             // After a broken connection a small file moves to disk, so that a kill cannot lose its bytes.
             await spillNow()
         }

@@ -76,7 +76,10 @@ extension DownloadError {
             switch failure.kind {
             case .certificate:
                 switch failure.phrase.key {
-                case .untrusted, .uncheckable, .unreadableTrust: ErrorPhrase(.giveAuthority)
+                case .untrusted, .unknownAuthority, .uncheckable, .unreadableTrust: ErrorPhrase(.giveAuthority)
+                case .certificateExpired: ErrorPhrase(.renewCertificate)
+                case .certificateNotYetValid: ErrorPhrase(.setDate)
+                case .otherName: ErrorPhrase(.giveNameOfCertificate)
                 case .noTLS: ErrorPhrase(.writeHTTP)
                 default: nil
                 }

@@ -163,7 +163,10 @@ extension HostBook: HostAdmission {
         if [429, 503].contains(head.status) {
             hold = RetryAfter.delay(in: head, now: clock.date())
         }
-        if state.withLock({ $0.machine.answered(origin, hold: hold, at: clock.now()) }) { changed() }
+        let hasChanged = state.withLock {
+            $0.machine.answered(origin, status: head.status, hold: hold, at: clock.now())
+        }
+        if hasChanged { changed() }
     }
 
     package func failed(_ origin: Origin, _ failure: TransferFailure, since start: Duration) {

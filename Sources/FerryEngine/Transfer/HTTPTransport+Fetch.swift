@@ -118,7 +118,7 @@ extension HTTPTransport {
                     triesAgain = false
                     continue
                 }
-                throw await refined(failure, isUnsent: exchange.isUnsent, url: url, route: route)
+                throw await refined(failure, isUnsent: exchange.isUnsent, url: url, route: route, settings)
             }
         }
     }
@@ -206,14 +206,21 @@ extension HTTPTransport {
     }
 
     /// Adds detail to a failure that the original error lacks.
-    private func refined(
-        _ failure: TransferFailure, isUnsent: Bool, url: DownloadURL, route: ProxyRoute
+    func refined(
+        _ failure: TransferFailure, isUnsent: Bool, url: DownloadURL, route: ProxyRoute, _ settings: TransferSettings
     ) async -> TransferFailure {
         switch failure.kind {
         case .dns(permanent: false):
             // NIO does not report why a name has no address, so query the resolver for the reason.
             let host = route.lookedUpHost(for: url)
             return await HostNames.shared.answer(for: host) == .missing ? noSuchHost(host, route) : failure
+        case .certificate where failure.phrase.key == .untrusted && route.name == nil && settings.allowsPrivate:
+            // Where private addresses are forbidden, the second connection could lead to one.
+            let inquiry = CertificateInquiry(
+                group: group ?? Self.eventLoops, localAddress: settings.addressFamily.wildcard)
+            let name = Reason.words(url.authority)
+            let phrase = await inquiry.phrase(host: url.host, port: url.port, name: name, at: clock.date())
+            return phrase.map { TransferFailure(.certificate, $0) } ?? failure
         case .closed where isUnsent && route.name != nil:
             return TransferFailure(.proxy, ErrorPhrase(.proxyClosed, route.name ?? ""))
         case .closed where isUnsent && url.scheme == .https:

@@ -35,7 +35,7 @@ package final class HTTPTransport: Transport {
     let names: HostNames?
     private let receiveBuffers = ReceiveBuffers()
     let clock: any EngineClock
-    private let group: (any EventLoopGroup)?
+    let group: (any EventLoopGroup)?
     private let poolLimit: Int
     private let state: Mutex<State>
 

@@ -153,7 +153,9 @@ extension GatewayCache {
 
     func isRunning(_ row: CatalogueRow) -> Bool {
         switch manager.status(of: row).state {
-        case .downloading, .verifying, .waiting(.slot), .waiting(.network), .waiting(.retry), .waiting(.notBefore): true
+        case .downloading, .verifying, .waiting(.slot), .waiting(.server), .waiting(.network), .waiting(.retry),
+            .waiting(.notBefore):
+            true
         default: false
         }
     }

@@ -167,7 +167,8 @@ final class GatewayCache: Sendable {
         on download: Download, _ request: DownloadRequest, _ file: GatewayFile
     ) async throws(DownloadError) -> Holding.Origin {
         switch download.status.state {
-        case .downloading, .verifying, .waiting(.slot), .waiting(.network), .waiting(.notBefore): return .running
+        case .downloading, .verifying, .waiting(.slot), .waiting(.server), .waiting(.network), .waiting(.notBefore):
+            return .running
         case .completed:
             let isKept = file.isFresh ? false : await isReadable(download)
             if isKept { return .complete }

@@ -294,21 +294,33 @@ package final class Daemon: Sendable {
         if case .completed(let file) = event.kind, isDefault || !isEarlier {
             launcher.completed(file, id: event.id, session: session, command: settings.current.onComplete)
         }
+        let command = settings.current.onNeedsUser
+        if isDefault || !isEarlier, let need = launcher.need(in: event), !command.isEmpty {
+            let name = await name(of: event.id) ?? ""
+            launcher.needsUser(need, event, name: name, session: session, command: command)
+        }
         guard let number = event.number else { return }
         log(event, session)
         // Events of the default session have no app that would acknowledge them.
         if isDefault {
-            // Durable at once only if a repetition would run the completion command again: other events wait for it.
-            if case .completed = event.kind, !settings.current.onComplete.isEmpty {
-                try? await manager.acknowledge([number])
-            } else {
-                event.acknowledge()
-            }
+            // Durable at once only if a repetition would run a command again: other events wait for it.
+            let repeated: [String] =
+                switch event.kind {
+                case .completed: settings.current.onComplete
+                case .failed: command
+                default: []
+                }
+            if repeated.isEmpty { event.acknowledge() } else { try? await manager.acknowledge([number]) }
         } else if isEarlier {
             launcher.waited(number, in: session)
         } else {
             launcher.ended(number, in: session)
         }
+    }
+
+    private func name(of id: DownloadID) async -> String? {
+        guard let row = try? await manager.rows([id]).first else { return nil }
+        return manager.status(of: row).name
     }
 }
 

@@ -46,11 +46,15 @@ package struct DaemonPaths: Sendable, Hashable {
     package var catalogue: String { state + "/sessions/" + Self.listIdentifier }
 
     /// Returns the settings that a daemon started now would have, without flags.
-    package func currentSettings() throws(DownloadError) -> DaemonSettings {
+    package func currentSettings() throws(DownloadError) -> DaemonSettings { try settingsSource().settings() }
+
+    /// The members of the settings file that are no settings.
+    package var unknownSettings: [String] { (try? settingsSource())?.unknownMembers ?? [] }
+
+    private func settingsSource() throws(DownloadError) -> SettingsSource {
         try SettingsSource(
             file: settings, environment: ProcessInfo.processInfo.environment, flags: [:],
-            defaults: DaemonSettings(directory: downloads)
-        ).settings()
+            defaults: DaemonSettings(directory: downloads))
     }
 
     /// Determines the paths by the XDG Base Directory Specification, `FERRY_STATE_DIR`, `FERRY_SOCKET` and

@@ -63,6 +63,8 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
     package var gatewayDirectory: String?
     /// The program that runs after each completed download of any session, and its arguments.
     package var onComplete: [String] = []
+    /// The program that runs when a download of any session needs its user, and its arguments.
+    package var onNeedsUser: [String] = []
 
     package init(directory: String) { self.directory = directory }
 
@@ -189,7 +191,7 @@ package enum Setting: String, Sendable, Codable, CodingKey, CodingKeyRepresentab
     case port, loopback, allowsPrivate
     case maxConcurrentDownloads, rateLimit, connectionsPerHost, allowsMetered, allowsConstrained, networkAssumption
     case hostConnections, domainConnections, hostDelay
-    case retriesFailedAfter, minFreeBytes, proxy, directory, allowedDirectories, onComplete
+    case retriesFailedAfter, minFreeBytes, proxy, directory, allowedDirectories, onComplete, onNeedsUser
     case aria2Rpc, aria2Secret, aria2AllowedOrigins, metricsPort
     case gateway, gatewayPort, gatewayUpstreams, gatewayUsers, gatewaySize, gatewayAge, gatewayLog, gatewayDirectory
 
@@ -211,7 +213,8 @@ package enum Setting: String, Sendable, Codable, CodingKey, CodingKeyRepresentab
         case .retriesFailedAfter, .hostDelay, .gatewayAge: .number
         case .loopback, .allowsPrivate, .allowsMetered, .allowsConstrained, .gateway, .gatewayLog: .flag
         case .networkAssumption, .proxy, .directory, .aria2Secret, .gatewayDirectory: .text
-        case .allowedDirectories, .onComplete, .aria2AllowedOrigins, .gatewayUpstreams, .gatewayUsers: .list
+        case .allowedDirectories, .onComplete, .onNeedsUser, .aria2AllowedOrigins, .gatewayUpstreams, .gatewayUsers:
+            .list
         }
     }
 
@@ -260,11 +263,14 @@ enum CompletionCommand {
     /// an empty name, returns an empty command.
     ///
     /// Throws `invalidRequest` if the program does not exist or is not executable.
-    static func resolve(_ words: [String], searchPath: String) throws(DownloadError) -> [String] {
+    static func resolve(
+        _ words: [String], of setting: Setting, searchPath: String
+    ) throws(DownloadError) -> [String] {
         guard let name = words.first, !name.isEmpty else { return [] }
         guard let program = SearchPath.program(name, in: searchPath) else {
             throw DownloadError(
-                .invalidRequest, ErrorPhrase(.unusableSetting, ErrorPhrase(.noProgram, name)), recovery: .needsUser)
+                .invalidRequest, ErrorPhrase(.unusableSetting, ErrorPhrase(.noProgram, setting.rawValue, name)),
+                recovery: .needsUser)
         }
         return [program] + words.dropFirst()
     }

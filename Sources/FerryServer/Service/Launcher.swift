@@ -4,13 +4,15 @@ import FerryCore
 import Logging
 import Synchronization
 
-/// Launches the apps of sessions when they have events, and the command after each completed download.
+/// Launches the apps of sessions when they have events, the command after each completed download, and the one for each
+/// that needs its user.
 final class Launcher: Sendable {
     private let sessions: SessionStore
     private let broadcaster: EventBroadcaster
     private let starter: any CommandStarter
     private let logger: Logger
     private let policies = Mutex<[String: LaunchPolicy]>([:])
+    private let needs = Mutex(NeedMemory())
     /// Notified when an event ends a download, a client disconnects, or a command exits.
     private let updates = AsyncEvent()
 
@@ -98,6 +100,20 @@ final class Launcher: Sendable {
         ) {}
     }
 
+    /// What the download of an event needs its user for; `nil` if it needs nothing, or that was said before.
+    func need(in event: DownloadEvent) -> String? { needs.withLock { $0.news(in: event) } }
+
+    /// Runs the command for a download that needs its user.
+    func needsUser(_ need: String, _ event: DownloadEvent, name: String, session: String, command: [String]) {
+        start(
+            command,
+            [
+                "FERRY_SESSION": session, "FERRY_ID": event.id.rawValue, "FERRY_NAME": name, "FERRY_REASON": need,
+                "FERRY_MESSAGE": event.reason(in: .current) ?? "",
+            ]
+        ) {}
+    }
+
     private func start(_ command: [String], _ variables: [String: String], exited: @escaping @Sendable () -> Void) {
         starter.start(command, variables) { [logger] failure in
             if let failure {
@@ -106,6 +122,36 @@ final class Launcher: Sendable {
             }
             exited()
         }
+    }
+}
+
+/// Which downloads need their user, so that each need is told once: an attempt that ends as the one before is no new need.
+/// Pure.
+package struct NeedMemory: Sendable {
+    private var needs: [DownloadID: String] = [:]
+    /// The number of needs beyond which all are forgotten.
+    private static let most = 100_000
+
+    package init() {}
+
+    /// The new need of the event's download; `nil` if it has none, or the one that is known.
+    package mutating func news(in event: DownloadEvent) -> String? {
+        switch event.kind {
+        case .waiting(let reason, _):
+            // A wait that ends by itself says nothing of what was needed before.
+            guard [.freshLink, .credentials, .diskSpace].contains(reason) else { return nil }
+            return news(reason.kind.rawValue, of: event.id)
+        case .failed(let error): return news(error.code.rawValue, of: event.id)
+        case .started, .resumed, .restarted, .paused, .completed, .cancelled:
+            needs[event.id] = nil
+            return nil
+        case .added, .retrying, .note: return nil
+        }
+    }
+
+    private mutating func news(_ need: String, of id: DownloadID) -> String? {
+        if needs.count >= Self.most { needs = [:] }
+        return needs.updateValue(need, forKey: id) == need ? nil : need
     }
 }
 

@@ -82,6 +82,11 @@ package struct SettingsSource: Sendable {
     /// setting that cannot be used.
     package func settings() throws(DownloadError) -> DaemonSettings { try settings(with: try file.read()) }
 
+    /// The members of the file that are no settings, sorted; none for a file that cannot be read.
+    package var unknownMembers: [String] {
+        ((try? file.read()) ?? [:]).keys.filter { Setting(rawValue: $0) == nil }.sorted()
+    }
+
     /// The settings for a file with these members; unknown members are ignored.
     func settings(with members: [String: JSONValue]) throws(DownloadError) -> DaemonSettings {
         var values = given
@@ -90,7 +95,10 @@ package struct SettingsSource: Sendable {
         do throws(Problem) { settings = try defaults.merging(values) } catch {
             throw Self.unusable(error.detail ?? error.title)
         }
-        settings.onComplete = try CompletionCommand.resolve(settings.onComplete, searchPath: searchPath)
+        settings.onComplete = try CompletionCommand.resolve(
+            settings.onComplete, of: .onComplete, searchPath: searchPath)
+        settings.onNeedsUser = try CompletionCommand.resolve(
+            settings.onNeedsUser, of: .onNeedsUser, searchPath: searchPath)
         settings.allowedDirectories.removeAll { !$0.utf8.hasPrefix("/") }
         return settings
     }

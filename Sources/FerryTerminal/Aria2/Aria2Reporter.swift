@@ -184,7 +184,7 @@ final class Aria2Reporter: RunReporting {
     // MARK: Progress
 
     func tick(_ open: [DownloadStatus], whole: WholeProgress, elapsed: Duration, date: Date) {
-        let running = open.filter { !$0.state.isFinal && $0.state != .waiting(.slot) }
+        let running = open.filter { !$0.state.isFinal && !$0.state.isInLine }
         let isSummaryDue = state.withLock { state in
             for status in open {
                 state.latest[status.id] = status.progress

@@ -61,8 +61,15 @@ package enum DoctorPolicy {
     }
 
     /// Reports whether a daemon could start with its settings, from the file and the environment.
-    package static func settings(_ path: String, _ error: DownloadError?) -> DoctorCheck {
-        guard let error else { return DoctorCheck("settings", .ok, .words(path)) }
+    ///
+    /// - Parameter unknown: The members of the file that are no settings.
+    package static func settings(_ path: String, _ error: DownloadError?, unknown: [String]) -> DoctorCheck {
+        guard let error else {
+            if unknown.isEmpty { return DoctorCheck("settings", .ok, .words(path)) }
+            return DoctorCheck(
+                "settings", .warning, "\(path) has what is no setting: \(unknown.joined(separator: ", "))",
+                advice: "correct the name: docs/daemon.md lists all")
+        }
         return DoctorCheck("settings", .problem, error.reason, advice: error.suggestionPhrase.map { .phrase($0) })
     }
 

@@ -57,7 +57,7 @@ package enum EventText {
         case .retrying(let attempt, let delay, let english):
             "trying again in \(ByteText.briefly(delay)), retry \(attempt): \(reason ?? english)"
         case .restarted(let english): "restarting from the beginning: \(reason ?? english)"
-        case .waiting(.slot, _), .waiting(.retry, _), .waiting(.notBefore, _): nil
+        case .waiting(.slot, _), .waiting(.server, _), .waiting(.retry, _), .waiting(.notBefore, _): nil
         case .waiting(_, let english): "waiting: \(reason ?? english)"
         case .note(let english): detail == .verbose ? .words(reason ?? english) : nil
         case .paused: detail == .verbose ? "paused" : nil

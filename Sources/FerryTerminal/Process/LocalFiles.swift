@@ -160,7 +160,7 @@ enum LocalFiles {
     /// Creates the directory and its parents if missing, and checks that it is writable.
     static func prepareDirectory(_ path: String) throws(UsageError) {
         func refused(_ reason: Int32) -> UsageError {
-            UsageError("cannot write to directory \(path): \(String(cString: strerror(reason)))")
+            UsageError("cannot write to directory \(path): \(String(cString: strerror(reason)))", code: .disk)
         }
         if !Paths.isAbsolute(path), WorkingDirectory.path.isEmpty {
             throw UsageError("the working directory no longer exists")

@@ -10,7 +10,7 @@ package enum DownloadFacts {
         var facts: [(name: String, value: String?)] = [
             ("id", download.id.rawValue),
             ("name", download.status.name),
-            ("state", state(download)),
+            ("state", state(download, detail.queue)),
             ("done", ByteText.progress(completed: progress.completedBytes, total: progress.totalBytes)),
         ]
         if download.status.state == .downloading {
@@ -57,17 +57,41 @@ package enum DownloadFacts {
             }
         }
         if !events.isEmpty { lines.append("") }
-        lines += events.map { body in
-            LocalTime.text(body.event.date) + "  "
-                + PrintableText.escape(EventSentence.text(body.event, in: .current))
+        lines += folded(events).map { event, count in
+            let text = EventSentence.text(event, in: .current)
+            let line: Reason = count > 1 ? "\(text) (\(count) times)" : .words(text)
+            return LocalTime.text(event.date) + "  " + line.shown
         }
         return lines
+    }
+
+    /// The events, with the number of those that follow each other and say the same: the last of them.
+    private static func folded(_ events: [EventBody]) -> [(event: DownloadEvent, count: Int)] {
+        var folded: [(event: DownloadEvent, count: Int)] = []
+        for event in events.map(\.event) {
+            if let last = folded.last, saysTheSame(last.event, event) {
+                folded[folded.count - 1] = (event, last.count + 1)
+            } else {
+                folded.append((event, 1))
+            }
+        }
+        return folded
+    }
+
+    /// Whether two events are attempts or notes of one sentence, whatever its numbers are.
+    private static func saysTheSame(_ one: DownloadEvent, _ other: DownloadEvent) -> Bool {
+        switch (one.kind, other.kind) {
+        case (.retrying, .retrying), (.note, .note): break
+        default: return false
+        }
+        guard case .phrase(let first)? = one.reason, case .phrase(let second)? = other.reason else { return false }
+        return first.key == second.key
     }
 
     /// A URL without its query, which may be a secret; `--json` has all of it.
     private static func redacted(_ url: String) -> String { (try? DownloadURL(url))?.redacted ?? url }
 
-    private static func state(_ download: ListedDownload) -> String {
+    private static func state(_ download: ListedDownload, _ queue: DownloadDetail.Queue?) -> String {
         let state = DownloadTable.state(download)
         let text: Reason =
             switch download.status.state {
@@ -75,10 +99,19 @@ package enum DownloadFacts {
             case .completed(let proof): "completed, proof: \(proof.rawValue)"
             case .paused: download.status.pauseReason.map { "paused: \($0.phrase)" } ?? .words(state)
             case .waiting:
-                DownloadTable.reason(download).map { .words(state + ErrorText.separator + $0) } ?? .words(state)
+                (queue.map { place($0).local } ?? DownloadTable.reason(download))
+                    .map { .words(state + ErrorText.separator + $0) } ?? .words(state)
             default: .words(state)
             }
         return text.local
+    }
+
+    /// What a download that waits for a slot waits for.
+    private static func place(_ queue: DownloadDetail.Queue) -> Reason {
+        if queue.running < queue.limit { return "\(queue.before) before it" }
+        return queue.running == 1
+            ? "1 runs, the limit; \(queue.before) before it"
+            : "\(queue.running) run, the limit; \(queue.before) before it"
     }
 
     static func priority(_ priority: DownloadPriority) -> String {

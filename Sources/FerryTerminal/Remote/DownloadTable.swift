@@ -94,7 +94,7 @@ package struct DownloadTable: Sendable {
         switch download.status.state {
         case .waiting(.credentials): "go on with: \(setting(download, "--user USER"))"
         case .waiting(.freshLink) where download.status.waitError?.phrase?.key == .pageInstead:
-            "sign in there, then: \(command("resume", download))"
+            "sign in there; it goes on when the network changes, or with: \(command("resume", download))"
         case .waiting(.freshLink): "go on with: \(setting(download, "url=NEWURL"))"
         default: nil
         }
@@ -152,7 +152,7 @@ package struct DownloadTable: Sendable {
         case .diskSpace: "waiting: disk space"
         case .freshLink: "waiting: new link"
         case .credentials: "waiting: login"
-        case .network, .retry: "waiting: " + reason.kind.rawValue
+        case .server, .network, .retry: "waiting: " + reason.kind.rawValue
         }
     }
 }

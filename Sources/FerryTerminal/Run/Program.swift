@@ -100,7 +100,9 @@ package enum Program {
     package static func usage(_ error: UsageError, command: String, json: Bool) -> ExitCode {
         let failure = DownloadError(error.code, error.message, recovery: .needsUser)
         if json { _ = StandardStreams.write(Array(Self.failure(failure).utf8), to: 1) }
-        let hint: Reason = command.isEmpty ? " (see ferry --help)" : " (see ferry \(command) --help)"
+        let isOfDisk = error.code == .disk
+        let hint: Reason =
+            isOfDisk ? .words("") : command.isEmpty ? " (see ferry --help)" : " (see ferry \(command) --help)"
         let text = "ferry: \(error.reason.shown)\(hint.shown)\n"
         _ = StandardStreams.write(Array(text.utf8), to: 2)
         return ExitCode.of(failure)

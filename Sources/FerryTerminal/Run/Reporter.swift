@@ -141,7 +141,7 @@ package final class Reporter: RunReporting {
         case .bars(let color):
             guard mayDraw() else { return }
             let size = size()
-            let running = open.filter { !$0.state.isFinal && $0.state != .waiting(.slot) }
+            let running = open.filter { !$0.state.isFinal && !$0.state.isInLine }
             // Leaves space for the ^C or ^Z that the terminal echoes: if that wrapped, it would move the cursor off
             // the last line.
             let columns = size.columns > 24 ? size.columns - 3 : size.columns

@@ -15,6 +15,8 @@ public enum Certificate: String, Sendable, Hashable, CaseIterable {
     case expired
     /// Self-signed.
     case selfSigned
+    /// Self-signed, valid from 2100 on.
+    case early
 
     /// The certificate and its key in PEM format.
     var pem: (certificate: String, key: String) {
@@ -23,6 +25,7 @@ public enum Certificate: String, Sendable, Hashable, CaseIterable {
         case .wrongHost: (Self.wrongHostCertificate, Self.wrongHostKey)
         case .expired: (Self.expiredCertificate, Self.expiredKey)
         case .selfSigned: (Self.selfSignedCertificate, Self.selfSignedKey)
+        case .early: (Self.earlyCertificate, Self.earlyKey)
         }
     }
 
@@ -137,6 +140,25 @@ extension Certificate {
         MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgo4c4ksCZr/5WSoXv
         dfzNUzeZ5FSNYmoo5gathyqtQOShRANCAAQMrqfn2HpblULYbyOwPtnwlQYuirO4
         CvBrrQYJLV9kesZRg3G/n+axR+0CWXkQcaGmF9WYdd+b+s7I+HkB1Klq
+        -----END PRIVATE KEY-----
+        """
+    fileprivate static let earlyCertificate = """
+        -----BEGIN CERTIFICATE-----
+        MIIBazCCARGgAwIBAgICIAEwCgYIKoZIzj0EAwIwFDESMBAGA1UEAwwJbG9jYWxo
+        b3N0MCIYDzIxMDAwMTAxMDAwMDAwWhgPMjEyMDAxMDEwMDAwMDBaMBQxEjAQBgNV
+        BAMMCWxvY2FsaG9zdDBZMBMGByqGSM49AgEGCCqGSM49AwEHA0IABIzmlS0wBDJa
+        obhGiCmKyfUkL2k6c5uA3xsRN838Wcy2GD0Gxo6l3fePbwPeXxhO+WcSpLzI/55C
+        3GIh0psxY3SjTzBNMCwGA1UdEQQlMCOCCWxvY2FsaG9zdIcEfwAAAYcQAAAAAAAA
+        AAAAAAAAAAAAATAdBgNVHQ4EFgQUKk0z80TQlOetY4+qn8nXHzRt54IwCgYIKoZI
+        zj0EAwIDSAAwRQIhAPSUD4j6z9srKKwQwaN0eDgrRskuE2J+1m3MPNmqneJRAiBD
+        1YtDbtN54yD7QmGqzJKUU4hc6WSSwg9aqqfBFZf+jg==
+        -----END CERTIFICATE-----
+        """
+    fileprivate static let earlyKey = """
+        -----BEGIN PRIVATE KEY-----
+        MIGHAgEAMBMGByqGSM49AgEGCCqGSM49AwEHBG0wawIBAQQgLffP56TTlxRUTC4K
+        bbW4CDrkreDNTqflG4kIzYjo376hRANCAASM5pUtMAQyWqG4Rogpisn1JC9pOnOb
+        gN8bETfN/FnMthg9BsaOpd33j28D3l8YTvlnEqS8yP+eQtxiIdKbMWN0
         -----END PRIVATE KEY-----
         """
 }

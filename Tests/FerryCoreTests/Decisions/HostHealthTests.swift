@@ -8,6 +8,10 @@ struct HostHealthTests {
     private let missing = HostHealth.Cause("there is no such host", code: .network, isLasting: true)
     private let forever = HostHealth.Rules()
 
+    private func down(since: Duration = .milliseconds(1), until: Duration?) -> HostOpening {
+        .shut(until: until, .silent(refused, since: since, until: until))
+    }
+
     @Test("HostHealth: failures of attempts that began together are one incident")
     func together() {
         var health = HostHealth()
@@ -15,7 +19,7 @@ struct HostHealthTests {
             _ = health.failed(refused, since: .zero, at: .milliseconds(milliseconds), forever)
         }
         #expect(health.incidents == 1)
-        #expect(health.opening(at: .milliseconds(500)) == .shut(until: .milliseconds(1001)))
+        #expect(health.opening(at: .milliseconds(500)) == down(until: .milliseconds(1001)))
     }
 
     @Test("HostHealth: after each pause one download tries, and each failure doubles the pause, up to 5 minutes")
@@ -26,11 +30,11 @@ struct HostHealthTests {
         for _ in 0..<12 {
             #expect(health.opening(at: now) == .open)
             health.began(at: now)
-            if !pauses.isEmpty { #expect(health.opening(at: now) == .shut(until: nil)) }
+            if !pauses.isEmpty { #expect(health.opening(at: now) == down(since: .milliseconds(1), until: nil)) }
             let begun = now
             now += .milliseconds(1)
             #expect(health.failed(refused, since: begun, at: now, forever) == true)
-            guard case .shut(let until?) = health.opening(at: now) else {
+            guard case .shut(let until?, _) = health.opening(at: now) else {
                 Issue.record("it is not shut")
                 return
             }
@@ -56,7 +60,7 @@ struct HostHealthTests {
         var health = HostHealth()
         _ = health.failed(refused, since: .zero, at: .zero, forever)
         health.began(at: .seconds(1))
-        #expect(health.opening(at: .seconds(1)) == .shut(until: nil))
+        #expect(health.opening(at: .seconds(1)) == down(since: .zero, until: nil))
         health.probeEnded(at: .seconds(2))
         #expect(health.opening(at: .seconds(2)) == .open)
     }

@@ -52,7 +52,8 @@ struct HostMachineTests {
         let host = origin("h")
         #expect(machine.answered(host, hold: .seconds(30), at: .zero) == true)
         #expect(machine.request(to: host, at: .seconds(1)) == .later(at: .seconds(30)))
-        #expect(machine.opening(of: host, at: .seconds(1)) == .shut(until: .seconds(30)))
+        let wait = HostWait.asked(status: 503, until: .seconds(30))
+        #expect(machine.opening(of: host, at: .seconds(1)) == .shut(until: .seconds(30), wait))
         #expect(machine.opening(of: origin("h", port: 80), at: .seconds(1)) == .open)
         // The user's wish does.
         var wanted = machine
@@ -86,7 +87,7 @@ struct HostMachineTests {
         machine.set(HostBudget(requests: 2), for: .host("h"))
         #expect(machine.request(to: host, at: .zero) == .now)
         #expect(machine.request(to: host, at: .zero) == .now)
-        #expect(machine.opening(of: host, at: .zero) == .shut(until: nil))
+        #expect(machine.opening(of: host, at: .zero) == .shut(until: nil, .spent))
         guard case .later = machine.request(to: host, at: .zero) else {
             Issue.record("the third request is sent")
             return
@@ -96,7 +97,7 @@ struct HostMachineTests {
         machine.received(999, from: "h")
         #expect(machine.opening(of: host, at: .zero) == .open)
         machine.received(1, from: "h")
-        #expect(machine.opening(of: host, at: .zero) == .shut(until: nil))
+        #expect(machine.opening(of: host, at: .zero) == .shut(until: nil, .spent))
         machine.set(nil, for: .host("h"))
         #expect(machine.opening(of: host, at: .zero) == .open)
     }
@@ -111,9 +112,9 @@ struct HostMachineTests {
             #expect(machine.opening(of: a, at: .zero) == .open)
             machine.began(a, at: .zero)
         }
-        #expect(machine.opening(of: a, at: .zero) == .shut(until: nil))
+        #expect(machine.opening(of: a, at: .zero) == .shut(until: nil, .full(connections: 2)))
         machine.began(b, at: .zero)
-        #expect(machine.opening(of: b, at: .zero) == .shut(until: nil))
+        #expect(machine.opening(of: b, at: .zero) == .shut(until: nil, .full(connections: 3)))
         #expect(machine.opening(of: origin("example.org.uk"), at: .zero) == .open)
         machine.ended(a, at: .zero)
         #expect(machine.opening(of: b, at: .zero) == .open)

@@ -10,6 +10,12 @@ struct CodingTests {
 
     static let reasons: [(WaitReason, String)] = [
         (.slot, #"{"waitReason":"slot"}"#),
+        (.server(since: nil, until: nil), #"{"waitReason":"server"}"#),
+        (
+            .server(
+                since: Date(timeIntervalSince1970: 1_760_000_000), until: Date(timeIntervalSince1970: 1_760_000_060)),
+            #"{"since":1760000000,"until":1760000060,"waitReason":"server"}"#
+        ),
         (.network, #"{"waitReason":"network"}"#),
         (.retry(at: Date(timeIntervalSince1970: 1_760_000_000.5)), #"{"until":1760000000.5,"waitReason":"retry"}"#),
         (.diskSpace, #"{"waitReason":"diskSpace"}"#),

@@ -142,6 +142,7 @@ final class Run: Sendable {
             switch report {
             case .event(let event): heard.events.append(event.kind)
             case .state(let state): heard.states.append(state)
+            case .backsOff(let date, _): heard.states.append(.waiting(.retry(at: date)))
             case .named: break
             }
         }

@@ -1,8 +1,9 @@
 import FerryCore
-import FerryEngine
 import FerryTesting
 import NIOCore
 import Testing
+
+@testable import FerryEngine
 
 @Suite("TLS", .timeLimit(.minutes(30)))
 struct TLSTests {
@@ -42,15 +43,36 @@ struct TLSTests {
     }
 
     @Test(
-        "TLS: a certificate that is expired, self-signed or for another name is refused for good (A43)",
+        "TLS: a certificate that is expired, self-signed, too early or for another name is refused for good, and why is said (A43)",
         arguments: [
-            Certificate.expired, .selfSigned, .wrongHost,
+            (Certificate.expired, ErrorPhrase.Key.certificateExpired, "the certificate expired on 2002-01-01"),
+            (.selfSigned, .unknownAuthority, "an authority that is not trusted here"),
+            (.early, .certificateNotYetValid, "not valid before 2100-01-01"),
+            (.wrongHost, .otherName, "for another name"),
         ])
-    func bad(certificate: Certificate) async throws {
+    func bad(certificate: Certificate, key: ErrorPhrase.Key, words: String) async throws {
         try await withAuthorityFile { file in
             let failure = try await failure(configuration(certificate), caFile: file)
             #expect(failure?.kind == .certificate)
             #expect(failure?.isTransient == false)
+            #expect(failure?.phrase.key == key)
+            #expect(failure?.message.contains(words) == true, "\(failure?.message ?? "")")
+            #expect(failure.map { DownloadError($0) }?.suggestion != nil)
+        }
+    }
+
+    @Test("TLS: where only public addresses may be connected to, no second connection asks for the certificate")
+    func noInquiry() async throws {
+        try await withOrigin(configuration(.expired)) { server, transport in
+            let url = try server.downloadURL("/f")
+            let route = ProxyRoute(for: url, settings: ProxySettings())
+            let failure = TransferFailure(.certificate, ErrorPhrase(.untrusted, "h"))
+            for (allowsPrivate, key) in [(true, ErrorPhrase.Key.certificateExpired), (false, .untrusted)] {
+                var settings = TransferSettings()
+                settings.allowsPrivate = allowsPrivate
+                let refined = await transport.refined(failure, isUnsent: true, url: url, route: route, settings)
+                #expect(refined.phrase.key == key)
+            }
         }
     }
 

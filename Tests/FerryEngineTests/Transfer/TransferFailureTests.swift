@@ -129,6 +129,10 @@ struct TransferFailureTests {
         }
         #expect(suggestion(.untrusted)?.contains("--ca-file") == true)
         #expect(suggestion(.noTLS)?.contains("http://") == true)
-        for key in [ErrorPhrase.Key.expired, .otherName, .oldTLS, .wantsCertificate] { #expect(suggestion(key) == nil) }
+        #expect(suggestion(.unknownAuthority)?.contains("--ca-file") == true)
+        for key in [ErrorPhrase.Key.certificateExpired, .certificateNotYetValid, .otherName] {
+            #expect(suggestion(key)?.contains("--ca-file") == false)
+        }
+        for key in [ErrorPhrase.Key.expired, .oldTLS, .wantsCertificate] { #expect(suggestion(key) == nil) }
     }
 }

@@ -327,7 +327,8 @@ struct Aria2DialectTests {
         #expect(kinds.count == StateKind.allCases.count)
         #expect(Set(kinds) == Set(StateKind.allCases))
         let states: [DownloadState] = [
-            .waiting(.slot), .waiting(.network), .waiting(.retry(at: Date())), .waiting(.diskSpace),
+            .waiting(.slot), .waiting(.server(since: nil, until: nil)), .waiting(.network),
+            .waiting(.retry(at: Date())), .waiting(.diskSpace),
             .waiting(.freshLink), .waiting(.credentials), .waiting(.notBefore(Date())), .downloading, .verifying,
             .paused,
             .failed(DownloadError(.disk, "")), .completed(.single), .cancelled,

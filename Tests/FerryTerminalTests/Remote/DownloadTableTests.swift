@@ -56,13 +56,21 @@ import Testing
         let date = Date(timeIntervalSince1970: 1_700_000_000)
         let page = DownloadError(.freshLink, ErrorPhrase(.pageInstead), recovery: .needsUser)
         let busy = DownloadError(.network, "the server answered 503")
+        let asked = HostWait.asked(status: 503, until: .zero).error(of: "h")
+        let cause = HostHealth.Cause(Reason(.connectionRefused, "h:1"), code: .network)
+        let silent = HostWait.silent(cause, since: .zero, until: nil).error(of: "h")
         let cases: [(WaitReason, DownloadError?, String)] = [
+            (.server(since: nil, until: date), asked, "h asked to wait (503); next attempt at 2023-11-1"),
+            (.server(since: date, until: date), silent, "h:1: connection refused, since 2023-11-1"),
+            (
+                .server(since: nil, until: nil), HostWait.spent.error(of: "h"), "the budget of h is used up"
+            ),
             (.retry(at: date), nil, "next attempt at 2023-11-1"),
             (.retry(at: date), busy, "the server answered 503; next attempt at 2023-11-1"),
             (
                 .freshLink, page,
-                "the server sent a web page instead of the file (--accept-html takes the page); sign in there, then: "
-                    + "ferry resume 0123456789abcdef"
+                "the server sent a web page instead of the file (--accept-html takes the page); sign in there; it goes "
+                    + "on when the network changes, or with: ferry resume 0123456789abcdef"
             ),
             (
                 .freshLink, DownloadError(.freshLink, "the link is dead"),
@@ -89,6 +97,29 @@ import Testing
         let failed = ListedDownload.sample("0123456789abcdef", .failed(error), name: "a.iso")
         let table = DownloadTable(width: nil).lines([failed], identifiers: .whole)
         #expect(table[2] == "  checksum mismatch: expected sha-256=01234567…, got sha-256=01234567…")
+    }
+
+    @Test("DownloadFacts: a download that waits for a slot says how many run, and how many are before it")
+    func place() {
+        var detail = DownloadDetail(ListedDownload.sample("a", .waiting(.slot)))
+        detail.queue = .init(before: 12, running: 4, limit: 4)
+        #expect(DownloadFacts.lines(detail, events: []).contains("state:       queued; 4 run, the limit; 12 before it"))
+        detail.queue = .init(before: 0, running: 1, limit: 3)
+        #expect(DownloadFacts.lines(detail, events: []).contains("state:       queued; 0 before it"))
+    }
+
+    @Test("DownloadFacts: events that say the same after each other are one line")
+    func folded() throws {
+        let broke = LocalizedEvent.note(Reason(.connectionBroke, Reason(.connectionReset, "h")))
+        let events = [
+            LocalizedEvent(.added(url: "")), broke, broke, LocalizedEvent.note(Reason(.severalLeft, "x", "3")), broke,
+        ].map { EventBody(DownloadEvent(id: DownloadID(rawValue: "a"), date: Date(), $0), session: "default") }
+        let lines = DownloadFacts.lines(DownloadDetail(ListedDownload.sample("a")), events: events).suffix(4)
+        #expect(
+            lines.map { $0.split(separator: "  ", maxSplits: 1)[1] } == [
+                "Added", "a connection broke: h: connection reset by peer (2 times)", "x; going on with 3 connections",
+                "a connection broke: h: connection reset by peer",
+            ])
     }
 
     @Test("DownloadFacts: what limits a running download")

@@ -119,6 +119,130 @@ struct QueueHostTests {
         world.run()
         #expect(world.problems == [], "seed \(seed)")
     }
+
+    // MARK: Why they wait
+
+    @Test("QueueMachine: a download says what its server does, and one that lacks a slot that it lacks a slot")
+    func standing() {
+        let gate = Gate()
+        gate.machine.withLock { _ = $0.answered(origin("slow"), status: 429, hold: .seconds(60), at: .zero) }
+        var queue = queue(limit: 1)
+        add(["s0", "s1"], of: "slow", to: &queue)
+        add(["b0", "b1"], of: "b", to: &queue)
+        #expect(queue.standing(of: id("s0")) == .slot, "nobody has asked for it yet")
+        let decision = queue.decide(at: .zero, hosts: gate)
+        #expect(decision.start == [id("b0")])
+        let wait = HostWait.asked(status: 429, until: .seconds(60))
+        #expect(queue.standing(of: id("s0")) == .server(origin("slow"), wait))
+        #expect(queue.standing(of: id("s1")) == .server(origin("slow"), wait))
+        #expect(queue.standing(of: id("b1")) == .slot)
+        #expect(decision.told == [id("s0"), id("s1")])
+        #expect(queue.decide(at: .seconds(1), hosts: gate).told == [], "it is known")
+        // It opens, and the slots are taken.
+        #expect(queue.decide(at: .seconds(60), hosts: gate).told == [id("s0"), id("s1")])
+        #expect(queue.standing(of: id("s1")) == .slot)
+    }
+
+    @Test("QueueMachine: the place of a download is the number of those that get a slot before it")
+    func place() {
+        let gate = Gate()
+        gate.machine.withLock { _ = $0.answered(origin("slow"), hold: .seconds(60), at: .zero) }
+        var queue = queue(limit: 1)
+        add(["b0"], of: "b", to: &queue)
+        add(["s0"], of: "slow", to: &queue)
+        add(["b1", "b2"], of: "b", to: &queue)
+        add(["h0"], of: "b", priority: .high, to: &queue)
+        _ = queue.decide(at: .zero, hosts: gate)
+        #expect(queue.countBefore(id("h0")) == nil, "it runs")
+        #expect(queue.countBefore(id("b0")) == 0)
+        #expect(queue.countBefore(id("b2")) == 3)
+        queue.ended(id("h0"))
+        // The first runs, and the server of the second is found to have asked to wait.
+        #expect(queue.decide(at: .zero, hosts: gate).start == [id("b0")])
+        queue.ended(id("b0"))
+        #expect(queue.decide(at: .zero, hosts: gate).start == [id("b1")])
+        #expect(queue.countBefore(id("b2")) == 0)
+        #expect(queue.slotsTaken == 1)
+    }
+
+    @Test("QueueMachine: a server that does not answer is named with what failed, since when, and the next attempt")
+    func silent() {
+        let gate = Gate()
+        let cause = HostHealth.Cause("connection refused", code: .network)
+        gate.machine.withLock { _ = $0.failed(origin("dead"), cause, since: .zero, at: .seconds(1)) }
+        var queue = queue(limit: 4)
+        add(["d0", "d1"], of: "dead", to: &queue)
+        _ = queue.decide(at: .seconds(1), hosts: gate)
+        let wait = HostWait.silent(cause, since: .seconds(1), until: .seconds(2))
+        #expect(queue.standing(of: id("d1")) == .server(origin("dead"), wait))
+        // One tries, and the other waits for it.
+        #expect(queue.decide(at: .seconds(2), hosts: gate).start == [id("d0")])
+        let tries = HostWait.silent(cause, since: .seconds(1), until: nil)
+        #expect(queue.standing(of: id("d1")) == .server(origin("dead"), tries))
+        #expect(queue.standing(of: id("d0")) == nil)
+    }
+
+    @Test("QueueMachine: a host's budget is the reason of what it keeps waiting, a share of the slots is not")
+    func budget() {
+        let gate = Gate(.init(host: HostBudget(connections: 1)))
+        var queue = queue(limit: 3)
+        add(["a0", "a1"], of: "a", to: &queue)
+        #expect(queue.decide(at: .zero, hosts: gate).start == [id("a0")])
+        #expect(queue.standing(of: id("a1")) == .server(origin("a"), .full(connections: 1)))
+        var sharing = self.queue(limit: 2)
+        add(["a0", "a1", "b0"], of: "a", to: &sharing)
+        add(["c0", "c1"], of: "c", to: &sharing)
+        #expect(sharing.decide(at: .zero, hosts: Gate()).start == [id("a0"), id("c0")])
+        #expect(sharing.standing(of: id("a1")) == .slot)
+    }
+
+    @Test("QueueMachine: what a server with 100,000 downloads does is told rarely, and at last as it is")
+    func flapping() {
+        let gate = Gate()
+        var queue = queue(limit: 1)
+        add((0..<100_000).map { "s\($0)" }, of: "slow", to: &queue)
+        add(["b0"], of: "b", to: &queue)
+        var told = 0
+        var now = Duration.zero
+        for _ in 0..<1000 {
+            // It asks to wait, and is tried again, ten times a second.
+            gate.machine.withLock { _ = $0.answered(origin("slow"), hold: .milliseconds(50), at: now) }
+            queue.hostsChanged()
+            let first = queue.decide(at: now, hosts: gate)
+            told += first.told.count
+            now += .milliseconds(100)
+            let second = queue.decide(at: now, hosts: gate)
+            told += second.told.count
+            for started in first.start + second.start {
+                queue.take(.rest(.queued), of: started)
+                queue.take(.stop, of: started)
+                queue.stopped(started)
+            }
+        }
+        #expect(told <= 200_000)
+        gate.machine.withLock { $0.tryNow(origin("slow")) }
+        queue.hostsChanged()
+        _ = queue.decide(at: now + .seconds(1000), hosts: gate)
+        #expect(queue.standing(of: id("s99999")) == .slot)
+    }
+
+    @Test("WaitNews: what was told is followed by a pause for each download, and a long line's times are not told")
+    func news() {
+        var news = WaitNews()
+        func asked(_ seconds: Int) -> HostWait { .asked(status: 503, until: .seconds(seconds)) }
+        func take(_ waits: [QueuedSites.Number: HostWait], at now: Duration) -> [QueuedSites.Number] {
+            news.touched(1)
+            news.touched(2)
+            return news.take(at: now, waits, size: { $0 == 1 ? 10 : 3000 }).sorted()
+        }
+        #expect(take([1: asked(60), 2: asked(60)], at: .zero) == [1, 2])
+        #expect(take([:], at: .milliseconds(3009)) == [])
+        #expect(news.next == .milliseconds(3010))
+        // Meanwhile it asked again: only the short line hears of it.
+        #expect(take([1: asked(90), 2: asked(90)], at: .milliseconds(3010)) == [1])
+        #expect(take([:], at: .milliseconds(3020)) == [1, 2])
+        #expect(news.next == nil)
+    }
 }
 
 /// A one-shot list of random servers, whose downloads run as long as their servers say.

@@ -121,7 +121,7 @@ struct QueueMachineTests {
         queue.set(network: NetworkStatus(isOnline: true, isMetered: true))
         #expect(queue.decide(at: .zero).stop == [.init(id("a"), .network)])
         queue.stopped(id("a"))
-        #expect(queue.standing(of: id("a")) == .network)
+        #expect(queue.standing(of: id("a")) == .network(.meteredNotAllowed))
         #expect(queue.decide(at: .zero).start == ids("b"))
 
         queue.set(network: .offline)

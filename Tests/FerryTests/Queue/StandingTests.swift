@@ -86,4 +86,96 @@ struct StandingTests {
             await manager.shutdown()
         }
     }
+
+    @Test("Waiting for a server: the downloads behind a 503 say so, until when, and resuming one tries the server")
+    func askedToWait() async throws {
+        try await Workshop.run { shop in
+            let clock = SteppedClock()
+            let resource = shop.serve(["/a"], [.status(503, retryAfter: "3000")])
+            shop.serve(["/b", "/c"])
+            let manager = shop.kept(engine: shop.engine(clock: clock)) { $0.maxConcurrentDownloads = 3 }
+            let first = try await manager.download(try shop.single("/a"))
+            await shop.reach(first) { if case .waiting(.retry) = $0 { true } else { false } }
+            // What failed is said with the next attempt, also after the row was read again.
+            #expect(first.status.waitError?.message.hasSuffix("503") == true)
+            let later = try await manager.download([try shop.single("/b"), try shop.single("/c")])
+            await shop.reach(later[1]) { if case .waiting(.server) = $0 { true } else { false } }
+            guard case .waiting(.server(nil, let until?)) = later[1].status.state else {
+                Issue.record("\(later[1].status.state)")
+                return
+            }
+            #expect(abs(until.timeIntervalSince(clock.date()) - 3000) < 600)
+            #expect(later[0].status.waitError?.message == "127.0.0.1 asked to wait (503)")
+            let sentence = later[0].status.waitSentence { _ in "10:05" }
+            #expect(sentence?.description == "127.0.0.1 asked to wait (503); next attempt at 10:05")
+            let row = try #require(try await manager.rows([later[0].id]).first)
+            #expect(row.state == .waiting(.slot), "the list keeps no moods of servers")
+            try await later[1].resume()
+            try await shop.expectAll(later, are: resource)
+            await manager.shutdown()
+        }
+    }
+
+    @Test("Waiting for a server: the downloads of one that refuses connections say what failed, and since when")
+    func refused() async throws {
+        try await Workshop.run { shop in
+            let manager = shop.kept(engine: shop.engine(clock: SteppedClock())) { $0.maxConcurrentDownloads = 3 }
+            let dead = try DownloadURL("http://127.0.0.1:1/dead")
+            let first = try await manager.download(try shop.single("/a") { $0.sources = [dead] })
+            await shop.reach(first) { if case .waiting(.retry) = $0 { true } else { false } }
+            let second = try await manager.download(try shop.single("/b") { $0.sources = [dead] })
+            for await status in second.updates {
+                guard case .waiting(.server(.some, _)) = status.state else { continue }
+                #expect(status.waitError?.phrase?.key == .connectionRefused)
+                break
+            }
+            await manager.shutdown()
+        }
+    }
+
+    @Test("Waiting for the network: the status says which network is missing")
+    func networkReason() async throws {
+        try await Workshop.run { shop in
+            let manager = shop.kept(engine: .far(), monitor: ManualNetworkMonitor(.offline))
+            let download = try await manager.download(try shop.far("/a"))
+            #expect(download.status.state == .waiting(.network))
+            #expect(download.status.waitSentence { _ in "" }?.description == "there is no network")
+            await manager.shutdown()
+        }
+    }
+
+    @Test("Sign-in page: a download that got one is tried again at its place on another network, but not for ever")
+    func signInPage() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a.iso", "/b.iso"])
+            shop.server.always("/a.iso", .htmlPage())
+            let network = ManualNetworkMonitor()
+            let manager = shop.kept(monitor: network)
+            let scheduler = try #require(manager.scheduler)
+            let first = try await manager.download(try shop.single("/a.iso"))
+            await shop.reach(first) { $0 == .waiting(.freshLink) }
+            let second = try await manager.download(try shop.single("/b.iso"))
+            try await shop.expectAll([second], are: resource)
+            // Still the page: it waits again.
+            network.movePath()
+            try await eventually { shop.asked.count { $0 == "/a.iso" } == 2 }
+            await shop.reach(first) { $0 == .waiting(.freshLink) }
+            scheduler.state.withLock { state in
+                state.network.pageAttempts[first.id] = Scheduler.mostPageAttempts
+                state.network.pages = nil
+            }
+            network.movePath()
+            try await eventually { scheduler.state.withLock { $0.network.pages } != nil }
+            await scheduler.state.withLock { $0.network.pages }?.value
+            #expect(first.status.state == .waiting(.freshLink), "it was tried often enough")
+            // Its user tries it, which counts anew.
+            try await first.resume()
+            try await eventually { shop.asked.count { $0 == "/a.iso" } == 3 }
+            await shop.reach(first) { $0 == .waiting(.freshLink) }
+            shop.server.always("/a.iso", .honest)
+            network.movePath()
+            try await shop.expectAll([first], are: resource)
+            await manager.shutdown()
+        }
+    }
 }

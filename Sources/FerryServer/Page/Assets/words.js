@@ -50,16 +50,26 @@ export function reasonText(download) {
   if (download.isUnproven) return t('unproven.row');
   if (download.state !== 'waiting') return '';
   const { waitReason, until } = download;
+  if (waitReason === 'server') {
+    if (!download.error) return t('wait.server');
+    const since = download.since ? t('wait.since', { time: clockTime(download.since) }) : '';
+    return [errorText(download.error), since, until ? attemptText(until) : ''].filter(Boolean).join(' · ');
+  }
   if (waitReason === 'retry' && until) {
-    const seconds = Math.ceil((Date.parse(until) - Date.now()) / 1000);
-    if (seconds <= 0) return t('wait.retry.now');
-    return seconds < 3600 ? t('wait.retry.in', { time: durationText(seconds) }) : t('wait.retry', { time: clockTime(until) });
+    return [errorText(download.error), attemptText(until)].filter(Boolean).join(' · ');
   }
   if (download.wasRefused) return t('wait.refused');
   if (download.isMetered) return t('wait.metered');
   if (gotPage(download)) return t('wait.page');
   if (waitReason === 'diskSpace' && download.error) return errorText(download.error);
   return waitReason ? t(`wait.${waitReason}`, { time: until ? clockTime(until) : '' }) : '';
+}
+
+/// When the next attempt begins.
+function attemptText(until) {
+  const seconds = Math.ceil((Date.parse(until) - Date.now()) / 1000);
+  if (seconds <= 0) return t('wait.retry.now');
+  return seconds < 3600 ? t('wait.retry.in', { time: durationText(seconds) }) : t('wait.retry', { time: clockTime(until) });
 }
 
 /// Why a running one shows no progress; empty if it does.
@@ -168,6 +178,7 @@ export function mainAction(download) {
         case 'credentials': return action('open', 'do.signIn', 'key');
         case 'freshLink': return gotPage(download) ? action('open', 'do.choose', 'link') : action('open', 'do.newLink', 'link');
         case 'retry':
+        case 'server':
         case 'diskSpace': return action('resume', 'do.tryNow', 'restart');
         case 'network': return download.isMetered ? action('anyway', 'do.anyway', 'play') : action('resume', 'do.start', 'play', t('wait.network'));
         default: return action('resume', 'do.start', 'play');

@@ -1,0 +1,79 @@
+import FerryCore
+import NIOCore
+import NIOPosix
+import NIOSSL
+import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
+
+/// Finds out what is wrong with a certificate that was not trusted, which the failed handshake does not tell: another
+/// handshake reads the certificates of the server and ends with them. No request is sent.
+struct CertificateInquiry: Sendable {
+    /// When a certificate is valid.
+    struct Validity: Hashable, Sendable {
+        var begin: Date
+        var end: Date
+    }
+
+    let group: any EventLoopGroup
+    /// The address to bind to; `nil` for any.
+    let localAddress: String?
+    /// How long the server has to send its certificates.
+    private static let limit = TimeAmount.seconds(10)
+
+    /// What is wrong with the certificates of a server; `nil` if it sent none.
+    ///
+    /// - Parameter name: The name of the server in the sentence.
+    func phrase(host: String, port: Int, name: Reason, at now: Date) async -> ErrorPhrase? {
+        guard let found = try? await validities(host: host, port: port), !found.isEmpty else { return nil }
+        return Self.phrase(found, name: name, at: now)
+    }
+
+    static func phrase(_ validities: [Validity], name: Reason, at now: Date) -> ErrorPhrase {
+        func day(_ date: Date) -> String { String(RFC3339.text(date).prefix(10)) }
+        if let end = validities.map(\.end).min(), end < now { return ErrorPhrase(.certificateExpired, name, day(end)) }
+        if let begin = validities.map(\.begin).max(), begin > now {
+            return ErrorPhrase(.certificateNotYetValid, name, day(begin))
+        }
+        return ErrorPhrase(.unknownAuthority, name)
+    }
+
+    private final class Found: Sendable {
+        let validities = Mutex<[Validity]>([])
+    }
+
+    private func validities(host: String, port: Int) async throws -> [Validity] {
+        guard var bootstrap = ClientBootstrap(validatingGroup: group) else { return [] }
+        let found = Found()
+        let context = try NIOSSLContext(configuration: .makeClientConfiguration())
+        let isAddress = IPAddress(host) != nil
+        if let localAddress { bootstrap = bootstrap.bind(to: try SocketAddress(ipAddress: localAddress, port: 0)) }
+        let channel = try await bootstrap.connectTimeout(Self.limit).channelInitializer { channel in
+            channel.eventLoop.makeCompletedFuture {
+                let handler = try NIOSSLClientHandler(
+                    context: context, serverHostname: isAddress ? nil : host,
+                    customVerificationCallback: { certificates, verdict in
+                        found.validities.withLock { $0 = certificates.map(Validity.init) }
+                        verdict.succeed(.failed)
+                        channel.close(promise: nil)
+                    })
+                try channel.pipeline.syncOperations.addHandler(handler)
+            }
+        }.connect(host: host, port: port).get()
+        let end = channel.eventLoop.scheduleTask(in: Self.limit) { channel.close(promise: nil) }
+        try? await channel.closeFuture.get()
+        end.cancel()
+        return found.validities.withLock { $0 }
+    }
+}
+
+extension CertificateInquiry.Validity {
+    fileprivate init(_ certificate: NIOSSLCertificate) {
+        begin = Date(timeIntervalSince1970: Double(certificate.notValidBefore))
+        end = Date(timeIntervalSince1970: Double(certificate.notValidAfter))
+    }
+}
