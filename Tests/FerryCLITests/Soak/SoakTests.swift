@@ -11,7 +11,7 @@ import Testing
     @Suite("The binary: soak", .timeLimit(.minutes(SoakSettings.minutes)))
     struct SoakTests {
         @Test(
-            "Daemon: hostile servers, clients that come and go, kills and a full disk lose nothing and leak nothing"
+            "Daemon: hostile servers of downloads and sets, a gateway in use, clients that come and go, kills and a full disk lose nothing and leak nothing"
         )
         func soak() async throws {
             let (start, seconds) = (ContinuousClock.now, SoakSettings.seconds ?? 0)
@@ -36,6 +36,8 @@ import Testing
                 #expect(usage.last.children <= usage.warm.children)
                 #expect(usage.last.threads <= usage.warm.threads + SoakUsage.threadBand)
                 #expect(usage.last.memory <= usage.warm.memory + SoakUsage.band)
+                let disk = try #require(run.figures.disk)
+                #expect(disk.last <= disk.warm + SoakUsage.diskBand)
             }
         }
     }
