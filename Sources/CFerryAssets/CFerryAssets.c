@@ -81,6 +81,9 @@ static const uint8_t fields_js[] = {
 static const uint8_t fieldsentences_js[] = {
 #embed "../FerryServer/Page/Assets/fieldsentences.js"
 };
+static const uint8_t history_js[] = {
+#embed "../FerryServer/Page/Assets/history.js"
+};
 static const uint8_t icons_js[] = {
 #embed "../FerryServer/Page/Assets/icons.js"
 };
@@ -189,6 +192,7 @@ static const struct ferry_asset page_assets[] = {
     ASSET("/graph.js", graph_js),
     ASSET("/fields.js", fields_js),
     ASSET("/fieldsentences.js", fieldsentences_js),
+    ASSET("/history.js", history_js),
     ASSET("/icons.js", icons_js),
     ASSET("/index.html", index_html),
     ASSET("/keys.js", keys_js),

@@ -118,6 +118,7 @@ class Limits(PageTest):
         identifier = self.held(name="own-limit.bin")
         self.browser.until_state(identifier, "downloading")
         self.browser.press(self.browser.in_row(identifier, ".row-name"))
+        self.unfold()
         self.browser.write("dialog.detail [name=rateLimit]", "200 KB/s")
         self.browser.write("dialog.detail [name=maxConnections]", "3")
         self.browser.press("dialog.detail .change [type=submit]")

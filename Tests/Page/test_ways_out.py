@@ -164,7 +164,7 @@ class FilesInPlace(WaysOut):
         self.assertNotIn("later", self.browser.one(f"{PANEL} .detail-reason").text)
         self.assertIn("there already", self.browser.one(NOTICE).text)
         self.assertEqual(self.browser.one(f"{PANEL} [name=onConflict]").get_attribute("value"), "fail")
-        self.assertTrue(self.browser.js("return document.querySelector('dialog.detail .change .notice').nextSibling.querySelector('[name=onConflict]') !== null"))
+        self.assertTrue(self.browser.js("return document.querySelector('dialog.detail .need .need-fields').firstChild.querySelector('[name=onConflict]') !== null"))
         self.browser.press(f"{PANEL} [name=onConflict] option[value='']")
         self.assertEqual(self.browser.one(SUBMIT).text, "Use this rule")
         self.browser.press(SUBMIT)

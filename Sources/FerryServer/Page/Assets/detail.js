@@ -1,10 +1,11 @@
-// One download opened: what it does, the map of its ranges, its speed, what happened, what is known, what can be changed; or one
-// set of files: what it does, what is missing, what is known.
+// One download opened: what it does, what it waits for, what happened, the map of its ranges, its speed, what is known, and what
+// can be changed, folded; or one set of files: what it does, what is missing, what is known.
 // Beside the list where there is room, over it where there is none.
 
 import { h, setText, setAttribute } from './dom.js';
 import { icon } from './icons.js';
-import { t, said, clockTime, durationText } from './text.js';
+import { t, clockTime, durationText } from './text.js';
+import { folded } from './history.js';
 import * as format from './format.js';
 import { showMap } from './ranges.js';
 import { drawSpeeds } from './graph.js';
@@ -19,6 +20,8 @@ const wide = window.matchMedia('(min-width: 68rem)');
 /// While it runs, ranges and samples are read this often; nothing else tells them.
 const PERIOD = 1000;
 const MOST_FIGURES = 4;
+/// So many events are shown at first, the newest.
+const MOST_EVENTS = 5;
 
 export class Detail {
   #api;
@@ -79,6 +82,8 @@ export class Detail {
     this.#events = [];
     this.#look = '';
     this.#form.reset();
+    this.#nodes.changePart.open = false;
+    this.#showsAllEvents = false;
     this.#nodes.unproven.hidden = true;
     this.#frame();
     this.#nodes.body.scrollTop = 0;
@@ -131,21 +136,31 @@ export class Detail {
     nodes.graphTime = h('div', { class: 'graph-time quiet figures' }, h('span'), nodes.graphMost, h('span', null, t('graph.now')));
     nodes.events = h('ol', { class: 'events' });
     nodes.eventsNone = h('p', { class: 'quiet' }, t('events.none'));
+    nodes.eventsMore = h('button', {
+      type: 'button', class: 'button quiet compact events-more', hidden: true,
+      on: {
+        click: () => {
+          this.#showsAllEvents = true;
+          this.#showEvents();
+          nodes.events.focus();
+        },
+      },
+    });
     nodes.facts = h('dl', { class: 'facts' });
     const section = (name, ...content) => h('section', { class: `part part-${name}`, 'aria-label': t(name) }, h('h3', null, t(name)), content);
     nodes.mapPart = section('map', nodes.map, nodes.legend);
     nodes.graphPart = section('graph', nodes.graph, nodes.graphTime);
-    nodes.changePart = section('change', this.#form.element);
+    nodes.changePart = h('details', { class: 'part part-change' }, h('summary', null, h('h3', null, t('change'))), this.#form.others);
     nodes.factsPart = section('facts', nodes.facts);
-    nodes.eventsPart = section('events', nodes.events, nodes.eventsNone);
+    nodes.eventsPart = section('events', nodes.events, nodes.eventsNone, nodes.eventsMore);
     nodes.body = h('div', { class: 'detail-body' },
       h('div', { class: 'detail-sum' },
-        h('div', { class: 'detail-line' }, nodes.state, nodes.percent), nodes.progress, nodes.reason, nodes.unproven, nodes.buttons,
+        h('div', { class: 'detail-line' }, nodes.state, nodes.percent), nodes.progress, nodes.reason, this.#form.needed, nodes.unproven, nodes.buttons,
         h('dl', { class: 'figures-grid' }, nodes.figures), nodes.limit),
+      nodes.eventsPart,
       nodes.mapPart,
       nodes.graphPart,
       nodes.changePart,
-      nodes.eventsPart,
       this.#setParts.elements,
       nodes.factsPart);
     const element = h('dialog', { class: 'detail', 'aria-labelledby': 'detail-name' },
@@ -208,7 +223,7 @@ export class Detail {
 
   #showSet() {
     const { mapPart, graphPart, changePart, eventsPart } = this.#nodes;
-    for (const part of [mapPart, graphPart, changePart, eventsPart]) part.hidden = true;
+    for (const part of [mapPart, graphPart, changePart, eventsPart, this.#form.needed]) part.hidden = true;
     this.#showFacts();
   }
 
@@ -220,8 +235,9 @@ export class Detail {
 
   #showDownload(download) {
     this.#nodes.eventsPart.hidden = false;
+    this.#nodes.changePart.hidden = !may(download, 'change');
     this.#form.show(download);
-    this.#placeForm(download);
+    if (this.#nodes.changePart.hidden) this.#form.needed.hidden = true;
     this.#form.keepFocus();
     const state = `${download.id} ${download.state} ${download.waitReason} ${download.url} ${download.validator}`;
     if (state !== this.#lastState) {
@@ -230,14 +246,6 @@ export class Detail {
       if (this.#detail) this.#read(false);
       if (this.#detail) this.#showFacts();
     }
-  }
-
-  /// The form comes first when nothing goes on without it. What has the focus is not moved.
-  #placeForm(download) {
-    const { changePart, mapPart, eventsPart } = this.#nodes;
-    changePart.hidden = !may(download, 'change');
-    const next = ChangeForm.need(download) === null ? eventsPart : mapPart;
-    if (changePart.nextElementSibling !== next && !changePart.contains(document.activeElement)) next.before(changePart);
   }
 
   #happened(event) {
@@ -372,13 +380,19 @@ export class Detail {
   }
 
   #showEvents() {
-    const { events, eventsNone } = this.#nodes;
+    const { events, eventsNone, eventsMore } = this.#nodes;
     eventsNone.hidden = this.#events.length > 0;
-    events.replaceChildren(...this.#events.toReversed().map((event) => h('li', { class: `event event-${String(event.kind).replace(/\W/g, '')}` },
-      icon(EVENT_ICONS[event.kind] ?? 'note'),
-      h('p', null, h('bdi', null, said(event.texts, event.kind))),
-      h('time', { datetime: event.date, class: 'quiet figures' }, clockTime(event.date)))));
+    const all = folded(this.#events);
+    const shown = this.#showsAllEvents ? all : all.slice(0, MOST_EVENTS);
+    eventsMore.hidden = shown.length === all.length;
+    setText(eventsMore, t('events.more', { n: all.length - shown.length }));
+    setAttribute(events, 'tabindex', this.#showsAllEvents ? '-1' : null);
+    events.replaceChildren(...shown.map(({ kind, text, date, since }) => h('li', { class: `event event-${String(kind).replace(/\W/g, '')}` },
+      icon(EVENT_ICONS[kind] ?? 'note'),
+      h('p', null, h('bdi', null, text)),
+      h('time', { datetime: date, title: since === date ? null : t('events.since', { time: clockTime(since) }), class: 'quiet figures' }, clockTime(date)))));
   }
+  #showsAllEvents = false;
 }
 
 const EVENT_ICONS = {

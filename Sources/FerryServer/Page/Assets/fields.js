@@ -25,6 +25,11 @@ const size = { read: parseSize, write: sizeField, wrong: 'wrong.size' };
 const lines = { tag: 'textarea', rows: '2', class: 'mono', autocapitalize: 'off' };
 const code = { class: 'mono', dir: 'ltr', autocapitalize: 'off' };
 const flag = (value) => ({ type: 'checkbox', flag: value });
+/// A time as fields have it: in this browser's zone, to the minute.
+function localMinute(text) {
+  const date = new Date(text);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
 /// One of several; the first is what counts without a choice.
 const choice = (...options) => ({
   tag: 'select', options,
@@ -43,7 +48,7 @@ const MEMBERS = {
   maxAttempts: { ...attempts, range: null, wrong: 'wrong.attempts', read: (text) => (text === 'inf' ? ENDLESS : attempts.read(text)) },
   retriesFailedAfter: { ...minutes, read: (text) => minutes.read(text) && minutes.read(text) * MINUTE, write: (value) => String(Math.round(value / MINUTE)) },
   maxBytes: size, minFreeBytes: size, connectTimeout: seconds, stallTimeout: seconds,
-  notBefore: { type: 'datetime-local', wrong: 'wrong.past', read: (text) => (new Date(text) > Date.now() ? new Date(text).toISOString() : undefined) },
+  notBefore: { type: 'datetime-local', wrong: 'wrong.past', read: (text) => (new Date(text) > Date.now() ? new Date(text).toISOString() : undefined), write: localMinute },
   headers: { ...lines, wrong: 'wrong.headers', read: (text) => parseHeaders(text) ?? undefined },
   cookies: { ...lines, wrong: 'wrong.cookies', read: (text) => (/[=\t]/.test(text) ? text : undefined) },
   certificates: { ...lines, wrong: 'wrong.certificates', read: (text) => (text.includes('-----BEGIN CERTIFICATE-----') ? text : undefined) },
@@ -125,22 +130,29 @@ export class FieldSet {
   get changed() { return [...this.#fields.keys()].filter((name) => this.#isChanged(name)); }
   get labels() { return this.changed.map((name) => this.#fields.get(name).label); }
 
+  /// What differs inside one element.
+  changedIn(element) { return this.changed.filter((name) => element.contains(this.input(name))); }
+
   #isChanged(name) {
     const { input, shown, value } = this.#fields.get(name);
     return !input.disabled && (value === undefined ? input.value.trim() !== shown : input.checked);
   }
 
-  /// The values of what differs, `null` for an empty field; `null` alone where one makes no sense, which is said beside it.
-  read() {
+  /// The values of what differs, `null` for an empty field; `null` alone where some make no sense, which is said beside each.
+  /// - within: the element whose fields are read; all by default.
+  read(within = null) {
     const values = {};
-    for (const name of this.changed) {
+    let isWrong = false;
+    for (const name of within ? this.changedIn(within) : this.changed) {
       const { input, read, value, isBlind, isExact, wrong } = this.#fields.get(name);
       const text = isExact ? input.value : input.value.trim();
       const isNone = text === '' || (isBlind && text === DEFAULT);
       values[name] = value !== undefined ? value : isNone ? null : read(text);
-      if (values[name] === undefined) return this.complain(name, wrong());
+      if (values[name] !== undefined) continue;
+      this.complain(name, wrong(), !isWrong);
+      isWrong = true;
     }
-    return values;
+    return isWrong ? null : values;
   }
 
   /// Shows what is set; what the user has changed since stays.
@@ -155,9 +167,10 @@ export class FieldSet {
   }
 
   /// Empties all but those of `kept`.
-  forget(kept = []) {
+  /// - names: those that are emptied; all by default.
+  forget(kept = [], names = this.names) {
     for (const [name, field] of this.#fields) {
-      if (kept.includes(name)) continue;
+      if (kept.includes(name) || !names.includes(name)) continue;
       field.input.checked = false;
       field.input.value = field.shown = field.initial;
       this.complain(name, null);
@@ -172,17 +185,16 @@ export class FieldSet {
     setAttribute(input, 'placeholder', reason ?? hint);
   }
 
-  /// Says what is wrong beside a field; gives `null`.
-  complain(name, text) {
+  /// Says what is wrong beside a field, which gets the focus; gives `null`.
+  complain(name, text, focuses = true) {
     const { input, error } = this.#fields.get(name);
     setText(error, text ?? '');
     error.hidden = !text;
     setAttribute(input, 'aria-invalid', text ? 'true' : null);
     if (!text) return null;
     this.#onComplain();
-    const section = input.closest('details');
-    if (section) section.open = true;
-    input.focus();
+    for (let section = input.closest('details'); section; section = section.parentElement.closest('details')) section.open = true;
+    if (focuses) input.focus();
     return null;
   }
 

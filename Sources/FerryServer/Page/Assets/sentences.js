@@ -291,6 +291,7 @@ export const sentences = {
   ...setSentences,
 
   // What helps with an error that the daemon has no advice for, by its code or the status of the answer
+  'error.wrongDigest': ['the file does not have the checksum that was asked for', '文件与要求的校验和不符'],
   'advice': ['Try again later.', '请稍后重试。'],
   'advice.thereAlready': ['Choose below what is to be done with the name.', '请在下方选择如何处理同名文件。'],
   'advice.network': ['Check the link and your connection, then try again.', '请检查链接和网络连接，然后重试。'],

@@ -83,6 +83,7 @@ export function limitText({ bottleneck: limit }) {
 
 export function errorText(error) {
   if (!error) return '';
+  if (error.phrase?.[0] === 'wrongDigest') return t('error.wrongDigest');
   return said(error.messages, error.message ?? '');
 }
 
@@ -183,6 +184,12 @@ export function mainAction(download) {
 /// Whether the bytes are all here and do not have the digest that was expected.
 export const failedChecksum = ({ state, error }) =>
   state === 'failed' && error?.code === 'checksum' && !['wrongMessageDigest', 'notInChecksumList'].includes(error.phrase?.[0]);
+
+/// The digest that was expected, and that of the bytes, where those are what it failed for: `{expected, actual}`.
+export function digestsOf(download) {
+  const [phrase, expected, actual] = download.error?.phrase ?? [];
+  return failedChecksum(download) && phrase === 'wrongDigest' ? { expected, actual } : null;
+}
 
 /// Whether what the server sends does not have the digest that the server itself sends with it.
 export const failedServerDigest = ({ state, error }) => state === 'failed' && error?.phrase?.[0] === 'wrongMessageDigest';
