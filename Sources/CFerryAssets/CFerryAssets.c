@@ -105,6 +105,9 @@ static const uint8_t list_js[] = {
 static const uint8_t main_js[] = {
 #embed "../FerryServer/Page/Assets/main.js"
 };
+static const uint8_t manifest_webmanifest[] = {
+#embed "../FerryServer/Page/Assets/manifest.webmanifest"
+};
 static const uint8_t mark_svg[] = {
 #embed "../FerryServer/Page/Assets/mark.svg"
 };
@@ -200,6 +203,7 @@ static const struct ferry_asset page_assets[] = {
     ASSET("/list.css", list_css),
     ASSET("/list.js", list_js),
     ASSET("/main.js", main_js),
+    ASSET("/manifest.webmanifest", manifest_webmanifest),
     ASSET("/mark.svg", mark_svg),
     ASSET("/menu.js", menu_js),
     ASSET("/ranges.js", ranges_js),

@@ -36,7 +36,7 @@ class Limits(PageTest):
         self.assertEqual(self.browser.driver.switch_to.active_element.get_attribute("name"), "total-limit")
         self.assertIsNone(self.settings().get("rateLimit"))
         error = self.browser.one(".limits .field-error")
-        self.assertIn("5 MB/s", error.text)
+        self.assertIn("100 MB/s?", error.text)
         self.assertEqual(self.browser.one(LIMIT).get_attribute("aria-describedby"), error.get_attribute("id"))
         self.assertEqual(self.browser.all(".toast"), [], "it is said at its field")
         # None is written as 0, too.

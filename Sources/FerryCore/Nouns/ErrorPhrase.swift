@@ -161,7 +161,7 @@ extension ErrorPhrase {
         case requestSent, responseReceived, redirected, connectionMade, connectionEnded
         case hostIsHeld, hostGivenUp, noHostName
         case seconds, hostIsFull, openedAnew, memoryLost, checkpointLost, otherNameBegun, journalAlone
-        case checksumKept, checksumDropped, joinedForDigest, digestRefuted
+        case checksumKept, checksumDropped, mismatchAccepted, joinedForDigest, digestRefuted
         case comparingExisting, otherContent, halfTaken, nothingNoted, doubtfulControl, mayBeHalf, partFits,
             partOfOtherName,
             foreignHalf, wouldRestart

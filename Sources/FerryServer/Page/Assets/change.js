@@ -22,7 +22,7 @@ const DEAD = ['403', '404', '410'];
 /// The fields that meet each need, the most likely first.
 const FIELDS = {
   page: ['urls', 'user', 'password', 'acceptsHTML'], credentials: ['user', 'password'], freshLink: ['urls', 'acceptsHTML'],
-  refused: ['urls', 'user', 'password'], gone: ['urls'], conflict: ['onConflict'], notBefore: ['notBefore'],
+  refused: ['urls', 'user', 'password'], gone: ['urls'], conflict: ['onConflict'], notBefore: ['notBefore'], tooLarge: ['maxBytes'],
   checksum: ['checksum'], serverChecksum: ['checksum'], serverDigest: ['checksum'], noDigest: ['checksum'],
 };
 
@@ -102,7 +102,7 @@ export class ChangeForm {
     nodes.save = h('button', { type: 'submit', class: 'button primary compact', disabled: true }, t('change.save'));
     nodes.error = h('p', { class: 'field-error', role: 'alert', hidden: true });
     const form = this.#form('change', pair('rateLimit', 'maxConnections'), pair('priority', 'allowsMetered'), fields.field('label'),
-      home('urls'), home('checksum', { hint: 'change.checksum.hint' }), pair('user', 'password'), home('acceptsHTML'), home('onConflict'), home('notBefore'),
+      home('urls'), home('checksum', { hint: 'change.checksum.hint' }), pair('user', 'password'), home('acceptsHTML'), home('onConflict'), home('notBefore'), home('maxBytes', { hint: 'field.unchanged' }),
       nodes.connection, nodes.error, h('div', { class: 'change-foot' }, nodes.save));
     // What is pasted takes the place of the old link.
     const url = fields.input('urls');
@@ -122,12 +122,12 @@ export class ChangeForm {
     for (const form of [this.needed, this.others]) this.#fail(form, '');
   }
 
-  /// The labels of what was changed and not saved.
-  get unsaved() { return this.#fields.labels; }
+  /// The labels of what was changed and not saved, without credentials, which a server may have refused.
+  get unsaved() { return this.#fields.changed.filter((name) => !['user', 'password'].includes(name)).map((name) => this.#fields.label(name)); }
 
   /// What is missing for this download to go on: `page` (whether one is taken for the file), `credentials`, `freshLink`,
   /// `conflict` (another rule for its name), `refused` (another link, or credentials), `gone` (another link), `notBefore`
-  /// (another time), one of `DIGESTS`, or `null`.
+  /// (another time), `tooLarge` (a higher limit), one of `DIGESTS`, or `null`.
   static need(download) {
     const { state, waitReason, error } = download;
     if (gotPage(download)) return 'page';
@@ -135,6 +135,7 @@ export class ChangeForm {
     if (state === 'failed' && error?.code === 'refused' && DEAD.includes(status)) return status === '403' ? 'refused' : 'gone';
     const phrase = state === 'failed' && error?.phrase?.[0];
     if (phrase === 'thereAlready') return 'conflict';
+    if (phrase === 'fileTooLarge') return 'tooLarge';
     if (phrase === 'notInChecksumList') return 'noDigest';
     if (failedServerDigest(download)) return 'serverDigest';
     if (failedChecksum(download)) return error.suggestionPhrase?.[2]?.[0] === 'checksumOfServer' ? 'serverChecksum' : 'checksum';
@@ -162,6 +163,7 @@ export class ChangeForm {
     this.#download = download;
     this.#fields.show({
       ...download, urls: download.url, priority: Math.sign(download.priority),
+      maxBytes: ChangeForm.need(download) === 'tooLarge' ? Number(download.error.phrase[2]) : null,
       notBefore: download.waitReason === 'notBefore' ? download.until : download.notBefore,
     });
     const need = ChangeForm.need(download);
@@ -268,7 +270,7 @@ export class ChangeForm {
     // With the right checksum what is here may be the file after all; another that failed has another link, rule or user.
     const goesOn = failedChecksum(this.#download) ? change.checksum !== undefined
       : (form === this.needed && ['refused', 'gone'].includes(need)) || (DIGESTS.includes(need) && change.checksum !== undefined)
-        || (need === 'conflict' && change.onConflict !== undefined) || (this.#download.state === 'failed' && change.urls !== undefined);
+        || (need === 'conflict' && change.onConflict !== undefined) || (need === 'tooLarge' && change.maxBytes !== undefined) || (this.#download.state === 'failed' && change.urls !== undefined);
     const signsIn = ['credentials', 'page', 'refused'].includes(need) && change.user !== undefined;
     const begins = goesOn || (runsOn(this.#download) && Object.keys(change).some((name) => !AT_ONCE.includes(name)));
     try {

@@ -14,7 +14,8 @@ import { DoubleClicks } from './doubleclick.js';
 import { facts } from './facts.js';
 import { SetParts, setFacts } from './setdetail.js';
 import { wordsOf } from './entry.js';
-import { isUnproven, limitText, may } from './words.js';
+import { ask } from './ask.js';
+import { failedChecksum, isUnproven, limitText, may } from './words.js';
 
 const wide = window.matchMedia('(min-width: 68rem)');
 /// While it runs, ranges and samples are read this often; nothing else tells them.
@@ -30,6 +31,7 @@ export class Detail {
   #list;
   #onClose;
   #onCover;
+  #announcer;
   #nodes = {};
   #id = null;
   #detail = null;
@@ -48,6 +50,7 @@ export class Detail {
     this.#list = list;
     this.#onClose = onClose;
     this.#onCover = onCover;
+    this.#announcer = announcer;
     this.#form = new ChangeForm({ api, store, actions, announcer, onLeft: () => this.#nodes.close.focus({ preventScroll: true }) });
     this.element = this.#build();
     this.#doubleClicks = new DoubleClicks((target) => [...this.#nodes.buttons.children].indexOf(target.closest('button')), signal);
@@ -90,7 +93,17 @@ export class Detail {
     this.#changed();
     this.#read(true);
     const download = this.#store.downloads.get(id);
-    if (download?.state === 'waiting') this.#form.focusNeed(download);
+    if (download && (download.state === 'waiting' || failedChecksum(download))) this.#form.focusNeed(download);
+  }
+
+  /// Closes it; asks first where something was changed and not saved.
+  async leave() {
+    const fields = this.#form.unsaved;
+    const isMeant = !this.isOpen || fields.length === 0 || await ask({
+      title: t('ask.discard'), text: t('ask.discard.text', { fields: fields.join(' · ') }), confirm: t('ask.discard.confirm'), isDangerous: true,
+      keep: t('ask.discard.not'),
+    }) === 'yes';
+    if (isMeant) this.close();
   }
 
   close() {
@@ -118,7 +131,7 @@ export class Detail {
   #build() {
     const nodes = this.#nodes;
     nodes.name = h('h2', { class: 'detail-name', id: 'detail-name' }, h('bdi'));
-    nodes.close = h('button', { type: 'button', class: 'icon-button', 'aria-label': t('close'), title: t('close'), on: { click: () => this.close() } }, icon('cancel'));
+    nodes.close = h('button', { type: 'button', class: 'icon-button', 'aria-label': t('close'), title: t('close'), on: { click: () => this.leave() } }, icon('cancel'));
     nodes.state = h('span', { class: 'detail-state' });
     nodes.percent = h('span', { class: 'detail-percent figures' });
     nodes.fill = h('span', { class: 'bar-fill' });
@@ -168,7 +181,7 @@ export class Detail {
     element.addEventListener('keydown', (event) => {
       if (event.key !== 'Escape' || event.defaultPrevented) return;
       event.preventDefault();
-      this.close();
+      this.leave();
     });
     return element;
   }
@@ -211,7 +224,9 @@ export class Detail {
     if (!this.isOpen) return;
     const entry = this.#store.entry(this.#id);
     if (!entry) {
-      if (this.#store.isLoaded) this.close();
+      if (!this.#store.isLoaded) return;
+      if (this.#form.unsaved.length > 0) this.#announcer.say(t('detail.gone', { name: this.#nodes.name.textContent }));
+      this.close();
       return;
     }
     this.#showHead(entry);
@@ -277,19 +292,22 @@ export class Detail {
     this.#look = look;
     const hadFocus = nodes.buttons.contains(document.activeElement);
     const button = (action, label, name, className) => h('button', {
-      type: 'button', class: `button ${className}`, data: { action }, disabled: isAway || !words.may(download, action) || (action === main.action && main.reason !== null),
+      type: 'button', class: `button ${className}`, data: { action }, disabled: isAway || (action !== 'save' && !words.may(download, action)) || (action === main.action && main.reason !== null),
       title: isAway ? t('lost') : action === main.action ? main.reason : null,
       on: {
         click: (event) => {
           if (this.#doubleClicks.isStray(event)) return;
           const shown = [this.#store.entry(this.#id)].filter(Boolean);
-          if (action === 'open') shown.forEach((each) => this.#form.focusNeed(each));
+          if (action === 'save') shown.forEach((each) => this.#actions.save(each));
           else this.#actions.run(action, shown);
         },
       },
     }, icon(name), h('span', null, label));
     nodes.buttons.replaceChildren(...[
-      button(main.action, main.label, main.icon, download.state === 'completed' || download.state === 'cancelled' ? '' : 'primary'),
+      // What the form above asks for has its button there.
+      main.action !== 'open' && button(main.action, main.label, main.icon, download.state === 'completed' || download.state === 'cancelled' ? '' : 'primary'),
+      !download.isSet && failedChecksum(download) && button('resume', t('do.restart'), 'restart', ''),
+      !download.isSet && download.state === 'completed' && download.path && button('save', t('do.save'), 'save', ''),
       download.state === 'waiting' && main.action !== 'pause' && button('pause', t('do.pause'), 'pause', ''),
       ['completed', 'cancelled', 'failed'].includes(download.state)
         ? button('remove', t('do.remove'), 'leave', '') : button('cancel', t('do.cancel'), 'cancel', ''),
@@ -366,7 +384,7 @@ export class Detail {
   #drawGraph() {
     const nodes = this.#nodes;
     const speeds = this.#detail?.speeds ?? [];
-    const has = speeds.length > 1;
+    const has = speeds.length > 1 && speeds.some((speed) => speed > 0);
     nodes.graphPart.hidden = !has;
     if (!has) return;
     drawSpeeds(nodes.graph, speeds);

@@ -138,6 +138,8 @@ export const detailSentences = {
   'change.refused.needed': ['The server does not give the file under this link. Give another link, or sign in.', '服务器没有提供此链接的文件。请提供其他链接，或登录。'],
   'change.refused.save': ['Use this', '使用'],
   'change.gone.needed': ['There is no file under this link. Give another link for the same file.', '此链接下没有文件。请提供同一文件的其他链接。'],
+  'change.tooLarge.needed': ['Allow larger files for this download, or leave the limit empty for none.', '为此下载允许更大的文件，或留空表示不限。'],
+  'change.tooLarge.save': ['Use this limit', '使用此限制'],
   'change.notBefore.needed': ['It waits for its time. Empty, it starts as soon as it can.', '正在等待预定时间。留空则尽快开始。'],
   'change.notBefore.save': ['Use this time', '使用此时间'],
   'change.freshLink.save': ['Use this link', '使用此链接'],
@@ -146,8 +148,8 @@ export const detailSentences = {
   'change.credentials.refused': ['The server refused that user name or password. Try again.', '用户名或密码不对，请重新输入。'],
   'change.credentials.save': ['Sign in', '登录'],
   'change.checksum.needed': [
-    'The file is complete and does not have the checksum that was asked for. Correct the checksum, keep the file as it is, or download it again.',
-    '文件已下载完整，但与要求的校验和不符。可以更正校验和、仍然保留文件，或重新下载。',
+    'All of it is here. Correct the checksum, keep the file as it is, or download it again.',
+    '文件已下载完整。可以更正校验和、仍然保留文件，或重新下载。',
   ],
   'change.serverChecksum.needed': [
     'The file is complete and does not have the digest that the server declares for it. Give its checksum, keep the file as it is, or download it again.',

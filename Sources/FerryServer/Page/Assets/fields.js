@@ -3,7 +3,7 @@
 
 import { h, setText, setAttribute, uniqueId } from './dom.js';
 import { has, t } from './text.js';
-import { parseLimit, parseSize, rateField, sizeField } from './format.js';
+import { bareRate, parseLimit, parseSize, rateField, sizeField } from './format.js';
 import { isLink, parseHeaders } from './links.js';
 
 /// The number of attempts that is as good as none.
@@ -43,7 +43,7 @@ const MEMBERS = {
   checksum: { ...code, read: (text) => (text === 'none' ? null : text) },
   urls: { ...code, type: 'url', wrong: 'add.invalid', read: (text) => (isLink(text) ? [text] : undefined) },
   user: { autocapitalize: 'off' }, password: { type: 'password', autocomplete: 'new-password', isExact: true },
-  rateLimit: { read: parseLimit, write: rateField, wrong: 'wrong.rate' },
+  rateLimit: { read: parseLimit, write: rateField, wrong: 'wrong.rate', offers: bareRate },
   maxConnections: whole(1, 64), connectionsPerHost: whole(1, 1000), maxRedirects: whole(0, 1000),
   maxAttempts: { ...attempts, range: null, wrong: 'wrong.attempts', read: (text) => (text === 'inf' ? ENDLESS : attempts.read(text)) },
   retriesFailedAfter: { ...minutes, read: (text) => minutes.read(text) && minutes.read(text) * MINUTE, write: (value) => String(Math.round(value / MINUTE)) },
@@ -84,7 +84,7 @@ export class FieldSet {
   /// - hint: the key of another hint than its own.
   field(name, { isBlind = false, hint = isBlind ? 'field.unchanged' : `field.${name}.hint` } = {}) {
     const {
-      tag = 'input', options = [], read = (text) => text, write = String, range, wrong, flag: value, initial = '', isExact, ...props
+      tag = 'input', options = [], read = (text) => text, write = String, range, wrong, offers = () => null, flag: value, initial = '', isExact, ...props
     } = MEMBERS[name];
     const [id, problem] = [uniqueId(name), uniqueId('problem')];
     const isFlag = value !== undefined;
@@ -106,7 +106,7 @@ export class FieldSet {
     const error = h('p', { class: 'field-error', id: problem, role: 'alert', hidden: true });
     this.#fields.set(name, {
       input, error, label, read, write, initial, shown: initial, value, isBlind, isExact, hint: hintText,
-      wrong: () => (range ? t('wrong.number', range) : t(wrong)),
+      wrong: (text) => (offers(text) ? t('wrong.offer', { text: offers(text) }) : range ? t('wrong.number', range) : t(wrong)),
     });
     if (isFlag) return h('label', { class: 'check' }, input, h('span', null, label));
     return h('div', { class: `field field-${name}` }, h('label', { for: id }, label), input, error);
@@ -128,7 +128,8 @@ export class FieldSet {
 
   /// What differs from what was shown.
   get changed() { return [...this.#fields.keys()].filter((name) => this.#isChanged(name)); }
-  get labels() { return this.changed.map((name) => this.#fields.get(name).label); }
+  label(name) { return this.#fields.get(name).label; }
+  get labels() { return this.changed.map((name) => this.label(name)); }
 
   /// What differs inside one element.
   changedIn(element) { return this.changed.filter((name) => element.contains(this.input(name))); }
@@ -149,7 +150,7 @@ export class FieldSet {
       const isNone = text === '' || (isBlind && text === DEFAULT);
       values[name] = value !== undefined ? value : isNone ? null : read(text);
       if (values[name] !== undefined) continue;
-      this.complain(name, wrong(), !isWrong);
+      this.complain(name, wrong(text), !isWrong);
       isWrong = true;
     }
     return isWrong ? null : values;
@@ -176,6 +177,13 @@ export class FieldSet {
       this.complain(name, null);
     }
     this.#changed();
+  }
+
+  /// Another hint than at first.
+  setHint(name, text) {
+    const field = this.#fields.get(name);
+    field.hint = text;
+    if (!field.input.disabled) setAttribute(field.input, 'placeholder', text);
   }
 
   /// A field that is of no use now, and why.

@@ -49,7 +49,7 @@ const shown = (value) => (typeof value === 'number' ? number(value) : String(val
 export const has = (key) => key in sentences;
 
 /// The hint of a sentence for the command line.
-const HINT = / ?[(（][^()（）]{0,20}--(accept-html|resume-unproven)[^()（）]{0,40}[)）]/g;
+const HINT = / ?[(（][^()（）]{0,20}--(accept-html|resume-unproven)[^()（）]{0,40}[)）]|[;；] ?--resume-unproven[^;；]{0,40}/g;
 
 /// What the daemon said in both languages: `{en, zh}`. Its hints for the command line stand in parentheses; the page has
 /// buttons for those. Digests are shortened.
