@@ -50,6 +50,7 @@
         }
 
         private func inTurn(_ change: @escaping @Sendable () async -> Void) {
+            // owner: `last`; the next change awaits it.
             last = Task { [last] in
                 await last?.value
                 await change()

@@ -37,7 +37,6 @@ struct EnvironmentTests {
             let known: Set<String> = [
                 "PATH", "HOME", "LC_ALL", "TZ", "no_proxy", "FERRY_SOCKET", "FERRY_STATE_DIR", "FERRY_CONFIG",
                 "XDG_DOWNLOAD_DIR", "FERRY_SESSION", "FERRY_ID", "FERRY_PATH", "FERRY_PROOF",
-                "FERRY_NAME", "FERRY_REASON", "FERRY_MESSAGE",
             ]
             #expect(command.subtracting(["PWD", "OLDPWD", "SHLVL", "_"]) == known)
 

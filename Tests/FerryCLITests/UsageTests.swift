@@ -77,8 +77,6 @@ import Testing
             ["get"], ["nonsense"], ["get", "--nonsense"], ["get", "example/file"], ["get", "ftp://127.0.0.1/f"],
             ["get", "http://"], ["get", "-i", "no-such-list"],
             ["get", "-o", "x", "http://127.0.0.1:1/a", "http://127.0.0.1:1/b"],
-            ["get", "-d", "file/below", "http://127.0.0.1:1/a"],
-            ["get", "-d", "/proc/no/such", "http://127.0.0.1:1/a"],
             ["get", "--checksum", "sha256:xyz", "http://127.0.0.1:1/a"],
             ["get", "--checksum", "sha256:00", "http://127.0.0.1:1/a"],
             ["get", "--mirror", "http://127.0.0.1:1/c", "http://127.0.0.1:1/a", "http://127.0.0.1:1/b"],

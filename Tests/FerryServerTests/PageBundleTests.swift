@@ -62,7 +62,8 @@ struct PageBundleTests {
         "ContentCoding: gzip is sent where a request accepts it, and nowhere else",
         arguments: [
             ([], false), (["identity"], false), (["gzip, deflate, br"], true), (["br;q=1.0, GZIP;q=0.5"], true),
-            (["gzip;q=0"], false), (["gzip; q=0.000, *"], false), (["*"], true), (["*;q=0"], false), (["deflate"], false),
+            (["gzip;q=0"], false), (["gzip; q=0.000, *"], false), (["*"], true), (["*;q=0"], false),
+            (["deflate"], false),
             (["deflate", "gzip"], true),
         ] as [([String], Bool)])
     func accepted(fields: [String], isAccepted: Bool) {
@@ -80,7 +81,9 @@ struct PageBundleTests {
         #expect(read == bytes)
         #expect(ContentCoding.gzip(Array(bytes.prefix(1000)), effort: 4) == nil)
         var seeded = SeededGenerator(seed: 5)
-        #expect(ContentCoding.gzip((0..<5000).map { _ in UInt8.random(in: .min ... .max, using: &seeded) }, effort: 9) == nil)
+        #expect(
+            ContentCoding.gzip((0..<5000).map { _ in UInt8.random(in: .min ... .max, using: &seeded) }, effort: 9)
+                == nil)
     }
 
     @Test("API over TCP: the page and lists are compressed for those who accept it; small answers are not")

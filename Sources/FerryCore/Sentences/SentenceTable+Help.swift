@@ -295,13 +295,13 @@ extension SentenceTable {
         For the daemon: metered, constrained, max-concurrent, connections-per-host, limit, network, retry-failed, \
         min-free, proxy, dir. For a download: limit, connections, priority, at, metered, constrained, label, url, \
         checksum, on-conflict, accept-html, resume-unproven, proxy, ca-file, load-cookies, insecure, allow-downgrade, \
-        user-agent, ip, connect-timeout, stall-timeout, retries, min-free.
+        user-agent, ip, connect-timeout, stall-timeout, retries, min-free, max-size.
         """:
             """
         后台服务：metered、constrained、max-concurrent、connections-per-host、limit、network、retry-failed、min-free、\
         proxy、dir。下载：limit、connections、priority、at、metered、constrained、label、url、checksum、on-conflict、\
         accept-html、resume-unproven、proxy、ca-file、load-cookies、insecure、allow-downgrade、user-agent、ip、connect-timeout、\
-        stall-timeout、retries、min-free。
+        stall-timeout、retries、min-free、max-size。
         """,
         "Downloads, and settings as NAME=VALUE.": "下载，以及写成 NAME=VALUE 的设置。",
         "For a download: a header that replaces the previous ones, or a file with one header per line.":

@@ -43,7 +43,9 @@ struct PageBundle {
     /// Returns the declaration of what an import brings: `{ a, b as c } from ` or `* as a from `.
     private static func binding(_ clause: Substring, of module: String) -> String {
         let words = clause.split(at: " ").dropLast()
-        if words.first == "*" { return "const \(words.last ?? "") = modules['\(module)'];" }
+        if words.first.map { $0.utf8.elementsEqual("*".utf8) } ?? false {
+            return "const \(words.last ?? "") = modules['\(module)'];"
+        }
         let names = words.map { $0 == "as" ? ":" : String($0) }.joined(separator: " ")
         return "const \(names) = modules['\(module)'];"
     }
