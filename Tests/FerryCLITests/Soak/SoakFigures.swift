@@ -22,8 +22,11 @@ struct SoakFigures: Sendable {
     var downloads: Int { ends.values.reduce(0, +) }
 
     /// The table, as Markdown.
-    func table(seconds: Double, load: String) -> String {
+    ///
+    /// - Parameter program: The program that the daemon is.
+    func table(seconds: Double, program: URL, load: String) -> String {
         var rows: [(String, String)] = [
+            ("program", program.pathComponents.suffix(2).joined(separator: "/")),
             ("time", "\(Int(seconds)) s"), ("rounds", "\(rounds)"), ("downloads", "\(downloads)"),
             ("… completed, each with the right bytes", "\(count { $0 == .completed })"),
             ("… failed, as their servers deserve", "\(count { if case .failed = $0 { true } else { false } })"),

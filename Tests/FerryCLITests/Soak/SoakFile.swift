@@ -24,10 +24,7 @@ extension Behaviour {
     /// Applies a behaviour to the first requests with GET alone: HEAD is answered rightly, and is not counted.
     static func gets(_ count: Int, _ behaviour: Behaviour) -> Behaviour {
         let counter = Counter()
-        return Behaviour { answer, request, resource in
-            guard request.method == "GET", counter.next() < count else { return }
-            behaviour.change(&answer, request, resource)
-        }
+        return .when({ $0.method == "GET" && counter.next() < count }, behaviour)
     }
 
     private final class Counter: Sendable {
