@@ -82,8 +82,9 @@ extension ErrorPhrase {
         // Redirects
         case redirectNowhere, severalRedirects, unusableRedirect, unencryptedRedirect, redirectLoop, tooManyRedirects
         // Remote files
-        case fileTooLarge, fileLargerThan, otherSize, largerThanExpected, noLength, otherFile, changed, changedInStream,
-            streamBroke, keepsChanging, cannotGoOn
+        case fileTooLarge, fileLargerThan, otherSize, noLength, otherFile, changed, changedInStream, streamBroke,
+            keepsChanging,
+            cannotGoOn
         case changedWhileRead, readBytesWrong, readsStream
         case checksumOfRequest, checksumOfList, checksumOfEarlierRun, checksumOfServer
         case weakProof, wrongDigest, wrongDigestInStream, wrongMessageDigest, notInChecksumList

@@ -166,7 +166,6 @@ extension SentenceTable {
         .fileTooLarge: ("the file has {0} bytes, more than the {1} allowed", "文件有 {0} 字节，超过允许的 {1} 字节"),
         .fileLargerThan: ("the file is larger than the {0} bytes allowed", "文件超过允许的 {0} 字节"),
         .otherSize: ("the file has {0} bytes, and {1} are expected", "文件有 {0} 字节，而应有 {1} 字节"),
-        .largerThanExpected: ("the file has more than the {0} bytes that are expected", "文件超过应有的 {0} 字节"),
         .noLength: ("the server gives no length, so nothing proves that the file is whole", "服务器没有给出长度，无法证明文件是完整的"),
         .otherFile: ("nothing proves that this link leads to the file that was begun: {0}", "无法证明此链接指向的就是已开始下载的文件：{0}"),
         .changed: ("the file on the server is not the one that was begun: {0}", "服务器上的文件已不是开始下载时的文件：{0}"),

@@ -104,7 +104,7 @@ struct PatienceRowTests {
                 ($0.expectedBytes, $0.maxBytes) = (3_000_000, 1 << 30)
             }
             #expect(outcome.error?.code == .checksum)
-            #expect(outcome.says("more than the 3000000 bytes that are expected"))
+            #expect(outcome.says("larger than the 3000000 bytes allowed"))
             #expect(outcome.retries == 0)
             #expect(shop.server.bodyBytes() < 3_000_000 + 5 * Workshop.waste)
             #expect(!shop.names.contains("a"))

@@ -707,7 +707,7 @@ package struct TransferMachine: Sendable {
         }
         // A body without a declared length may have no end.
         if let expected = settings.expectedBytes, connections.bytes.writtenBytes > expected {
-            end(DownloadError(.checksum, ErrorPhrase(.largerThanExpected, "\(expected)")))
+            end(DownloadError(.checksum, ErrorPhrase(.fileLargerThan, "\(expected)")))
         }
         guard let range, !connections.readers.isEmpty else { return false }
         return connections.readers.areAwaiting(range)
