@@ -56,6 +56,7 @@ final class GatewayCache: Sendable {
         self.logger = logger
         try PrivateFile.makeDirectory(directory)
         for kind in GatewayKind.allCases { try PrivateFile.makeDirectory("\(directory)/\(kind)") }
+        PrivateFile.removeUnfinished(in: directory)
         uses = GatewayUses(in: directory)
         digests = try ArchiveDigests(in: directory + "/digests", logger: logger)
     }

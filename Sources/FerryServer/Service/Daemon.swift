@@ -115,6 +115,7 @@ package final class Daemon: Sendable {
         // Files in it have restrictive modes of their own; other users must not be able to create any.
         try PrivateFile.makeDirectory(place.state, forbidden: 0o022)
         lock = Mutex(try DaemonLock.take(place.lock, socket: place.socket))
+        PrivateFile.removeUnfinished(in: place.state)
         let confinement = options.confinement
         let source = try SettingsSource(
             file: place.settings, environment: options.environment, flags: options.flags,

@@ -50,7 +50,7 @@ package struct PrivateFile: Sendable {
                 .invalidRequest, ErrorPhrase(.largeRecord, path, "\(text.utf8.count)", "\(mostBytes)"),
                 recovery: .needsUser)
         }
-        let temporary = path + ".new-" + RandomText.hex(bytes: 8)
+        let temporary = path + Self.temporaryMark + RandomText.hex(bytes: Self.temporaryBytes)
         let descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_NOFOLLOW | O_CLOEXEC, 0o600)
         guard descriptor >= 0 else { throw Self.failure(.create, temporary) }
         var isDone = false
@@ -73,6 +73,23 @@ package struct PrivateFile: Sendable {
         guard directory >= 0 else { return }
         defer { close(directory) }
         guard fsync(directory) == 0 || errno == EINVAL else { throw Self.failure(.syncDirectory, path) }
+    }
+
+    private static let temporaryMark = ".new-"
+    /// The random bytes in a temporary name.
+    private static let temporaryBytes = 8
+
+    /// Removes what ``write(_:)`` has left in a directory where a kill or a power cut ended it. Nothing else may write there
+    /// meanwhile.
+    static func removeUnfinished(in directory: String) {
+        for name in (try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? [] {
+            let bytes = Array(name.utf8)
+            let end = bytes.suffix(2 * temporaryBytes)
+            guard bytes.dropLast(end.count).reversed().starts(with: temporaryMark.utf8.reversed()),
+                end.count == 2 * temporaryBytes, end.allSatisfy({ 0x30...0x39 ~= $0 || 0x61...0x66 ~= $0 })
+            else { continue }
+            unlink(directory + "/" + name)
+        }
     }
 
     /// Renames an unreadable file to `NAME.unreadable`, or if that exists to `NAME.unreadable.2` and so on, so that

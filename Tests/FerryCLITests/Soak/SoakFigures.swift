@@ -8,16 +8,25 @@ struct SoakFigures: Sendable {
     var clients = 0
     var fullDisks = 0
     var bytesServed: Int64 = 0
+    var gateway = SoakGateway.Counts()
+    var sets = SoakSets.Counts()
+    /// Files that have left the cache of the gateway, and requests that it has refused itself, in the daemon's last run.
+    var (evictions, refusals) = (0, 0)
     /// The values of the daemon's last run: after its warm-up, and at its end.
     var usage: (warm: SoakUsage, last: SoakUsage)?
     var mostMemory: Int64 = 0
+    /// The bytes of its state, with the cache of the gateway, then.
+    var disk: (warm: Int64, last: Int64)?
     var isConfined = false
 
     var downloads: Int { ends.values.reduce(0, +) }
 
     /// The table, as Markdown.
-    func table(seconds: Double, load: String) -> String {
+    ///
+    /// - Parameter program: The program that the daemon is.
+    func table(seconds: Double, program: URL, load: String) -> String {
         var rows: [(String, String)] = [
+            ("program", program.pathComponents.suffix(2).joined(separator: "/")),
             ("time", "\(Int(seconds)) s"), ("rounds", "\(rounds)"), ("downloads", "\(downloads)"),
             ("… completed, each with the right bytes", "\(count { $0 == .completed })"),
             ("… failed, as their servers deserve", "\(count { if case .failed = $0 { true } else { false } })"),
@@ -26,10 +35,32 @@ struct SoakFigures: Sendable {
                 "\(count { if case .waiting = $0 { true } else { false } })"
             ),
             ("… cancelled by a client", "\(count { $0 == .cancelled })"), ("… lost", "0"),
+            ("sets of files, each synced twice", "\(sets.ends.values.reduce(0, +))"),
+            ("… complete", "\(sets.ends[.complete] ?? 0)"),
+            ("… incomplete, as their servers deserve", "\(sets.ends[.incomplete] ?? 0)"),
+            ("… failed, as their servers deserve", "\(sets.ends[.failed] ?? 0)"),
+            ("… removed by a client while their list was awaited", "\(sets.ends[.removed] ?? 0)"),
+            ("files of sets that were compared", "\(sets.files)"), ("requests to the gateway", "\(gateway.requests)"),
+            ("… answered with a whole file, each with the right bytes", "\(gateway.whole)"),
+            ("… answered with a part, each with the right bytes", "\(gateway.parts)"),
+            ("… refused or broken off, as their servers deserve", "\(gateway.refused)"),
+            ("… left by the client in the middle", "\(gateway.left)"),
+            ("… ended by a kill of the daemon", "\(gateway.killed)"),
+            ("received through the gateway", Self.megabytes(gateway.bytes)),
             ("sent by the server", Self.megabytes(bytesServed)), ("kills of the daemon", "\(kills)"),
             ("clients that came and went", "\(clients)"), ("times that the disk was full", "\(fullDisks)"),
             ("confined", isConfined ? "yes" : "no"),
         ]
+        if let disk {
+            rows += [
+                ("files that left the cache of the gateway, in the last process", "\(evictions)"),
+                ("requests that the gateway refused itself, in the last process", "\(refusals)"),
+                (
+                    "state and cache on the disk, after the warm-up and at the end",
+                    "\(Self.megabytes(disk.warm)) and \(Self.megabytes(disk.last))"
+                ),
+            ]
+        }
         if let (warm, last) = usage {
             rows += [
                 ("descriptors, after the warm-up and at the end", "\(warm.descriptors) and \(last.descriptors)"),

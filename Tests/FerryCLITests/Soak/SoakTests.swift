@@ -7,11 +7,12 @@ import Testing
     /// `make soak` runs it for ten minutes; `make test` for the required rounds.
     ///
     /// `FERRY_SOAK_SECONDS` is the duration; `FERRY_SOAK_SEED` chooses the downloads; `FERRY_SOAK_REPORT` names a file
-    /// for the figures, a table in Markdown (``SoakFigures``).
+    /// for the figures, a table in Markdown (``SoakFigures``); `FERRY` another program than the one that was built with
+    /// the tests.
     @Suite("The binary: soak", .timeLimit(.minutes(SoakSettings.minutes)))
     struct SoakTests {
         @Test(
-            "Daemon: hostile servers, clients that come and go, kills and a full disk lose nothing and leak nothing"
+            "Daemon: hostile servers of downloads and sets, a gateway in use, clients that come and go, kills and a full disk lose nothing and leak nothing"
         )
         func soak() async throws {
             let (start, seconds) = (ContinuousClock.now, SoakSettings.seconds ?? 0)
@@ -24,7 +25,7 @@ import Testing
                 try await run.stop()
                 let load = (try? String(contentsOfFile: "/proc/loadavg", encoding: .utf8)) ?? ""
                 let table = run.figures.table(
-                    seconds: (ContinuousClock.now - start) / .seconds(1),
+                    seconds: (ContinuousClock.now - start) / .seconds(1), program: try BuiltProgram.url("ferry"),
                     load: load.split(separator: " ").prefix(2).joined(separator: ", ")
                         + " on \(ProcessInfo.processInfo.processorCount) processors")
                 print("soak: seed \(seed)\n\(table)")
@@ -36,6 +37,8 @@ import Testing
                 #expect(usage.last.children <= usage.warm.children)
                 #expect(usage.last.threads <= usage.warm.threads + SoakUsage.threadBand)
                 #expect(usage.last.memory <= usage.warm.memory + SoakUsage.band)
+                let disk = try #require(run.figures.disk)
+                #expect(disk.last <= disk.warm + SoakUsage.diskBand)
             }
         }
     }

@@ -30,9 +30,22 @@ struct SoakUsage: Sendable, Hashable {
         }
     }
 
+    /// The bytes that the files below a directory take on the disk.
+    static func bytes(below directory: String) -> Int64 {
+        let paths = (try? FileManager.default.subpathsOfDirectory(atPath: directory)) ?? []
+        return paths.reduce(0) { sum, path in
+            var status = stat()
+            guard lstat(directory + "/" + path, &status) == 0, status.st_mode & S_IFMT == S_IFREG else { return sum }
+            return sum + Int64(status.st_blocks) * 512
+        }
+    }
+
     /// Threads of pools that grow with the concurrent work, and never beyond it.
     static let threadBand = 8
     /// More memory than after the warm-up by this much is a leak: twice the bytes that `EventRing.Limits` allows for
     /// events, of which there are few after a warm-up.
     static let band: Int64 = 64 << 20
+    /// The state of the daemon may take more of the disk by this much: what the cache of the gateway keeps, which may have
+    /// been empty, and the catalogue with its log.
+    static let diskBand: Int64 = SoakCached.cacheSize + (16 << 20)
 }

@@ -92,6 +92,27 @@ struct PatienceRowTests {
         }
     }
 
+    @Test(
+        "Expected size: an endless body ends with the reason, and the part file is no larger (A29)",
+        arguments: [false, true])
+    func longerThanExpected(isChunked: Bool) async throws {
+        try await Workshop.run(Workshop.counting) { shop in
+            shop.server.serve("/a", Resource(size: 1))
+            shop.server.always("/a", .endlessBody(chunked: isChunked))
+            // The limit of the size is the guard against an endless test.
+            let outcome = try await shop.get("/a", engine: shop.engine(), { _ in }) {
+                ($0.expectedBytes, $0.maxBytes) = (3_000_000, 1 << 30)
+            }
+            #expect(outcome.error?.code == .checksum)
+            #expect(outcome.says("larger than the 3000000 bytes allowed"))
+            #expect(outcome.retries == 0)
+            #expect(shop.server.bodyBytes() < 3_000_000 + 5 * Workshop.waste)
+            #expect(!shop.names.contains("a"))
+            let attributes = try? FileManager.default.attributesOfItem(atPath: shop.path("a.part"))
+            #expect(attributes?[.size] as? Int64 ?? 0 <= 3_000_000 + (1 << 20))
+        }
+    }
+
     @Test("Maximum size: a larger Content-Length is refused before the body (A29)")
     func tooLarge() async throws {
         try await Workshop.run(Workshop.counting) { shop in

@@ -705,6 +705,10 @@ package struct TransferMachine: Sendable {
         if let most = settings.maxBytes, connections.bytes.writtenBytes > most {
             end(DownloadError(.tooLarge, ErrorPhrase(.fileLargerThan, "\(most)")))
         }
+        // A body without a declared length may have no end.
+        if let expected = settings.expectedBytes, connections.bytes.writtenBytes > expected {
+            end(DownloadError(.checksum, ErrorPhrase(.fileLargerThan, "\(expected)")))
+        }
         guard let range, !connections.readers.isEmpty else { return false }
         return connections.readers.areAwaiting(range)
     }
