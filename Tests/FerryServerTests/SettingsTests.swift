@@ -220,11 +220,11 @@ struct SettingsTests {
     @Test("Settings: a program that cannot be run is reported in English and Chinese")
     func program() {
         #expect {
-            try CompletionCommand.resolve(["nothing", "-x"], searchPath: "/nowhere")
+            try CompletionCommand.resolve(["nothing", "-x"], of: .onNeedsUser, searchPath: "/nowhere")
         } throws: { error in
             let error = error as? DownloadError
-            return error?.message == "a setting cannot be used: onComplete: nothing is no program that can be run"
-                && error?.message(in: .simplifiedChinese) == "有一项设置无法使用：onComplete：nothing 不是可以运行的程序"
+            return error?.message == "a setting cannot be used: onNeedsUser: nothing is no program that can be run"
+                && error?.message(in: .simplifiedChinese) == "有一项设置无法使用：onNeedsUser：nothing 不是可以运行的程序"
         }
     }
 

@@ -1,6 +1,6 @@
 import Ferry
 import FerryAPI
-import FerryCore
+package import FerryCore
 import Logging
 import Synchronization
 
