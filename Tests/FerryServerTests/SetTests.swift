@@ -279,6 +279,32 @@ struct SetTests {
         }
     }
 
+    /// The set was being synced for ever, in one of the four places.
+    @Test(
+        "Set: a file whose server wants credentials or sends a page makes the set incomplete, and is asked for again",
+        arguments: [(Behaviour.status(401), DownloadError.Code.credentials), (.htmlPage(), .freshLink)])
+    func wantsUser(behaviour: Behaviour, code: DownloadError.Code) async throws {
+        try await DaemonRig.run { rig in
+            Self.serve(rig.origin)
+            rig.origin.always("/pub/b", behaviour)
+            let place = rig.directory + "/set"
+            let new = NewSet(url: rig.origin.url("/pub/"), directory: place)
+            let id = try await Self.add(new, rig).shape(FileSet.self).id
+            for _ in 0..<2 {
+                let ended = try await Self.reach([.complete, .incomplete, .failed], id, rig)
+                #expect(ended.state == .incomplete && ended.done == 2, "\(ended)")
+                #expect(ended.incomplete?.map(\.path) == ["b"] && ended.incomplete?.first?.error?.code == code)
+                _ = try await rig.ask(.resumeSet, id: id)
+            }
+            _ = try await Self.reach([.incomplete], id, rig)
+            rig.origin.always("/pub/b", .honest)
+            _ = try await rig.ask(.resumeSet, id: id)
+            #expect(try await Self.reach([.complete], id, rig).done == 3)
+            #expect(Self.hasFiles(place))
+            #expect(try await rig.ask(.list, query: "session=all").shape(DownloadPage.self).total == 0)
+        }
+    }
+
     @Test("Set: a file that was paused and is listed at another URL since is fetched from there")
     func moved() async throws {
         try await DaemonRig.run { rig in

@@ -323,7 +323,7 @@ final class SetKeeper: Sendable {
             do throws(DownloadError) {
                 // An earlier run has paused it.
                 if !isNew, case .paused = download.status.state { try await download.resume() }
-                await sync.completed(try await download.finished())
+                await sync.completed(try await finished(download))
             } catch {
                 // Paused, it keeps its part file; the next run of the set joins it.
                 if Task.isCancelled { try? await download.pause() }
@@ -331,6 +331,18 @@ final class SetKeeper: Sendable {
             }
             try? await download.remove()
         }
+    }
+
+    /// Waits for the end of a download. One that waits for its user is paused and counts as failed: else a server that wants
+    /// credentials would keep the place of its set for ever. The next run of the set asks it again.
+    private func finished(_ download: Download) async throws(DownloadError) -> FinishedDownload {
+        for await status in download.updates {
+            if status.state.isFinal { break }
+            guard [.waiting(.credentials), .waiting(.freshLink)].contains(status.state) else { continue }
+            try? await download.pause()
+            throw status.waitError ?? DownloadError(.internal, "the reason was not kept", recovery: .needsUser)
+        }
+        return try await download.finished()
     }
 
     /// Publishes the progress until cancelled.

@@ -92,7 +92,10 @@ struct SoakGateway: Sendable {
                     var counts = Counts()
                     let again = earlier.shuffled(using: &random).prefix(Self.rereads)
                     for link in (links + again).shuffled(using: &random) {
-                        await self.ask(for: link, Self.way(link, &random), isKilled: isKilled, &counts)
+                        // Without a daemon each further request would only wait for one.
+                        let (way, killed) = (Self.way(link, &random), counts.killed)
+                        await self.ask(for: link, way, isKilled: isKilled, &counts)
+                        if counts.killed > killed { break }
                     }
                     return counts
                 }

@@ -19,6 +19,8 @@ struct SoakRun {
     private static let perRound = 32
     private static let lanes = 8
     private static let visitors = 4
+    /// One of so many rounds has slow sets too.
+    private static let thorough = 5
     /// The files of earlier rounds that clients of the gateway ask for again.
     private static let mostCached = 40
 
@@ -29,6 +31,8 @@ struct SoakRun {
     private var serve: ServeProcess
     private var random: SeededRandom
     private var number = 0
+    /// The rounds of the last run of the daemon.
+    private var calmRounds = 0
     private var cached: [SoakGateway.Link] = []
     private(set) var figures = SoakFigures()
 
@@ -103,7 +107,10 @@ struct SoakRun {
         let kinds = (0..<Self.perRound).map { _ in SoakKind.allCases.randomElement(using: &random) ?? .plain }
         let items = kinds.enumerated().map { SoakItem(kind: $1, number: number + $0) }
         number += kinds.count
-        let sets = SoakSet.allCases.enumerated().map { $1.serve(number + $0, on: server) }
+        // The slow ones in the warm-up, and then in some.
+        let isThorough = calmRounds % Self.thorough == 1
+        let kindsOfSets = SoakSet.allCases.filter { isThorough || !$0.isSlow }
+        let sets = kindsOfSets.enumerated().map { $1.serve(number + $0, on: server) }
         number += sets.count
         let (page, files) = SoakGateway.publish(number, on: server)
         number += files.count
@@ -111,6 +118,7 @@ struct SoakRun {
     }
 
     private mutating func round(kills: Bool) async throws {
+        if !kills { calmRounds += 1 }
         let work = work()
         let delay = Int.random(in: 0..<3000, using: &random)
         let (listed, visit) = await begin(work, killingAfter: kills ? .milliseconds(delay) : nil)
@@ -149,7 +157,7 @@ struct SoakRun {
         async let visit = Self.visit(work, cached, gateway, isKilled: delay != nil)
         let listed = await withTaskGroup(of: Void.self) { group in
             for _ in 0..<Self.visitors { group.addTask { try? await client.comeAndGo() } }
-            group.addTask { for set in work.sets { _ = try? await sets.begin(set) } }
+            group.addTask { try? await sets.begin(work.sets) }
             if let delay {
                 group.addTask {
                     try? await Task.sleep(for: delay)

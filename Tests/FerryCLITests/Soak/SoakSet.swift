@@ -4,7 +4,7 @@ import FerryTesting
 /// A kind of set in a soak: what its server lists, how that and the files misbehave, and the expected end.
 enum SoakSet: String, CaseIterable, Sendable {
     case index, busyListing, brokenListing, deep, changing
-    case endlessLinks, endlessDepth, paths, corrupt, stale, endlessFile
+    case endlessLink, endlessLinks, endlessDepth, paths, locked, corrupt, stale, endlessFile
     case missingListing, garbage
     case unavailable, dripping
 
@@ -19,11 +19,14 @@ enum SoakSet: String, CaseIterable, Sendable {
     var end: End {
         switch self {
         case .index, .busyListing, .brokenListing, .deep, .changing: .complete
-        case .endlessLinks, .endlessDepth, .paths, .corrupt, .stale, .endlessFile: .incomplete
+        case .endlessLink, .endlessLinks, .endlessDepth, .paths, .locked, .corrupt, .stale, .endlessFile: .incomplete
         case .missingListing, .garbage: .failed
         case .unavailable, .dripping: .removed
         }
     }
+
+    /// Whether a sync takes long: so many links are read before too many have come.
+    var isSlow: Bool { self == .endlessLinks }
 
     /// A set of this kind on the server: its source, and the files that are complete at the end, by their paths.
     struct Served: Sendable {
@@ -37,7 +40,7 @@ enum SoakSet: String, CaseIterable, Sendable {
         func request(_ server: OriginServer, in directory: String) -> NewSet {
             var new = NewSet(url: server.url(source), directory: directory + "/" + id)
             // What is left out is not kept, of a page without an end.
-            if kind == .endlessLinks { new.include = ["keep-*"] }
+            if kind == .endlessLinks || kind == .endlessLink { new.include = ["keep-*"] }
             return new
         }
     }
@@ -78,6 +81,18 @@ enum SoakSet: String, CaseIterable, Sendable {
             return file
         }
 
+        /// Serves a page with two links, and then with this without an end.
+        private mutating func endlessPage(_ text: String) {
+            file("keep-a")
+            file("keep-b")
+            let endless = Behaviour { answer, _, _ in
+                answer.fields["Content-Length"] = nil
+                answer.fields["Connection"] = "close"
+                answer.body.append(.endless(Array(text.utf8)))
+            }
+            page("", ["keep-a", "keep-b"], then: endless)
+        }
+
         func page(_ path: String, _ links: [String], _ behaviours: [Behaviour] = [], then: Behaviour = .honest) {
             let text = "<html>" + links.map { "<a href=\"\($0)\">\($0)</a>\n" }.joined() + "</html>"
             server.serve(root + path, Resource(text: text, contentType: "text/html"))
@@ -111,7 +126,7 @@ enum SoakSet: String, CaseIterable, Sendable {
                 file("a")
                 file("b")
                 page("", ["a", "b"], [.cut(after: 20), .cut(after: 30, .reset)])
-            case .deep: directories("", left: 3)
+            case .deep: directories("", left: 2)
             case .changing:
                 for name in ["a", "b"] {
                     // The file is replaced while it is fetched.
@@ -120,16 +135,11 @@ enum SoakSet: String, CaseIterable, Sendable {
                     file(name, .gets(1, earlier.and(.cut(after: 150_000, .reset))))
                 }
                 page("", ["a", "b"])
+            case .endlessLink:
+                // One that has no end itself.
+                endlessPage("<a href=\"" + String(repeating: "x", count: 16_000))
             case .endlessLinks:
-                file("keep-a")
-                file("keep-b")
-                let links = (0..<64).map { "<a href=\"\($0)\(String(repeating: "x", count: 3000))\">x</a>\n" }.joined()
-                let endless = Behaviour { answer, _, _ in
-                    answer.fields["Content-Length"] = nil
-                    answer.fields["Connection"] = "close"
-                    answer.body.append(.endless(Array(links.utf8)))
-                }
-                page("", ["keep-a", "keep-b"], then: endless)
+                endlessPage((0..<64).map { "<a href=\"\($0)\(String(repeating: "x", count: 3000))\">x</a>\n" }.joined())
             case .endlessDepth:
                 // As many directories, one below the other, as are read, and more.
                 var path = ""
@@ -144,6 +154,11 @@ enum SoakSet: String, CaseIterable, Sendable {
                 let url = server.url(right.path)
                 list(
                     ["../out", "/etc/out", "a/../../out", "right"].map { #"{"url":"\#(url)","path":"\#($0)"}"# })
+            case .locked:
+                file("right")
+                file("locked", isComplete: false, .basicAuth("user", "password"))
+                file("page", isComplete: false, .htmlPage())
+                page("", ["right", "locked", "page"])
             case .corrupt:
                 let files = [
                     file("right"), file("truncated", .gets(2, .cut(after: 90_000))),
@@ -168,7 +183,7 @@ enum SoakSet: String, CaseIterable, Sendable {
                 ])
             case .endlessFile:
                 let right = file("right")
-                let endless = file("endless", isComplete: false, .gets(.max, .endlessBody()))
+                let endless = file("endless", isComplete: false, .gets(.max, .ignoreRange.and(.endlessBody())))
                 list([
                     #"{"url":"\#(server.url(right.path))","path":"right"}"#,
                     #"{"url":"\#(server.url(endless.path))","path":"endless","size":300000}"#,

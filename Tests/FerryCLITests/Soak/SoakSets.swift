@@ -28,9 +28,9 @@ struct SoakSets: Sendable {
         (self.serve, self.server, self.place) = (serve, server, place)
     }
 
-    /// Adds a set, if there is a daemon.
-    func begin(_ set: SoakSet.Served) async throws {
-        _ = try await serve.send(.addSet, body: set.request(server, in: directory))
+    /// Adds sets. Throws when there is no daemon any more.
+    func begin(_ sets: [SoakSet.Served]) async throws {
+        for set in sets { _ = try await serve.send(.addSet, body: set.request(server, in: directory)) }
     }
 
     /// Adds a set, or syncs one that is listed.
