@@ -323,7 +323,7 @@ final class SetKeeper: Sendable {
             do throws(DownloadError) {
                 // An earlier run has paused it.
                 if !isNew, case .paused = download.status.state { try await download.resume() }
-                await sync.completed(try await finished(download))
+                await sync.completed(try await self.finished(download))
             } catch {
                 // Paused, it keeps its part file; the next run of the set joins it.
                 if Task.isCancelled { try? await download.pause() }
