@@ -89,6 +89,8 @@ let package = Package(
         .target(name: "CBacktrace"),
         // The system's SQLite.
         .systemLibrary(name: "CSQLite", providers: [.apt(["libsqlite3-dev"])]),
+        // The system's zlib.
+        .systemLibrary(name: "CZlib", providers: [.apt(["zlib1g-dev"])]),
         // Files that are part of the binary: those of the page, the OpenAPI document. No logic.
         .target(name: "CFerryAssets"),
         // Does: one download.
@@ -159,7 +161,7 @@ let package = Package(
         .target(
             name: "FerryServer",
             dependencies: [
-                "Ferry", "FerryAPI", "FerryMetrics", "FerryCore", "CFerry", "CFerryAssets",
+                "Ferry", "FerryAPI", "FerryMetrics", "FerryCore", "CFerry", "CFerryAssets", "CZlib",
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),

@@ -81,6 +81,9 @@ static const uint8_t fields_js[] = {
 static const uint8_t fieldsentences_js[] = {
 #embed "../FerryServer/Page/Assets/fieldsentences.js"
 };
+static const uint8_t history_js[] = {
+#embed "../FerryServer/Page/Assets/history.js"
+};
 static const uint8_t icons_js[] = {
 #embed "../FerryServer/Page/Assets/icons.js"
 };
@@ -101,6 +104,9 @@ static const uint8_t list_js[] = {
 };
 static const uint8_t main_js[] = {
 #embed "../FerryServer/Page/Assets/main.js"
+};
+static const uint8_t manifest_webmanifest[] = {
+#embed "../FerryServer/Page/Assets/manifest.webmanifest"
 };
 static const uint8_t mark_svg[] = {
 #embed "../FerryServer/Page/Assets/mark.svg"
@@ -189,6 +195,7 @@ static const struct ferry_asset page_assets[] = {
     ASSET("/graph.js", graph_js),
     ASSET("/fields.js", fields_js),
     ASSET("/fieldsentences.js", fieldsentences_js),
+    ASSET("/history.js", history_js),
     ASSET("/icons.js", icons_js),
     ASSET("/index.html", index_html),
     ASSET("/keys.js", keys_js),
@@ -196,6 +203,7 @@ static const struct ferry_asset page_assets[] = {
     ASSET("/list.css", list_css),
     ASSET("/list.js", list_js),
     ASSET("/main.js", main_js),
+    ASSET("/manifest.webmanifest", manifest_webmanifest),
     ASSET("/mark.svg", mark_svg),
     ASSET("/menu.js", menu_js),
     ASSET("/ranges.js", ranges_js),

@@ -247,6 +247,7 @@ enum ShapeSamples {
             ("SessionItems", SessionItems([])),
             ("SignInBody", SignInBody(code: "c", url: "http://127.0.0.1:1/#code=c", file: "/f")),
             ("SignInBody", SignInBody(code: "c", url: nil, file: nil)), ("TokenBody", TokenBody(id: "i", token: "t")),
+            ("ContentLinkBody", ContentLinkBody(path: "/p?code=c")),
             ("TokenItem", token), ("TokenItems", TokenItems([token])),
             (
                 "Snapshot",

@@ -188,6 +188,8 @@ struct AccessTests {
             let port = try port(rig)
             let reply = try await rig.send("GET", "/", port: port)
             #expect(reply.headers["content-type"] == "text/html; charset=utf-8")
+            #expect(reply.headers["vary"] == "Accept-Encoding")
+            #expect(reply.headers["content-encoding"] == nil)
             let index = try String(contentsOfFile: Self.assets + "/index.html", encoding: .utf8)
             #expect(reply.text == index)
             let tag = try #require(reply.headers["etag"])

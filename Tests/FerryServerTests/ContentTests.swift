@@ -19,6 +19,38 @@ struct ContentTests {
         try await rig.send(method, Route.content.path(id: id.rawValue), headers: headers)
     }
 
+    @Test("Content: a link opens one download's content over TCP without the token, and ends with the token")
+    func links() async throws {
+        try await DaemonRig.run { rig in
+            let port = try #require(rig.addresses.port)
+            let ids = [try await rig.add(rig.new("/file/4k")).id, try await rig.add(rig.new("/file/5k")).id]
+            for id in ids { _ = try await rig.reach("completed", id) }
+            let headers = ["Authorization": "Bearer \(rig.token)", "Content-Type": "application/json"]
+            let reply = try await rig.send(
+                "POST", Route.contentLink.path(id: ids[0].rawValue), headers: headers, port: port)
+            #expect(reply.status == 201)
+            let path = try reply.shape(ContentLinkBody.self).path
+            let saved = try await rig.send("GET", path, port: port)
+            #expect(saved.status == 200)
+            #expect(saved.data.count == 4000)
+            #expect(saved.headers["content-disposition"]?.hasPrefix("attachment;") == true)
+            // A browser requests the rest after a break.
+            #expect(try await rig.send("GET", path, headers: ["Range": "bytes=5-"], port: port).status == 206)
+            let code = try #require(path.split(separator: "?").last)
+            let refused = [
+                Route.content.path(id: ids[1].rawValue) + "?\(code)", Route.content.path(id: ids[0].rawValue),
+                Route.content.path(id: ids[0].rawValue) + "?code=0", Route.show.path(id: ids[0].rawValue) + "?\(code)",
+            ]
+            for other in refused { #expect(try await rig.send("GET", other, port: port).status == 401, "\(other)") }
+            let foreign = ["Origin": "http://example.com"]
+            #expect(try await rig.send("GET", path, headers: foreign, port: port).status == 403)
+            for item in try await rig.ask(.tokens).shape(TokenItems.self).items {
+                _ = try await rig.ask(.withdraw, id: item.id)
+            }
+            #expect(try await rig.send("GET", path, port: port).status == 401)
+        }
+    }
+
     @Test("Content: ranges of a file that is being fetched, its tag, and the fields that keep browsers from running it")
     func ranges() async throws {
         try await DaemonRig.run { rig in

@@ -149,6 +149,8 @@ struct DocumentTests {
             observer.seen.value[.content, default: []].insert(reply.status)
         }
         try await observer.ask(.content, "none", expecting: 404)
+        try await observer.ask(.contentLink, done, expecting: 201)
+        try await observer.ask(.contentLink, "none", expecting: 404)
         let cancelled = try await observer.add("/file/6k") { $0.startsPaused = true }
         try await observer.ask(.cancel, cancelled, expecting: 200)
         _ = try await observer.held("runs")

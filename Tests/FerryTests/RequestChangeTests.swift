@@ -38,9 +38,9 @@ struct RequestChangeTests {
         new.stallTimeout = .seconds(1)
         new.maxAttempts = 0
         new.minFreeBytes = 0
+        new.maxBytes = 1
         var wish = new
         wish.destination = .file("/elsewhere")
-        wish.maxBytes = 1
         wish.startsPaused = true
         let change = RequestChange(from: old, to: wish)
         let data = try APICoding.encode(change)

@@ -102,6 +102,11 @@ class PageTest(unittest.TestCase):
 
     # Shorthand.
 
+    def unfold(self):
+        """Opens what else can be changed of the download whose details are open."""
+        self.browser.one("dialog.detail .part-change > summary")
+        self.browser.js("document.querySelector('dialog.detail .part-change').open = true")
+
     @staticmethod
     def shown(item):
         return json.dumps({name: item.get(name) for name in ("id", "name", "state", "waitReason", "error", "progress")})

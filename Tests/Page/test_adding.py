@@ -97,6 +97,13 @@ class Adding(PageTest):
         shown = self.daemon.show(item["id"])
         self.assertEqual((shown["rateLimit"], shown["maxConnections"], shown["proof"]), (5_000_000, 2, "digest"))
         self.assertTrue((self.daemon.downloads / "a" / "b" / "chosen.bin").exists())
+        # The options are closed again, and the folder is offered to the next one.
+        self.browser.gone(".options")
+        self.browser.press(".options-toggle")
+        folder = self.browser.one(".options [name=directory]")
+        self.assertEqual(folder.get_attribute("placeholder"), f"Inside {self.daemon.downloads}")
+        folder.click()
+        self.assertEqual(self.browser.js("return [...arguments[0].list.options].map((each) => each.value)", folder), ["a/b"])
 
     def test_a_web_page_is_taken_for_the_file_where_that_is_asked_for(self):
         self.browser.write(FIELD, self.origin.file("30K", "wanted.iso", "html"))
@@ -195,6 +202,8 @@ class Adding(PageTest):
         # The open options leave no room for the list, which draws no rows out of sight.
         self.until_api(item["id"], lambda shown: shown["state"] == "completed", "it is complete")
         self.assertEqual((proxy.asked[0]["user-agent"], proxy.asked[0]["cookie"]), ("Tried/1", "pass=yes; other=1"))
+        self.browser.gone(".options")
+        self.browser.press(".options-toggle")
         self.assertEqual(self.browser.one(CONNECTION).text, "Connection", "for that one alone")
         self.assertEqual(self.browser.one(".options [name=proxy]").get_attribute("value"), "")
 
@@ -218,6 +227,8 @@ class Adding(PageTest):
         is_complete = lambda shown: shown["state"] == "completed"
         self.until_api(add("trusted.bin"), is_complete, "it is complete")
         self.assertFalse(warned())
+        self.browser.gone(".options")
+        self.browser.press(".options-toggle")
         self.browser.press(".options [name=insecure]")
         self.assertTrue(warned())
         self.browser.press(".options-toggle")
@@ -238,7 +249,7 @@ class Adding(PageTest):
         item = self.browser.until(lambda: self.daemon.named("rules.bin"), "it is listed")
         self.browser.until_state(item["id"], "failed")
         self.assertEqual((item["label"], item["priority"]), ("Tried", 1))
-        self.assertIn("more than the 10000 allowed", self.browser.text(self.browser.in_row(item["id"], ".row-reason")))
+        self.assertIn("more than the 10.0 KB allowed", self.browser.text(self.browser.in_row(item["id"], ".row-reason")))
 
     def test_a_list_of_checksums_is_given_by_its_link(self):
         digest = hashlib.sha256(self.origin.bytes(20_000)).hexdigest()

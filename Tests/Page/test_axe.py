@@ -71,6 +71,7 @@ class Axe(PageTest):
             self.browser.press(self.browser.in_row(made[name], ".row-name"))
             self.browser.until(lambda: self.browser.text("dialog.detail .facts"), "the details")
             if name != "completed":
+                self.unfold()
                 self.browser.press("dialog.detail .section summary")
             self.check(f"details of one that is {name}")
             self.browser.press("dialog.detail .detail-head button")

@@ -91,6 +91,7 @@ class Keeping(PageTest):
         # A checkpoint must have claimed something: else there is nothing to go on from.
         self.until_api(identifier, lambda shown: shown["progress"]["completedBytes"] > 1_200_000, "some bytes")
         self.browser.press(self.browser.in_row(identifier, ".row-name"))
+        self.unfold()
         # What changes while it runs is saved as it is.
         self.browser.write(f"{PANEL} [name=label]", "Tried")
         self.browser.press(f"{PANEL} .change [type=submit]")

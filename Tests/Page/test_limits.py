@@ -36,7 +36,7 @@ class Limits(PageTest):
         self.assertEqual(self.browser.driver.switch_to.active_element.get_attribute("name"), "total-limit")
         self.assertIsNone(self.settings().get("rateLimit"))
         error = self.browser.one(".limits .field-error")
-        self.assertIn("5 MB/s", error.text)
+        self.assertIn("100 MB/s?", error.text)
         self.assertEqual(self.browser.one(LIMIT).get_attribute("aria-describedby"), error.get_attribute("id"))
         self.assertEqual(self.browser.all(".toast"), [], "it is said at its field")
         # None is written as 0, too.
@@ -118,6 +118,7 @@ class Limits(PageTest):
         identifier = self.held(name="own-limit.bin")
         self.browser.until_state(identifier, "downloading")
         self.browser.press(self.browser.in_row(identifier, ".row-name"))
+        self.unfold()
         self.browser.write("dialog.detail [name=rateLimit]", "200 KB/s")
         self.browser.write("dialog.detail [name=maxConnections]", "3")
         self.browser.press("dialog.detail .change [type=submit]")

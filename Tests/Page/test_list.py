@@ -459,6 +459,88 @@ class Density(PageTest):
         self.assertEqual(self.browser.one(".density").get_attribute("aria-pressed"), "true")
 
 
+class Columns(PageTest):
+    size = (1800, 900)
+
+    def setUp(self):
+        super().setUp()
+        entries = [
+            {"urls": [self.origin.file("10K", "one.zip")], "startsPaused": True, "label": "First", "priority": 1},
+            {"urls": [self.origin.file("10K", "two-labelled.bin")], "startsPaused": True, "label": "Second"},
+            {"urls": ["http://127.0.0.1:1/three.mp4"], "startsPaused": True, "label": "Second"},
+        ]
+        self.daemon.call("POST", "/downloads", {"downloads": entries})
+        self.browser.until(lambda: len(self.browser.names()) == 3, "all rows")
+
+    def shown(self, column):
+        return self.browser.js("return document.querySelector(`.column-${arguments[0]}`).checkVisibility()", column)
+
+    def choose(self, button, name):
+        self.browser.press(button)
+        self.browser.press(f"[role=menuitemcheckbox][data-action='{name}']")
+
+    def test_columns_are_chosen_and_kept(self):
+        self.browser.one(".columns")
+        self.assertEqual([self.shown(name) for name in ("size", "speed", "label")], [True, True, False])
+        self.choose(".columns-choose", "label")
+        self.choose(".columns-choose", "speed")
+        self.choose(".columns-choose", "left")
+        self.assertEqual([self.shown(name) for name in ("size", "speed", "label")], [True, False, True])
+        self.assertEqual(self.browser.js("return [...document.querySelectorAll('.row-label')].map((cell) => cell.innerText).sort()"), ["First", "Second", "Second"])
+        self.browser.driver.refresh()
+        self.browser.one(".columns")
+        self.browser.until(lambda: self.shown("label") and not self.shown("speed"), "they are kept")
+
+    def test_a_cell_stands_below_its_head_and_figures_end_in_line(self):
+        identifier = self.held(name="runs.bin")
+        self.browser.until_state(identifier, "downloading")
+        self.browser.until(lambda: "B/s" in self.browser.text(self.browser.in_row(identifier, ".row-speed")), "its speed")
+        ends = self.browser.js("""
+            const row = document.querySelector(`.row[data-id='${arguments[0]}']`);
+            return [['amount', 'size'], ['speed', 'speed'], ['left', 'left'], ['percent', 'progress']].map(([cell, head]) => {
+                const right = (node) => node.getBoundingClientRect().right;
+                return [head, Math.round(right(row.querySelector(`.row-${cell}`)) - right(document.querySelector(`.column-${head}`)))];
+            })""", identifier)
+        self.assertEqual(ends, [["size", 0], ["speed", 0], ["left", 0], ["progress", 0]])
+        self.assertEqual(self.browser.js("return getComputedStyle(document.querySelector('.row-speed')).textAlign"), "end")
+        self.assertNotIn("left", self.browser.text(self.browser.in_row(identifier, ".row-left")))
+
+    def test_a_narrower_window_leaves_out_the_last_columns(self):
+        for name in ("server", "label", "priority"):
+            self.choose(".columns-choose", name)
+        self.browser.set_size(1480, 900)
+        self.browser.until(lambda: not self.shown("added"), "the last one has no room")
+        self.assertTrue(self.shown("size"))
+        width = self.browser.js("return document.querySelector('.row-name').getBoundingClientRect().width")
+        self.assertGreater(width, 150, "the name has room")
+
+    def test_the_list_is_filtered_by_label_server_and_type(self):
+        self.choose(".facet-button", "label:Second")
+        self.browser.until(lambda: sorted(self.browser.names()) == ["three.mp4", "two-labelled.bin"], "those of the label")
+        self.assertEqual(self.browser.text(".chip[data-filter=all] .chip-count"), "2")
+        self.choose(".facet-button", "type:video")
+        self.browser.until(lambda: self.browser.names() == ["three.mp4"], "those of the type, too")
+        self.browser.press(".facets [data-facet=label]")
+        self.browser.press(".facets [data-facet=type]")
+        self.browser.until(lambda: len(self.browser.names()) == 3, "all again")
+        self.choose(".facet-button", "server:127.0.0.1:1")
+        self.browser.until(lambda: self.browser.names() == ["three.mp4"], "those of the server")
+
+    def test_each_word_of_a_search_is_found_and_counts_follow(self):
+        self.browser.write("[name=search]", "labelled two")
+        self.browser.until(lambda: self.browser.names() == ["two-labelled.bin"], "both words")
+        self.assertEqual(self.browser.text(".chip[data-filter=paused] .chip-count"), "1")
+
+    def test_what_is_not_shown_any_more_is_not_selected(self):
+        self.browser.press(".chip[data-filter=paused]")
+        for row in self.browser.all(".row-check"):
+            row.click()
+        self.assertEqual(self.browser.one(".selection-count").text, "3 selected")
+        self.browser.press(".selection [data-action=resume]")
+        self.browser.gone(".selection")
+        self.browser.one(".chips")
+
+
 class Thousands(PageTest):
     COUNT = 10_000
 

@@ -68,12 +68,12 @@ class Living(PageTest):
         wrong = "0" * 64
         identifier = self.daemon.add(self.origin.file("200K", "wrong.bin"), checksum=f"sha-256:{wrong}")
         self.browser.until_state(identifier, "failed")
-        error = self.daemon.show(identifier)["error"]
+        said = "checksum mismatch: the file has another one than was asked for"
         self.assertEqual(self.browser.text(self.browser.in_row(identifier, ".row-state")), "Download failed")
-        self.assertEqual(self.browser.text(self.browser.in_row(identifier, ".row-reason")), error["messages"]["en"])
+        self.assertEqual(self.browser.text(self.browser.in_row(identifier, ".row-reason")), said)
         self.assertEqual(self.browser.text(self.browser.in_row(identifier, ".row-percent")), "100.0%", "all of it is here")
         self.browser.until(lambda: "wrong.bin" in self.browser.text("[data-live=assertive]"), "it is announced")
-        self.assertIn(error["messages"]["en"], self.browser.js("return document.querySelector('[data-live=assertive]').textContent"))
+        self.assertIn(said, self.browser.js("return document.querySelector('[data-live=assertive]').textContent"))
 
     def test_one_that_needs_its_user_is_loud(self):
         self.browser.until(lambda: self.browser.driver.title == "Ferry", "nothing is told yet")

@@ -267,6 +267,8 @@ class AddingSets(SetTest):
             sorted(path.name for path in self.downloads_of("release-1.0").iterdir() if not path.name.startswith("ferry-")), ["a b.txt", "c.txt"])
         self.assertEqual(self.browser.one(".add-field").get_attribute("value"), "")
         self.assertEqual(self.browser.one(".add-button").text, "Download")
+        self.browser.gone(".options")
+        self.browser.press(".options-toggle")
         self.assertTrue(self.browser.one(".options [name=user]").is_enabled())
 
     def test_the_same_once_more_is_synced_again(self):
@@ -282,11 +284,13 @@ class AddingSets(SetTest):
         self.browser.write(".options [name=directory]", "other")
         for said in ("was added", "synced again"):
             self.browser.press(".add-button")
-            # What is spoken is replaced by the end of the sync, which may come at once; messages stay for some seconds.
-            self.browser.until(lambda: any(said in message.text for message in self.browser.all(".toast-text")), said)
+            # A new one is seen in the list. What is spoken is replaced by the end of the sync; messages stay for some seconds.
+            self.browser.until(
+                lambda: len(self.daemon.sets()) == 2 and said == "was added" or any(said in message.text for message in self.browser.all(".toast-text")), said)
             self.browser.until(lambda: [each["state"] for each in self.daemon.sets()] == ["complete"] * 2, "both are complete")
             if said == "was added":
                 self.browser.write(".add-field", url)
+                self.browser.press(".options-toggle")
                 self.browser.press(".options [name=isSet]")
                 self.browser.write(".options [name=directory]", "other")
 

@@ -47,6 +47,7 @@ class Digests(WaysOut):
         self.assertEqual((shown["proof"], "checksum" in shown), ("single", False))
         self.browser.until(lambda: "Single" in self.browser.text(f"{PANEL} .facts"), "its proof")
         self.assertNotIn("the whole file matched it", self.browser.text(f"{PANEL} .facts"))
+        self.assertIn("kept although its checksum differs", self.browser.text(f"{PANEL} .events"))
         self.assertEqual(self.bytes_of("kept.bin"), self.origin.bytes(200_000))
 
     def test_a_server_whose_own_digest_is_wrong_is_named_and_its_bytes_can_be_taken(self):
@@ -164,7 +165,7 @@ class FilesInPlace(WaysOut):
         self.assertNotIn("later", self.browser.one(f"{PANEL} .detail-reason").text)
         self.assertIn("there already", self.browser.one(NOTICE).text)
         self.assertEqual(self.browser.one(f"{PANEL} [name=onConflict]").get_attribute("value"), "fail")
-        self.assertTrue(self.browser.js("return document.querySelector('dialog.detail .change .notice').nextSibling.querySelector('[name=onConflict]') !== null"))
+        self.assertTrue(self.browser.js("return document.querySelector('dialog.detail .need .need-fields').firstChild.querySelector('[name=onConflict]') !== null"))
         self.browser.press(f"{PANEL} [name=onConflict] option[value='']")
         self.assertEqual(self.browser.one(SUBMIT).text, "Use this rule")
         self.browser.press(SUBMIT)

@@ -6,7 +6,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
     case greeting, openAPI
     case list, add, show, change, remove
     case pause, resume, cancel, restart, move, relocate, keepResumeData, addResumeData, history,
-        content
+        content, contentLink
     case adopt, find, pauseMany, resumeMany, cancelMany, restartMany, removeMany, changeMany, moveMany, clear
     case plan, settings, changeSettings, network, statistics, storage
     case sets, addSet, showSet, removeSet, pauseSet, resumeSet, cancelSet
@@ -44,6 +44,7 @@ package enum Route: String, Sendable, Hashable, CaseIterable {
         case .addResumeData: "/downloads/resume-data"
         case .history: "/downloads/{id}/events"
         case .content: "/downloads/{id}/content"
+        case .contentLink: "/downloads/{id}/content-link"
         case .adopt: "/downloads/adopt"
         case .find: "/downloads/find"
         case .pauseMany: "/downloads/pause"

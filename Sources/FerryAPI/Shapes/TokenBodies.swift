@@ -20,6 +20,13 @@ package struct SignInBody: Codable, Sendable, Hashable {
     }
 }
 
+/// The response of `POST /downloads/ID/content-link`: where a browser saves the file from, without a token.
+package struct ContentLinkBody: Codable, Sendable, Hashable {
+    /// The path with the code in its query.
+    package var path: String
+    package init(path: String) { self.path = path }
+}
+
 /// The token that a one-time code was exchanged for.
 package struct TokenBody: Codable, Sendable, Hashable {
     /// The identifier of the token, not a secret.

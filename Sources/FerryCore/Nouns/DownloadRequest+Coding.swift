@@ -24,7 +24,7 @@ extension DownloadRequest: Codable {
         Property(.checksum, \.checksumWord, changes: .inNewRun), Property(.checksumList, \.wholeChecksumList),
         Property(.maxConnections, \.maxConnections, changes: .atOnce),
         Property(.rateLimit, \.rateLimit, changes: .atOnce),
-        Property(.maxBytes, \.maxBytes), Property(.expectedBytes, \.expectedBytes),
+        Property(.maxBytes, \.maxBytes, changes: .inNewRun), Property(.expectedBytes, \.expectedBytes),
         Property(.pieces, \.pieces),
         Property(.maxRedirects, \.maxRedirects),
         Property(.priority, \.priority, changes: .atOnce),

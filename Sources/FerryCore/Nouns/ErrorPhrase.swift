@@ -162,7 +162,7 @@ extension ErrorPhrase {
         case hostIsHeld, hostGivenUp, noHostName
         case hostAsksToWait, hostBudgetFull, hostBudgetSpaced, hostBudgetSpent
         case seconds, hostIsFull, openedAnew, memoryLost, checkpointLost, otherNameBegun, journalAlone
-        case checksumKept, checksumDropped, joinedForDigest, digestRefuted
+        case checksumKept, checksumDropped, mismatchAccepted, joinedForDigest, digestRefuted
         case comparingExisting, otherContent, halfTaken, nothingNoted, doubtfulControl, mayBeHalf, partFits,
             partOfOtherName,
             foreignHalf, wouldRestart

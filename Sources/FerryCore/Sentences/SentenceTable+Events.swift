@@ -46,6 +46,9 @@ extension SentenceTable {
             "an earlier run expected {0}, and the file did not have it; it was not given again, so it is not compared",
             "之前一次运行要求 {0}，而文件与之不符；这次没有再给出，因此不再核对"
         ),
+        .mismatchAccepted: (
+            "kept although its checksum differs: it is {0}, not {1}", "虽然校验和不符，仍然保留：实为 {0}，而非 {1}"
+        ),
         .joinedForDigest: (
             "its parts were joined because a digest was to decide, and none is expected any more",
             "各部分是因为最后有摘要核对才拼接的，而现在不再要求摘要"

@@ -31,7 +31,7 @@ package struct AccessPolicy: Sendable, Hashable {
         package var isLocal = false
         /// The session that the request's header names; `nil` without that header.
         package var session: String?
-        /// Whether the request carries a valid token.
+        /// Whether the request carries a valid token, or the code of a link to the content that it requests.
         package var hasToken = false
 
         package init(method: HTTPRequest.Method, target: String, hosts: [String]) {

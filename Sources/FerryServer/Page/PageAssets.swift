@@ -10,14 +10,30 @@ import HummingbirdCore
     import Foundation
 #endif
 
-/// The page's files, compiled into the binary. Exact lookup by path rules out path traversal.
+/// What is served of the page's files, which are compiled into the binary: the modules and the style sheets as one each. Exact
+/// lookup by path rules out path traversal.
 struct PageAssets: Sendable {
     struct Asset: Sendable {
         let type: String
+        let plain: Form
+        /// The gzip form; `nil` if it is not smaller.
+        let compressed: Form?
+    }
+
+    /// A representation of a file.
+    struct Form: Sendable {
         let bytes: [UInt8]
         /// The entity tag of the bytes, for If-None-Match.
         let tag: String
+
+        init(_ bytes: [UInt8]) { (self.bytes, tag) = (bytes, PageAssets.tag(of: bytes)) }
     }
+
+    /// The assets of this program, made when the page is opened first.
+    static let own = PageAssets(files)
+
+    /// The style sheets, in the order in which they count.
+    private static let styles = ["/base.css", "/controls.css", "/frame.css", "/list.css", "/detail.css"]
 
     private let assets: [String: Asset]
 
@@ -30,10 +46,15 @@ struct PageAssets: Sendable {
         return files
     }
 
-    init(_ files: [String: [UInt8]] = Self.files) {
+    init(_ files: [String: [UInt8]]) {
+        var served = files.filter { path, _ in !path.utf8.hasSuffix(".js") && !path.utf8.hasSuffix(".css") }
+        served["/page.js"] = PageBundle.script(files, from: "main.js")
+        served["/page.css"] = Self.styles.flatMap { files[$0] ?? [] }
         var assets: [String: Asset] = [:]
-        for (path, bytes) in files {
-            assets[path] = Asset(type: Self.type(of: path), bytes: bytes, tag: Self.tag(of: bytes))
+        for (path, bytes) in served {
+            assets[path] = Asset(
+                type: Self.type(of: path), plain: Form(bytes),
+                compressed: ContentCoding.gzip(bytes, effort: 9).map { Form($0) })
         }
         assets["/"] = assets["/index.html"]
         self.assets = assets

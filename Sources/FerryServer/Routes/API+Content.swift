@@ -35,8 +35,29 @@ extension API {
     /// The time that a request waits for the size of a file; a download may be far back in the queue.
     private static let longestWait: Duration = .seconds(300)
 
+    /// The query item of a link to the content.
+    static let codeItem = "code"
+
+    /// Makes a link that a browser can save the file from.
+    func makeContentLink(_ call: APIRequest) async throws -> Response {
+        _ = try await readIfPresent(NothingBody.self, of: call)
+        let id = try await row(call).id
+        let code = links.make(for: id, token: call.token, at: .sinceStart)
+        let path = "\(Route.content.path(id: id.rawValue))?\(Self.codeItem)=\(code)"
+        return try Answer.json(ContentLinkBody(path: path), status: .created)
+    }
+
+    /// Returns the grant of the link that a request for the content of a download uses; `nil` if there is none.
+    func grant(ofLink query: Substring?, to identifier: String) -> ContentLinks.Grant? {
+        guard let query, let items = try? QueryItems(query, known: [Self.codeItem]),
+            let code = items.text(Self.codeItem),
+            let grant = links.grant(of: code, for: DownloadID(rawValue: identifier), at: .sinceStart)
+        else { return nil }
+        return grant.token.map { tokens.contains($0) } ?? true ? grant : nil
+    }
+
     func content(_ call: APIRequest) async throws -> Response {
-        _ = try call.items([])
+        _ = try call.items([Self.codeItem])
         let download = try await download(call.id, for: call)
         guard let seat = seats.take() else { throw Problem(.busy, "Too many files are read at once. Try again.") }
         let content = download.content

@@ -30,7 +30,7 @@ extension API {
         let listed = try texts.items(
             page.rows.map { manager.listed($0, asOf: position, hasHandle: call.wantsHandles) })
         let end = Self.listEnd(page.total, query.offset, asOf: position)
-        return Answer.body(Data(Self.listStart.utf8) + listed + Data(end.utf8), type: "application/json")
+        return Answer.list(Data(Self.listStart.utf8) + listed + Data(end.utf8), for: call)
     }
 
     private static let listStart = #"{"items":["#
@@ -159,7 +159,8 @@ extension API {
     func history(_ call: APIRequest) async throws -> Response {
         let session = try await row(call).session
         let events = try await manager.history(of: call.id)
-        return try Answer.json(EventItems(events.map { EventBody($0, session: session) }))
+        let items = EventItems(events.map { EventBody($0, session: session) })
+        return Answer.list(try APICoding.encode(items), for: call)
     }
 
     func plan(_ call: APIRequest) async throws -> Response {

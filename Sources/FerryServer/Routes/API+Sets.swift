@@ -6,7 +6,9 @@ import HummingbirdCore
 
 /// Sets of files.
 extension API {
-    func listSets() throws -> Response { try Answer.json(sets.items) }
+    func listSets(_ call: APIRequest) throws -> Response {
+        Answer.list(try APICoding.encode(sets.items), for: call)
+    }
 
     func addSet(_ call: APIRequest) async throws -> Response {
         var new = try await read(NewSet.self, of: call)

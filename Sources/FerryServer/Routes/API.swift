@@ -21,6 +21,7 @@ struct API: Sendable {
     let launcher: Launcher
     let sets: SetKeeper
     let codes: OneTimeCodes
+    let links = ContentLinks()
     let texts = ListedTexts()
     let tokens: TokenStore
     let connections: ConnectionTable
@@ -57,6 +58,7 @@ struct API: Sendable {
         case .adopt: try await adopt(call)
         case .history: try await history(call)
         case .content: try await content(call)
+        case .contentLink: try await makeContentLink(call)
         case .find: try await find(call)
         case .pauseMany: try await act(.pause(), onMany: call, mayNameNone: true)
         case .resumeMany: try await act(.resume, onMany: call, mayNameNone: true)
@@ -72,7 +74,7 @@ struct API: Sendable {
         case .network: try Answer.json(manager.network)
         case .statistics: try await statistics(call)
         case .storage: try await storage(call)
-        case .sets: try listSets()
+        case .sets: try listSets(call)
         case .addSet: try await addSet(call)
         case .showSet: try showSet(call)
         case .removeSet: try await removeSet(call)

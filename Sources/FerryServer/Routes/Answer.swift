@@ -20,6 +20,16 @@ enum Answer {
         Response(status: status, headers: [.contentType: type], body: ResponseBody(byteBuffer: ByteBuffer(bytes: data)))
     }
 
+    /// Returns a response with a list in JSON, compressed where the request accepts that. A list contains no secrets.
+    static func list(_ data: Data, for call: APIRequest) -> Response {
+        let accepts = ContentCoding.acceptsGzip(call.http.headers[values: .acceptEncoding])
+        let gzip = accepts ? ContentCoding.gzip([UInt8](data), effort: 4) : nil
+        var response = body(gzip.map { Data($0) } ?? data, type: "application/json")
+        response.headers[.vary] = "Accept-Encoding"
+        if gzip != nil { response.headers[.contentEncoding] = "gzip" }
+        return response
+    }
+
     static let nothing = Response(status: .noContent)
 
     static func problem(_ problem: Problem, at path: String?) -> Response {

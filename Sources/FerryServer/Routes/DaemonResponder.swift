@@ -15,7 +15,6 @@ import Synchronization
 /// Answers every request: applies the access policy, then serves the page or the API. Every error becomes a problem.
 final class DaemonResponder: Sendable {
     private let api: API
-    private let page = PageAssets()
     private let logger: Logger
     /// The policy for the TCP port, which is final once the listener is bound.
     private let policy: Mutex<AccessPolicy>
@@ -52,11 +51,17 @@ final class DaemonResponder: Sendable {
     ) async throws -> Response {
         let isLocal = if case .unixDomainSocket? = channel.localAddress { true } else { false }
         let resource = Self.resource(request.method, path)
-        let token =
-            isLocal ? nil : await api.tokens.identify(request.headers[values: .authorization], at: Date())
+        let whole = target.split(at: "#", maxSplits: 1, omittingEmptySubsequences: false)[0]
+        let query = whole.split(at: "?", maxSplits: 1, omittingEmptySubsequences: false).dropFirst().first
+        var token = isLocal ? nil : await api.tokens.identify(request.headers[values: .authorization], at: Date())
+        var grant: ContentLinks.Grant?
+        if !isLocal, token == nil, case .api(.found(.content, let identifier)) = resource {
+            grant = api.grant(ofLink: query, to: identifier)
+            token = grant?.token
+        }
         var origin = AccessPolicy.RequestOrigin(request)
         origin.isLocal = isLocal
-        origin.hasToken = token != nil
+        origin.hasToken = token != nil || grant != nil
         if let refusal = policy.withLock({ $0 }).refusal(origin, to: resource) { throw refusal }
         if let token {
             api.connections.identify(channel, token: token)
@@ -73,8 +78,6 @@ final class DaemonResponder: Sendable {
             return response
         case .api(.found(let route, let identifier)):
             try checkVersion(request)
-            let whole = target.split(at: "#", maxSplits: 1, omittingEmptySubsequences: false)[0]
-            let query = whole.split(at: "?", maxSplits: 1, omittingEmptySubsequences: false).dropFirst().first
             let call = APIRequest(
                 route: route, identifier: identifier, query: query, http: request, isLocal: isLocal,
                 token: token, session: try session(of: request))
@@ -113,16 +116,20 @@ final class DaemonResponder: Sendable {
     }
 
     private func show(_ path: Substring, _ request: Request) throws(Problem) -> Response {
-        guard let asset = page.asset(at: path) else { throw Problem(.noSuchPath) }
-        var headers: HTTPFields = [.contentType: asset.type, .eTag: asset.tag, .cacheControl: "no-cache"]
+        guard let asset = PageAssets.own.asset(at: path) else { throw Problem(.noSuchPath) }
+        let gzip = ContentCoding.acceptsGzip(request.headers[values: .acceptEncoding]) ? asset.compressed : nil
+        let form = gzip ?? asset.plain
+        var headers: HTTPFields = [
+            .contentType: asset.type, .eTag: form.tag, .cacheControl: "no-cache", .vary: "Accept-Encoding",
+        ]
         headers[.contentSecurityPolicy] = Self.policy
-        if request.headers[.ifNoneMatch] == asset.tag { return Response(status: .notModified, headers: headers) }
+        if gzip != nil { headers[.contentEncoding] = "gzip" }
+        if request.headers[.ifNoneMatch] == form.tag { return Response(status: .notModified, headers: headers) }
         guard request.method == .get else {
-            headers[.contentLength] = String(asset.bytes.count)
+            headers[.contentLength] = String(form.bytes.count)
             return Response(status: .ok, headers: headers)
         }
-        return Response(
-            status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: asset.bytes)))
+        return Response(status: .ok, headers: headers, body: ResponseBody(byteBuffer: ByteBuffer(bytes: form.bytes)))
     }
 
     /// Allows only the daemon's own files, nothing inline and no framing. Trusted Types keep server text from

@@ -27,8 +27,8 @@ package enum EventText {
 
     /// The notes that are reported without `-v` too: they change what is fetched, expected or named.
     private static let important: Set<ErrorPhrase.Key> = [
-        .notOursHere, .nameTaken, .checksumKept, .checksumDropped, .mirrorDropped, .onWithMirror, .otherContent,
-        .halfTaken, .nothingNoted, .doubtfulControl, .mayBeHalf, .partFits, .partOfOtherName, .wouldRestart,
+        .notOursHere, .nameTaken, .checksumKept, .checksumDropped, .mismatchAccepted, .mirrorDropped, .onWithMirror,
+        .otherContent, .halfTaken, .nothingNoted, .doubtfulControl, .mayBeHalf, .partFits, .partOfOtherName, .wouldRestart,
         .connectionBroke,
         .storedEncoded, .contentDigestsLeft, .askingAgain,
     ]

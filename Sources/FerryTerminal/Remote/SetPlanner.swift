@@ -153,6 +153,7 @@ package enum SetPlanner {
         case "stall-timeout": try own(.stallTimeout, \.stallTimeout, PlanningWorld.duration)
         case "retries": try own(.maxAttempts, \.maxAttempts, PlanningWorld.attempts)
         case "min-free": try own(.minFreeBytes, \.minFreeBytes, PlanningWorld.size)
+        case "max-size": try own(.maxBytes, \.maxBytes, PlanningWorld.size)
         default:
             throw UsageError(
                 "a download has no setting \(pair.name); there are \(downloadNames.joined(separator: ", "))")
@@ -193,7 +194,7 @@ package enum SetPlanner {
         "on-conflict", "accept-html", "resume-unproven", "proxy", "ca-file", "load-cookies", "insecure",
         "allow-downgrade", "user-agent", "ip",
         "connect-timeout",
-        "stall-timeout", "retries", "min-free",
+        "stall-timeout", "retries", "min-free", "max-size",
     ]
 
     /// Parses `low`, `normal`, `high` or an integer.

@@ -74,7 +74,8 @@ import Testing
         }
         let all = try change(
             "proxy=none", "ca-file=ca.pem", "load-cookies=jar", "insecure=on", "allow-downgrade=on", "user-agent=me",
-            "ip=6", "connect-timeout=2", "stall-timeout=1m", "retries=inf", "min-free=0", "on-conflict=skip")
+            "ip=6", "connect-timeout=2", "stall-timeout=1m", "retries=inf", "min-free=0", "max-size=5MB",
+            "on-conflict=skip")
         #expect(all.request.connection.proxy == .direct)
         #expect(all.request.connection.certificates?.utf8.count == 63)
         #expect(all.request.connection.cookies?.count == 1)
@@ -85,8 +86,9 @@ import Testing
         #expect(all.request.stallTimeout == .seconds(60))
         #expect(all.request.maxAttempts == DownloadRequest.mostAttempts)
         #expect(all.request.minFreeBytes == 0)
+        #expect(all.request.maxBytes == 5_000_000)
         #expect(all.request.onConflict == .skip)
-        #expect(all.members.count == 12)
+        #expect(all.members.count == 13)
         let none = try change("proxy=auto", "ca-file=auto", "ip=auto", "retries=auto", "load-cookies=auto")
         #expect(none.request == RequestChange().request)
         #expect(none.members == [.proxy, .certificates, .addressFamily, .maxAttempts, .cookies])

@@ -240,7 +240,10 @@ struct Preparation {
         let listed = try await listing.find([record.name] + own.names(from: sources), unless: found.digest)
         if let listed { found.digest.listed(listed) }
         switch claims.verdict(found.digest, request) {
-        case .usable: break
+        case .usable:
+            if let mismatch = record.mismatch, request.ignoresEarlierChecksum {
+                note(Reason(.mismatchAccepted, mismatch.actual, mismatch.expected))
+            }
         case .empty:
             found.digest.gaveUpHeldContent()
             try session.discard(disk)

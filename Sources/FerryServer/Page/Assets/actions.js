@@ -2,12 +2,13 @@
 // be taken back, says what was done and what failed.
 
 import { forAll } from './api.js';
+import { h } from './dom.js';
 import { t } from './text.js';
 import * as format from './format.js';
 import { arrange } from './arrange.js';
 import { ask } from './ask.js';
 import { wordsOf } from './entry.js';
-import { heldBytes, failedChecksum, isUnproven, readsAgain, wasKept } from './words.js';
+import { heldBytes, failedChecksum, isUnproven, may, needsUser, readsAgain, wasKept } from './words.js';
 
 /// How long a removal can be taken back.
 const UNDO_TIME = 8000;
@@ -117,7 +118,8 @@ export class Actions {
       this.#store.unhide(ids);
       this.#announcer.speak(t('undone'));
     };
-    const text = ids.length === 1 ? t('did.remove', { name: targets[0].name }) : many('did.remove', targets);
+    const did = targets.some((entry) => isSet(entry) || entry.state === 'completed') ? 'did.remove' : 'did.removeUnfinished';
+    const text = ids.length === 1 ? t(did, { name: targets[0].name }) : many(did, targets);
     this.#announcer.say(text, { label: t('undo'), run: undo, time: UNDO_TIME, hold: () => clearTimeout(timer), release: wait });
     return true;
   }
@@ -303,6 +305,19 @@ export class Actions {
     this.#announcer.speak(t('did.first', { n: downloads.length }));
   }
 
+  /// Has the browser save the file: on another machine it is nowhere else.
+  async save({ id, name }) {
+    try {
+      const { path } = await this.#api.contentLink(id);
+      const link = h('a', { href: path, download: name, hidden: true });
+      document.body.append(link);
+      link.click();
+      link.remove();
+    } catch (problem) {
+      this.report(problem);
+    }
+  }
+
   async copy(text) {
     try {
       await navigator.clipboard.writeText(text);
@@ -318,9 +333,11 @@ export class Actions {
     if (this.#isAway() || !(await this.keepsBytes('pauseAll', [...this.#store.downloads.values()]))) return;
     try {
       const sets = [...this.#store.sets.values()].filter((set) => wordsOf(set).may(set, action));
-      const [{ changed }, [problem]] = await Promise.all([this.#api.post(`/downloads/${action}`, {}), this.#send(action, sets)]);
+      // What waits for its user stands still already, and says why.
+      const downloads = [...this.#store.downloads.values()].filter((download) => may(download, action) && !needsUser(download));
+      const [problem] = await this.#send(action, [...sets, ...downloads]);
       if (problem) return this.report(problem);
-      this.#announcer.speak(t(sets.length > 0 ? `sets.did.${action}` : `did.${action}.many`, { n: changed + sets.length }));
+      this.#announcer.speak(t(sets.length > 0 ? `sets.did.${action}` : `did.${action}.many`, { n: downloads.length + sets.length }));
     } catch (problem) {
       this.report(problem);
     }

@@ -111,6 +111,25 @@ export class AddForm {
     ];
   }
 
+  /// Says which folder is meant, and offers those below it that downloads of the list are in.
+  #showFolder() {
+    const folder = this.#store.settings?.directory;
+    if (!folder) return;
+    this.#fields.setHint('directory', t('field.directory.in', { folder }));
+    const input = this.#fields.input('directory');
+    if (!this.#folders) {
+      this.#folders = h('datalist', { id: uniqueId('folders') });
+      input.after(this.#folders);
+      input.setAttribute('list', this.#folders.id);
+      input.addEventListener('focus', () => {
+        const inside = `${this.#store.settings.directory.replace(/\/$/, '')}/`;
+        const used = new Set([...this.#store.downloads.values()].map(({ directory }) => directory ?? '').filter((each) => each.startsWith(inside)));
+        this.#folders.replaceChildren(...[...used].sort().map((each) => h('option', { value: each.slice(inside.length) })));
+      });
+    }
+  }
+  #folders = null;
+
   #showOptions(isOpen) {
     this.#options.hidden = !isOpen;
     setAttribute(this.#toggle, 'aria-expanded', String(isOpen));
@@ -256,6 +275,7 @@ export class AddForm {
   #empty() {
     this.#field.value = '';
     this.#fields.forget();
+    this.#showOptions(false);
     this.#grow();
     this.#judge(true);
     this.#addedAt = performance.now();
@@ -289,6 +309,8 @@ export class AddForm {
   watchPage(signal) {
     const veil = h('div', { class: 'drop-veil', hidden: true, 'aria-hidden': 'true' }, icon('down'), h('p', null, t('add.drop')));
     document.body.append(veil);
+    this.#store.addEventListener('settings', () => this.#showFolder(), { signal });
+    this.#showFolder();
     signal.addEventListener('abort', () => veil.remove());
     const brings = ({ dataTransfer }) =>
       dataTransfer && ['Files', 'text/uri-list', 'text/plain'].some((type) => dataTransfer.types.includes(type));

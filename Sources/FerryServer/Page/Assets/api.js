@@ -130,6 +130,7 @@ export class API {
   async actMany(ids, action, body = {}, keepalive = false) {
     return failures(await this.post(`/downloads/${action}`, { ids, ...body }, { timeout: 120_000, keepalive }));
   }
+  contentLink(id) { return this.post(`/downloads/${encodeURIComponent(id)}/content-link`); }
   move(id, to) { return this.post(`/downloads/${encodeURIComponent(id)}/move`, { to }); }
   change(id, change) { return this.patch(`/downloads/${encodeURIComponent(id)}`, change); }
   clear(which) { return this.post('/downloads/clear', { which, deleteFiles: false }); }

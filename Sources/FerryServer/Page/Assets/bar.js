@@ -3,10 +3,13 @@
 import { h, setText, setAttribute } from './dom.js';
 import { icon } from './icons.js';
 import { t, number } from './text.js';
-import { FILTERS, SORTS, filterCounts } from './arrange.js';
+import { FACETS, FILTERS, SORTS, chosen, facetCounts, filterCounts } from './arrange.js';
 import { wordsOf } from './entry.js';
 import { densityButton } from './columns.js';
 import { openMenu } from './menu.js';
+
+/// So many values of a facet are offered, the most frequent.
+const MOST_VALUES = 12;
 
 export class Bar {
   #store;
@@ -26,7 +29,11 @@ export class Bar {
     this.element = this.#build();
     this.element.append(columns);
     store.addEventListener('list', () => this.#schedule(), { signal }); // Also when the daemon goes away.
-    list.addEventListener('shown', () => this.#show(), { signal });
+    list.addEventListener('shown', () => {
+      this.#show();
+      // What is not shown any more is not acted on.
+      if (selection.size > 0) selection.keep(list.shown.map(({ id }) => id));
+    }, { signal });
     selection.addEventListener('change', () => this.#showSelection(), { signal });
     this.#show();
     this.#showSelection();
@@ -72,7 +79,12 @@ export class Bar {
       type: 'button', class: 'icon-button', 'aria-label': t('list.menu'), title: t('list.menu'), 'aria-haspopup': 'menu', 'aria-expanded': 'false',
       on: { click: () => this.#openMenu() },
     }, icon('more'));
-    nodes.view = h('div', { class: 'bar-view' }, chips,
+    nodes.facets = h('div', { class: 'chips facets', role: 'group', 'aria-label': t('facets') });
+    nodes.choose = h('button', {
+      type: 'button', class: 'icon-button facet-button', 'aria-label': t('facets'), title: t('facets'), 'aria-haspopup': 'menu', 'aria-expanded': 'false',
+      on: { click: () => this.#openFacets() },
+    }, icon('filter'));
+    nodes.view = h('div', { class: 'bar-view' }, chips, h('div', { class: 'facet-line' }, nodes.choose, nodes.facets),
       h('div', { class: 'bar-tools' }, h('label', { class: 'search' }, icon('search'), nodes.search), nodes.sort, densityButton(this.#list), nodes.pauseAll, nodes.resumeAll, nodes.menu));
     nodes.selection = this.#buildSelection();
     return h('div', { class: 'bar-sticky' }, nodes.view, nodes.selection);
@@ -130,6 +142,39 @@ export class Bar {
     ]);
   }
 
+  /// Labels, servers and types that the list has; one of each can be chosen.
+  #openFacets() {
+    const entries = this.#store.entries;
+    const { view } = this.#list;
+    const groups = Object.keys(FACETS).map((facet) => facetCounts(entries, facet).slice(0, MOST_VALUES).map(([value, n]) => ({
+      name: `${facet}:${value}`, label: t('facet.value', { facet: t(`facet.${facet}`), value: facetText(facet, value), n }), icon: 'filter',
+      isChecked: view[facet] === value, run: () => this.#view({ [facet]: view[facet] === value ? null : value }),
+    })));
+    openMenu(this.#nodes.choose, t('facets'), groups.filter((group) => group.length > 0).flatMap((group, index) => (index === 0 ? group : [null, ...group])));
+  }
+
+  #showFacets(view) {
+    const { facets, choose } = this.#nodes;
+    const set = Object.keys(FACETS).filter((facet) => view[facet]);
+    facets.hidden = set.length === 0;
+    choose.classList.toggle('has-set', set.length > 0);
+    const key = JSON.stringify(set.map((facet) => view[facet]));
+    if (facets.dataset.shown === key) return;
+    facets.dataset.shown = key;
+    facets.replaceChildren(...set.map((facet) => {
+      const text = facetText(facet, view[facet]);
+      return h('button', {
+        type: 'button', class: 'chip', data: { facet }, 'aria-label': t('facet.remove', { text }), title: t('facet.remove', { text }),
+        on: {
+          click: () => {
+            this.#view({ [facet]: null });
+            choose.focus();
+          },
+        },
+      }, h('bdi', null, text), icon('cancel'));
+    }));
+  }
+
   /// Shows others, and tells readers how many, when typing has paused.
   #view(change) {
     this.#list.setView(change);
@@ -165,20 +210,24 @@ export class Bar {
   }
 
   #show() {
-    const counts = filterCounts(this.#store.entries);
-    const { filter, search, sort } = this.#list.view;
+    const { view } = this.#list;
+    const { filter, search, sort } = view;
+    const total = this.#store.entries.length;
+    const counts = filterCounts(chosen(this.#store.entries, view));
+    const all = filterCounts(this.#store.entries);
+    this.#showFacets(view);
     this.#nodes.sort.value = sort;
     for (const [name, { chip, count }] of Object.entries(this.#chips)) {
       setText(count, counts[name] > 0 ? number(counts[name]) : '');
       setAttribute(chip, 'aria-pressed', String(filter === name));
-      chip.hidden = name !== 'all' && name !== filter && counts[name] === 0;
+      chip.hidden = name !== 'all' && name !== filter && all[name] === 0;
     }
     if (this.#nodes.search.value !== search) this.#nodes.search.value = search;
     const { isAway } = this.#store;
     this.#nodes.menu.disabled = isAway;
-    this.#nodes.pauseAll.disabled = isAway || counts.running + counts.waiting === 0;
-    this.#nodes.resumeAll.disabled = isAway || counts.paused === 0;
-    this.element.hidden = counts.all === 0;
+    this.#nodes.pauseAll.disabled = isAway || all.running + all.waiting === 0;
+    this.#nodes.resumeAll.disabled = isAway || all.paused === 0;
+    this.element.hidden = total === 0;
   }
 
   #showSelection() {
@@ -199,3 +248,5 @@ export class Bar {
     for (const button of buttons) button.disabled = this.#store.isAway || !chosen.some((entry) => wordsOf(entry).may(entry, button.dataset.action));
   }
 }
+
+const facetText = (facet, value) => (facet === 'type' ? t(`type.${value}`) : value);

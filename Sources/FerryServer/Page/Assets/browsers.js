@@ -34,6 +34,7 @@ function showBrowsers(api, announcer) {
     out.addEventListener('click', async () => {
       out.disabled = true;
       try {
+        api.isLeaving = item.isOwn;
         await api.signOut(item.id);
         // The key of this page opens nothing any more: the next answer says so, and leads to the sign-in.
         if (item.isOwn) box.close();
@@ -48,7 +49,7 @@ function showBrowsers(api, announcer) {
     return h('li', null,
       h('div', { class: 'browser-text' },
         h('strong', null, item.name), item.isOwn && h('span', { class: 'browser-own quiet' }, t('browsers.own')),
-        h('p', { class: 'quiet' }, t('browsers.used', { time: dateTime(item.lastUsed) }))),
+        h('p', { class: 'quiet' }, t('browsers.used', { made: dateTime(item.madeAt), time: dateTime(item.lastUsed) }))),
       out);
   };
   show();

@@ -1,22 +1,30 @@
-// What can be changed of one download: its link, the credentials, its limits, its priority, the rule for its name, how it connects.
+// What can be changed of one download, in two forms: the fields that it waits for, with their button; and all others.
 
 import { h, setText } from './dom.js';
-import { t } from './text.js';
+import { shortened, t } from './text.js';
 import { FieldSet } from './fields.js';
 import { cookieFile } from './links.js';
 import { ask } from './ask.js';
-import { failedChecksum, failedServerDigest, gotPage } from './words.js';
+import { digestRow } from './facts.js';
+import { digestsOf, failedChecksum, failedServerDigest, gotPage } from './words.js';
 
 /// The digest that the bytes have, of a download that failed for having another than was asked for.
-const actualDigest = (download) => (failedChecksum(download) && download.error.phrase?.[0] === 'wrongDigest' ? download.error.phrase[2] : null);
+const actualDigest = (download) => digestsOf(download)?.actual ?? null;
 
 /// Needs that a checksum meets, or none.
 const DIGESTS = ['checksum', 'serverChecksum', 'serverDigest', 'noDigest'];
 /// Needs that may have gone by themselves: it can be tried again as it is.
-const RETRIES = ['page', 'freshLink', 'refused'];
+const RETRIES = ['page', 'freshLink', 'refused', 'gone'];
 
 /// Answers that another link, or a user, may mend.
 const DEAD = ['403', '404', '410'];
+
+/// The fields that meet each need, the most likely first.
+const FIELDS = {
+  page: ['urls', 'user', 'password', 'acceptsHTML'], credentials: ['user', 'password'], freshLink: ['urls', 'acceptsHTML'],
+  refused: ['urls', 'user', 'password'], gone: ['urls'], conflict: ['onConflict'], notBefore: ['notBefore'], tooLarge: ['maxBytes'],
+  checksum: ['checksum'], serverChecksum: ['checksum'], serverDigest: ['checksum'], noDigest: ['checksum'],
+};
 
 /// What the daemon changes of a running download; all else begins a new run.
 const AT_ONCE = ['label', 'rateLimit', 'maxConnections', 'priority', 'allowsMetered', 'allowsConstrained'];
@@ -24,6 +32,9 @@ const AT_ONCE = ['label', 'rateLimit', 'maxConnections', 'priority', 'allowsMete
 /// Whether it runs, or waits for such a change alone.
 const runsOn = ({ state, waitReason }) =>
   state === 'downloading' || state === 'verifying' || (state === 'waiting' && ['credentials', 'freshLink'].includes(waitReason));
+
+/// Every field that something may wait for.
+const FIELDS_OF_NEEDS = new Set(Object.values(FIELDS).flat());
 
 export class ChangeForm {
   #api;
@@ -34,6 +45,8 @@ export class ChangeForm {
   #isSending = false;
   #download = null;
   #nodes = {};
+  /// Where each field stands while nothing waits for it.
+  #homes = new Map();
   #fields = new FieldSet({ onInput: () => this.#judge() });
 
   /// - onLeft: is called when what had the focus cannot be used any more.
@@ -43,27 +56,54 @@ export class ChangeForm {
     this.#store = store;
     this.#actions = actions;
     this.#announcer = announcer;
-    this.element = this.#build();
+    /// The form of what the download waits for, hidden where that is nothing; and the form of all other fields.
+    this.needed = this.#buildNeeded();
+    this.others = this.#buildOthers();
   }
 
-  #build() {
-    const fields = this.#fields;
-    const pair = (...names) => h('div', { class: 'field-pair' }, names.map((name) => fields.field(name)));
+  #form(className, ...content) {
+    return h('form', {
+      class: className, novalidate: true,
+      on: {
+        submit: (event) => {
+          event.preventDefault();
+          this.#send(event.currentTarget);
+        },
+      },
+    }, content);
+  }
+
+  #buildNeeded() {
     const nodes = this.#nodes;
-    nodes.need = h('p', { class: 'notice', role: 'status', hidden: true });
+    nodes.need = h('p', { class: 'notice', role: 'status' });
+    nodes.digests = h('dl', { class: 'digests', hidden: true });
+    nodes.fields = h('div', { class: 'need-fields' });
     nodes.keep = h('button', { type: 'button', class: 'button compact', hidden: true, data: { action: 'keepFile' }, on: { click: () => this.#keepFile() } });
-    nodes.page = fields.field('acceptsHTML');
-    nodes.error = h('p', { class: 'field-error', role: 'alert', hidden: true });
-    nodes.save = h('button', { type: 'submit', class: 'button primary compact', disabled: true }, h('span'));
-    nodes.who = pair('user', 'password');
-    nodes.rule = fields.field('onConflict');
-    nodes.label = fields.field('label');
+    nodes.answer = h('button', { type: 'submit', class: 'button primary compact', disabled: true });
+    nodes.needError = h('p', { class: 'field-error', role: 'alert', hidden: true });
+    const foot = h('div', { class: 'change-foot' }, nodes.answer, nodes.keep);
+    return this.#form('change need', nodes.need, nodes.digests, h('div', { class: 'need-line' }, nodes.fields, foot), nodes.needError);
+  }
+
+  #buildOthers() {
+    const fields = this.#fields;
+    const nodes = this.#nodes;
+    const home = (name, options) => {
+      const place = document.createComment('');
+      this.#homes.set(name, { node: fields.field(name, options), place });
+      return [place, this.#homes.get(name).node];
+    };
+    const pair = (...names) => h('div', { class: 'field-pair' }, names.map((name) => (FIELDS_OF_NEEDS.has(name) ? home(name) : fields.field(name))));
     nodes.connection = fields.section('section.connection', [
       ...['headers', 'cookies', 'userAgent', 'addressFamily', 'connectTimeout', 'stallTimeout', 'maxAttempts', 'minFreeBytes', 'allowsDowngrade']
         .map((name) => [name, { isBlind: true }]),
       'allowsConstrained', 'allowsPrivate',
     ], h('p', { class: 'quiet' }, t('change.socket')));
-    const link = fields.field('urls');
+    nodes.save = h('button', { type: 'submit', class: 'button primary compact', disabled: true }, t('change.save'));
+    nodes.error = h('p', { class: 'field-error', role: 'alert', hidden: true });
+    const form = this.#form('change', pair('rateLimit', 'maxConnections'), pair('priority', 'allowsMetered'), fields.field('label'),
+      home('urls'), home('checksum', { hint: 'change.checksum.hint' }), pair('user', 'password'), home('acceptsHTML'), home('onConflict'), home('notBefore'), home('maxBytes', { hint: 'field.unchanged' }),
+      nodes.connection, nodes.error, h('div', { class: 'change-foot' }, nodes.save));
     // What is pasted takes the place of the old link.
     const url = fields.input('urls');
     url.addEventListener('focus', () => url.select());
@@ -72,77 +112,106 @@ export class ChangeForm {
       event.preventDefault();
       url.focus();
     });
-    return h('form', {
-      class: 'change', novalidate: true,
-      on: {
-        submit: (event) => {
-          event.preventDefault();
-          this.#send();
-        },
-      },
-    }, nodes.need, nodes.who, fields.field('checksum', { hint: 'change.checksum.hint' }), link, nodes.page, pair('rateLimit', 'maxConnections'), pair('priority', 'allowsMetered'),
-    nodes.label, nodes.rule, fields.field('notBefore', { isBlind: true }), nodes.connection, nodes.error, h('div', { class: 'change-foot' }, nodes.keep, nodes.save));
+    return form;
   }
 
   reset() {
     this.#download = null;
     this.#fields.forget();
     this.#nodes.connection.open = false;
-    this.#fail('');
+    for (const form of [this.needed, this.others]) this.#fail(form, '');
   }
 
+  /// The labels of what was changed and not saved, without credentials, which a server may have refused.
+  get unsaved() { return this.#fields.changed.filter((name) => !['user', 'password'].includes(name)).map((name) => this.#fields.label(name)); }
+
   /// What is missing for this download to go on: `page` (whether one is taken for the file), `credentials`, `freshLink`,
-  /// `conflict` (another rule for its name), `refused` (another link, or credentials), one of `DIGESTS`, or `null`.
+  /// `conflict` (another rule for its name), `refused` (another link, or credentials), `gone` (another link), `notBefore`
+  /// (another time), `tooLarge` (a higher limit), one of `DIGESTS`, or `null`.
   static need(download) {
     const { state, waitReason, error } = download;
     if (gotPage(download)) return 'page';
-    if (state === 'failed' && error?.code === 'refused' && DEAD.includes(String(error.phrase?.[1]))) return 'refused';
+    const status = String(error?.phrase?.[1]);
+    if (state === 'failed' && error?.code === 'refused' && DEAD.includes(status)) return status === '403' ? 'refused' : 'gone';
     const phrase = state === 'failed' && error?.phrase?.[0];
     if (phrase === 'thereAlready') return 'conflict';
+    if (phrase === 'fileTooLarge') return 'tooLarge';
     if (phrase === 'notInChecksumList') return 'noDigest';
     if (failedServerDigest(download)) return 'serverDigest';
     if (failedChecksum(download)) return error.suggestionPhrase?.[2]?.[0] === 'checksumOfServer' ? 'serverChecksum' : 'checksum';
+    if (state === 'waiting' && waitReason === 'notBefore') return 'notBefore';
     return ['credentials', 'freshLink'].find((code) => waitReason === code || error?.code === code) ?? null;
   }
 
   /// Goes to the field that is missing.
   focusNeed(download) {
     const need = ChangeForm.need(download);
-    const name = DIGESTS.includes(need) ? 'checksum' : { credentials: 'user', freshLink: 'urls', page: 'urls', refused: 'urls', conflict: 'onConflict' }[need];
-    if (!name) return;
-    this.#fields.input(name).focus({ preventScroll: true });
+    if (need === null || need === 'notBefore') return;
+    const input = this.#fields.input(FIELDS[need][0]);
+    input.focus({ preventScroll: true });
     // What is asked for is read above the field, with its label.
-    for (const node of [this.#fields.input(name), this.#nodes.need]) node.scrollIntoView({ block: 'nearest' });
+    for (const node of [input, this.#nodes.need]) node.scrollIntoView({ block: 'nearest' });
   }
 
   /// What is hidden or disabled does not take the focus with it.
   keepFocus() {
     const at = document.activeElement;
-    if (this.element.contains(at) && (at.disabled || !at.checkVisibility())) this.#onLeft();
+    if ([this.needed, this.others].some((form) => form.contains(at)) && (at.disabled || !at.checkVisibility())) this.#onLeft();
   }
 
   show(download) {
     this.#download = download;
-    this.#fields.show({ ...download, urls: download.url, priority: Math.sign(download.priority) });
+    this.#fields.show({
+      ...download, urls: download.url, priority: Math.sign(download.priority),
+      maxBytes: ChangeForm.need(download) === 'tooLarge' ? Number(download.error.phrase[2]) : null,
+      notBefore: download.waitReason === 'notBefore' ? download.until : download.notBefore,
+    });
     const need = ChangeForm.need(download);
-    const { who, connection, page, rule, label, keep } = this.#nodes;
-    // Credentials come first where they are missing, or may help.
-    const place = ['credentials', 'page', 'refused'].includes(need) ? this.element : connection.lastElementChild;
-    if (who.parentNode !== place && !who.contains(document.activeElement)) place.insertBefore(who, place === this.element ? this.#nodes.need.nextSibling : place.firstChild);
-    const above = need === 'conflict' ? this.#nodes.need : label;
-    if (above.nextSibling !== rule && !rule.contains(document.activeElement)) above.after(rule);
-    this.#nodes.need.hidden = need === null;
-    this.element.classList.toggle('is-needed', need !== null);
-    page.hidden = need !== 'page' && need !== 'freshLink';
+    this.#place(need === null ? [] : FIELDS[need]);
+    this.needed.hidden = need === null;
+    const { keep, digests } = this.#nodes;
     keep.hidden = need !== 'serverDigest' && !actualDigest(download);
     setText(keep, t(need === 'serverDigest' ? 'change.takeBytes' : 'change.keep'));
+    this.#nodes.need.classList.toggle('is-plain', need === 'notBefore');
     setText(this.#nodes.need, need === null ? '' : t(`change.${need}.${download.wasRefused ? 'refused' : 'needed'}`));
+    this.#homes.get('acceptsHTML').node.hidden = need !== 'page' && need !== 'freshLink';
+    this.#showDigests(digestsOf(download), digests);
     this.#judge();
   }
 
-  /// What differs from what the daemon has; `null` where a field makes no sense, which is said.
-  #change() {
-    const change = this.#fields.read();
+  /// Both digests of a file that has another than was asked for.
+  #showDigests(found, node) {
+    node.hidden = !found;
+    const key = found ? `${found.expected} ${found.actual}` : '';
+    if (node.dataset.digests === key) return;
+    node.dataset.digests = key;
+    const copy = (text) => this.#actions.copy(text);
+    node.replaceChildren(...(found ? [['digest.expected', found.expected], ['digest.actual', found.actual]] : [])
+      .flatMap(([label, digest]) => digestRow(label, digest, copy)));
+  }
+
+  /// Fields stand where they are needed, else with all others. What has the focus is not moved.
+  #place(names) {
+    for (const [name, { node, place }] of this.#homes) {
+      if (names.includes(name) || node.parentNode !== this.#nodes.fields || node.contains(document.activeElement)) continue;
+      place.after(node);
+    }
+    let above = null;
+    for (const name of names) {
+      const { node } = this.#homes.get(name);
+      const isThere = node.parentNode === this.#nodes.fields && node.previousElementSibling === above;
+      if (!isThere && !node.contains(document.activeElement)) {
+        if (above) above.after(node);
+        else this.#nodes.fields.prepend(node);
+      }
+      above = node;
+    }
+    this.needed.classList.toggle('is-single', names.length === 1);
+  }
+
+  /// What differs from what the daemon has, of the fields of one form; `null` where a field makes no sense, which is said.
+  #change(form) {
+    const change = this.#fields.read(form);
     if (!change) return null;
     if (change.urls === null) return this.#fields.complain('urls', t('add.invalid'));
     if (change.password && !change.user) return this.#fields.complain('user', t('add.user.needed'));
@@ -158,44 +227,50 @@ export class ChangeForm {
     if (!download) return;
     const [about, confirm] = failedServerDigest(download) ? ['takeBytes', 'change.takeBytes'] : ['keepFile', 'change.keep'];
     const answer = await ask({
-      title: t(`ask.${about}`, { name: download.name }), text: t(`ask.${about}.text`, { digest: actualDigest(download) }), confirm: t(confirm),
+      title: t(`ask.${about}`, { name: download.name }), text: t(`ask.${about}.text`, { digest: shortened(actualDigest(download) ?? '') }), confirm: t(confirm),
       keep: t('ask.keepFile.not'), isDangerous: true,
     });
-    if (answer === 'yes' && this.#download?.id === download.id) await this.#send({ checksum: null });
+    if (answer === 'yes' && this.#download?.id === download.id) await this.#send(this.needed, { checksum: null });
   }
 
   #judge() {
-    const isTouched = this.#fields.changed.length > 0;
     const need = this.#download && ChangeForm.need(this.#download);
     const canRetry = RETRIES.includes(need);
-    const label = need === null ? 'change.save' : canRetry && !isTouched ? 'change.page.save' : `change.${DIGESTS.includes(need) ? 'checksum' : need}.save`;
-    setText(this.#nodes.save.firstChild, t(label));
-    this.#nodes.save.disabled = (!isTouched && !canRetry) || this.#store.isAway;
-    if (!isTouched) this.#fail('');
+    const isTouched = this.#fields.changedIn(this.needed).length > 0;
+    const label = need === null ? 'change.save' : canRetry && !isTouched ? 'change.page.save' : `change.${DIGESTS.includes(need) ? 'checksum' : need === 'gone' ? 'refused' : need}.save`;
+    const { answer, save } = this.#nodes;
+    setText(answer, t(label));
+    answer.disabled = (!isTouched && !canRetry) || this.#store.isAway;
+    const hasOthers = this.#fields.changedIn(this.others).length > 0;
+    save.disabled = !hasOthers || this.#store.isAway;
+    if (!isTouched) this.#fail(this.needed, '');
+    if (!hasOthers) this.#fail(this.others, '');
     this.keepFocus();
   }
 
   /// Says what failed, about no field in particular.
-  #fail(text) {
-    setText(this.#nodes.error, text);
-    this.#nodes.error.hidden = text === '';
-    if (text) this.#nodes.error.scrollIntoView({ block: 'nearest' });
+  #fail(form, text) {
+    const error = this.#nodes[form === this.needed ? 'needError' : 'error'];
+    setText(error, text);
+    error.hidden = text === '';
+    if (text) error.scrollIntoView({ block: 'nearest' });
   }
 
-  async #send(change = this.#change()) {
+  async #send(form, change = this.#change(form)) {
     if (!change || !this.#download || this.#isSending) return;
     const { id } = this.#download;
     const need = ChangeForm.need(this.#download);
     if (Object.keys(change).length === 0) {
-      if (RETRIES.includes(need)) await this.#actions.run('resume', [this.#download]);
+      if (form === this.needed && RETRIES.includes(need)) await this.#actions.run('resume', [this.#download]);
       return;
     }
-    this.#fail('');
+    this.#fail(form, '');
     this.#isSending = true;
+    const sent = Object.keys(change);
     // With the right checksum what is here may be the file after all; another that failed has another link, rule or user.
     const goesOn = failedChecksum(this.#download) ? change.checksum !== undefined
-      : need === 'refused' || (DIGESTS.includes(need) && change.checksum !== undefined)
-        || (need === 'conflict' && change.onConflict !== undefined) || (this.#download.state === 'failed' && change.urls !== undefined);
+      : (form === this.needed && ['refused', 'gone'].includes(need)) || (DIGESTS.includes(need) && change.checksum !== undefined)
+        || (need === 'conflict' && change.onConflict !== undefined) || (need === 'tooLarge' && change.maxBytes !== undefined) || (this.#download.state === 'failed' && change.urls !== undefined);
     const signsIn = ['credentials', 'page', 'refused'].includes(need) && change.user !== undefined;
     const begins = goesOn || (runsOn(this.#download) && Object.keys(change).some((name) => !AT_ONCE.includes(name)));
     try {
@@ -203,7 +278,7 @@ export class ChangeForm {
       if (!meant || this.#download?.id !== id) return;
       const answer = await this.#api.change(id, meant);
       if (this.#download?.id !== id) return;
-      this.#fields.forget(signsIn ? ['user'] : []);
+      this.#fields.forget(signsIn ? ['user'] : [], sent);
       this.#store.take(answer);
       if (goesOn) {
         this.#store.take(await this.#api.act(id, 'resume'));
@@ -213,7 +288,7 @@ export class ChangeForm {
     } catch (problem) {
       const field = this.#fields.refused(problem);
       if (field) this.#fields.complain(field, problem.text);
-      else this.#fail(problem.text ?? problem.message);
+      else this.#fail(form, problem.text ?? problem.message);
     } finally {
       this.#isSending = false;
       if (this.#download?.id === id) this.show(this.#store.downloads.get(id) ?? this.#download);

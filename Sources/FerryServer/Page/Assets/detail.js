@@ -1,10 +1,11 @@
-// One download opened: what it does, the map of its ranges, its speed, what happened, what is known, what can be changed; or one
-// set of files: what it does, what is missing, what is known.
+// One download opened: what it does, what it waits for, what happened, the map of its ranges, its speed, what is known, and what
+// can be changed, folded; or one set of files: what it does, what is missing, what is known.
 // Beside the list where there is room, over it where there is none.
 
 import { h, setText, setAttribute } from './dom.js';
 import { icon } from './icons.js';
-import { t, said, clockTime, durationText } from './text.js';
+import { t, clockTime, durationText } from './text.js';
+import { folded } from './history.js';
 import * as format from './format.js';
 import { showMap } from './ranges.js';
 import { drawSpeeds } from './graph.js';
@@ -13,12 +14,15 @@ import { DoubleClicks } from './doubleclick.js';
 import { facts } from './facts.js';
 import { SetParts, setFacts } from './setdetail.js';
 import { wordsOf } from './entry.js';
-import { isUnproven, limitText, may } from './words.js';
+import { ask } from './ask.js';
+import { failedChecksum, isUnproven, limitText, may } from './words.js';
 
 const wide = window.matchMedia('(min-width: 68rem)');
 /// While it runs, ranges and samples are read this often; nothing else tells them.
 const PERIOD = 1000;
 const MOST_FIGURES = 4;
+/// So many events are shown at first, the newest.
+const MOST_EVENTS = 5;
 
 export class Detail {
   #api;
@@ -27,6 +31,7 @@ export class Detail {
   #list;
   #onClose;
   #onCover;
+  #announcer;
   #nodes = {};
   #id = null;
   #detail = null;
@@ -45,6 +50,7 @@ export class Detail {
     this.#list = list;
     this.#onClose = onClose;
     this.#onCover = onCover;
+    this.#announcer = announcer;
     this.#form = new ChangeForm({ api, store, actions, announcer, onLeft: () => this.#nodes.close.focus({ preventScroll: true }) });
     this.element = this.#build();
     this.#doubleClicks = new DoubleClicks((target) => [...this.#nodes.buttons.children].indexOf(target.closest('button')), signal);
@@ -79,13 +85,25 @@ export class Detail {
     this.#events = [];
     this.#look = '';
     this.#form.reset();
+    this.#nodes.changePart.open = false;
+    this.#showsAllEvents = false;
     this.#nodes.unproven.hidden = true;
     this.#frame();
     this.#nodes.body.scrollTop = 0;
     this.#changed();
     this.#read(true);
     const download = this.#store.downloads.get(id);
-    if (download?.state === 'waiting') this.#form.focusNeed(download);
+    if (download && (download.state === 'waiting' || failedChecksum(download))) this.#form.focusNeed(download);
+  }
+
+  /// Closes it; asks first where something was changed and not saved.
+  async leave() {
+    const fields = this.#form.unsaved;
+    const isMeant = !this.isOpen || fields.length === 0 || await ask({
+      title: t('ask.discard'), text: t('ask.discard.text', { fields: fields.join(' · ') }), confirm: t('ask.discard.confirm'), isDangerous: true,
+      keep: t('ask.discard.not'),
+    }) === 'yes';
+    if (isMeant) this.close();
   }
 
   close() {
@@ -113,7 +131,7 @@ export class Detail {
   #build() {
     const nodes = this.#nodes;
     nodes.name = h('h2', { class: 'detail-name', id: 'detail-name' }, h('bdi'));
-    nodes.close = h('button', { type: 'button', class: 'icon-button', 'aria-label': t('close'), title: t('close'), on: { click: () => this.close() } }, icon('cancel'));
+    nodes.close = h('button', { type: 'button', class: 'icon-button', 'aria-label': t('close'), title: t('close'), on: { click: () => this.leave() } }, icon('cancel'));
     nodes.state = h('span', { class: 'detail-state' });
     nodes.percent = h('span', { class: 'detail-percent figures' });
     nodes.fill = h('span', { class: 'bar-fill' });
@@ -131,21 +149,31 @@ export class Detail {
     nodes.graphTime = h('div', { class: 'graph-time quiet figures' }, h('span'), nodes.graphMost, h('span', null, t('graph.now')));
     nodes.events = h('ol', { class: 'events' });
     nodes.eventsNone = h('p', { class: 'quiet' }, t('events.none'));
+    nodes.eventsMore = h('button', {
+      type: 'button', class: 'button quiet compact events-more', hidden: true,
+      on: {
+        click: () => {
+          this.#showsAllEvents = true;
+          this.#showEvents();
+          nodes.events.focus();
+        },
+      },
+    });
     nodes.facts = h('dl', { class: 'facts' });
     const section = (name, ...content) => h('section', { class: `part part-${name}`, 'aria-label': t(name) }, h('h3', null, t(name)), content);
     nodes.mapPart = section('map', nodes.map, nodes.legend);
     nodes.graphPart = section('graph', nodes.graph, nodes.graphTime);
-    nodes.changePart = section('change', this.#form.element);
+    nodes.changePart = h('details', { class: 'part part-change' }, h('summary', null, h('h3', null, t('change'))), this.#form.others);
     nodes.factsPart = section('facts', nodes.facts);
-    nodes.eventsPart = section('events', nodes.events, nodes.eventsNone);
+    nodes.eventsPart = section('events', nodes.events, nodes.eventsNone, nodes.eventsMore);
     nodes.body = h('div', { class: 'detail-body' },
       h('div', { class: 'detail-sum' },
-        h('div', { class: 'detail-line' }, nodes.state, nodes.percent), nodes.progress, nodes.reason, nodes.unproven, nodes.buttons,
+        h('div', { class: 'detail-line' }, nodes.state, nodes.percent), nodes.progress, nodes.reason, this.#form.needed, nodes.unproven, nodes.buttons,
         h('dl', { class: 'figures-grid' }, nodes.figures), nodes.limit),
+      nodes.eventsPart,
       nodes.mapPart,
       nodes.graphPart,
       nodes.changePart,
-      nodes.eventsPart,
       this.#setParts.elements,
       nodes.factsPart);
     const element = h('dialog', { class: 'detail', 'aria-labelledby': 'detail-name' },
@@ -153,7 +181,7 @@ export class Detail {
     element.addEventListener('keydown', (event) => {
       if (event.key !== 'Escape' || event.defaultPrevented) return;
       event.preventDefault();
-      this.close();
+      this.leave();
     });
     return element;
   }
@@ -196,7 +224,9 @@ export class Detail {
     if (!this.isOpen) return;
     const entry = this.#store.entry(this.#id);
     if (!entry) {
-      if (this.#store.isLoaded) this.close();
+      if (!this.#store.isLoaded) return;
+      if (this.#form.unsaved.length > 0) this.#announcer.say(t('detail.gone', { name: this.#nodes.name.textContent }));
+      this.close();
       return;
     }
     this.#showHead(entry);
@@ -208,7 +238,7 @@ export class Detail {
 
   #showSet() {
     const { mapPart, graphPart, changePart, eventsPart } = this.#nodes;
-    for (const part of [mapPart, graphPart, changePart, eventsPart]) part.hidden = true;
+    for (const part of [mapPart, graphPart, changePart, eventsPart, this.#form.needed]) part.hidden = true;
     this.#showFacts();
   }
 
@@ -220,8 +250,9 @@ export class Detail {
 
   #showDownload(download) {
     this.#nodes.eventsPart.hidden = false;
+    this.#nodes.changePart.hidden = !may(download, 'change');
     this.#form.show(download);
-    this.#placeForm(download);
+    if (this.#nodes.changePart.hidden) this.#form.needed.hidden = true;
     this.#form.keepFocus();
     const state = `${download.id} ${download.state} ${download.waitReason} ${download.url} ${download.validator}`;
     if (state !== this.#lastState) {
@@ -230,14 +261,6 @@ export class Detail {
       if (this.#detail) this.#read(false);
       if (this.#detail) this.#showFacts();
     }
-  }
-
-  /// The form comes first when nothing goes on without it. What has the focus is not moved.
-  #placeForm(download) {
-    const { changePart, mapPart, eventsPart } = this.#nodes;
-    changePart.hidden = !may(download, 'change');
-    const next = ChangeForm.need(download) === null ? eventsPart : mapPart;
-    if (changePart.nextElementSibling !== next && !changePart.contains(document.activeElement)) next.before(changePart);
   }
 
   #happened(event) {
@@ -269,19 +292,22 @@ export class Detail {
     this.#look = look;
     const hadFocus = nodes.buttons.contains(document.activeElement);
     const button = (action, label, name, className) => h('button', {
-      type: 'button', class: `button ${className}`, data: { action }, disabled: isAway || !words.may(download, action) || (action === main.action && main.reason !== null),
+      type: 'button', class: `button ${className}`, data: { action }, disabled: isAway || (action !== 'save' && !words.may(download, action)) || (action === main.action && main.reason !== null),
       title: isAway ? t('lost') : action === main.action ? main.reason : null,
       on: {
         click: (event) => {
           if (this.#doubleClicks.isStray(event)) return;
           const shown = [this.#store.entry(this.#id)].filter(Boolean);
-          if (action === 'open') shown.forEach((each) => this.#form.focusNeed(each));
+          if (action === 'save') shown.forEach((each) => this.#actions.save(each));
           else this.#actions.run(action, shown);
         },
       },
     }, icon(name), h('span', null, label));
     nodes.buttons.replaceChildren(...[
-      button(main.action, main.label, main.icon, download.state === 'completed' || download.state === 'cancelled' ? '' : 'primary'),
+      // What the form above asks for has its button there.
+      main.action !== 'open' && button(main.action, main.label, main.icon, download.state === 'completed' || download.state === 'cancelled' ? '' : 'primary'),
+      !download.isSet && failedChecksum(download) && button('resume', t('do.restart'), 'restart', ''),
+      !download.isSet && download.state === 'completed' && download.path && button('save', t('do.save'), 'save', ''),
       download.state === 'waiting' && main.action !== 'pause' && button('pause', t('do.pause'), 'pause', ''),
       ['completed', 'cancelled', 'failed'].includes(download.state)
         ? button('remove', t('do.remove'), 'leave', '') : button('cancel', t('do.cancel'), 'cancel', ''),
@@ -358,7 +384,7 @@ export class Detail {
   #drawGraph() {
     const nodes = this.#nodes;
     const speeds = this.#detail?.speeds ?? [];
-    const has = speeds.length > 1;
+    const has = speeds.length > 1 && speeds.some((speed) => speed > 0);
     nodes.graphPart.hidden = !has;
     if (!has) return;
     drawSpeeds(nodes.graph, speeds);
@@ -372,13 +398,19 @@ export class Detail {
   }
 
   #showEvents() {
-    const { events, eventsNone } = this.#nodes;
+    const { events, eventsNone, eventsMore } = this.#nodes;
     eventsNone.hidden = this.#events.length > 0;
-    events.replaceChildren(...this.#events.toReversed().map((event) => h('li', { class: `event event-${String(event.kind).replace(/\W/g, '')}` },
-      icon(EVENT_ICONS[event.kind] ?? 'note'),
-      h('p', null, h('bdi', null, said(event.texts, event.kind))),
-      h('time', { datetime: event.date, class: 'quiet figures' }, clockTime(event.date)))));
+    const all = folded(this.#events);
+    const shown = this.#showsAllEvents ? all : all.slice(0, MOST_EVENTS);
+    eventsMore.hidden = shown.length === all.length;
+    setText(eventsMore, t('events.more', { n: all.length - shown.length }));
+    setAttribute(events, 'tabindex', this.#showsAllEvents ? '-1' : null);
+    events.replaceChildren(...shown.map(({ kind, text, date, since }) => h('li', { class: `event event-${String(kind).replace(/\W/g, '')}` },
+      icon(EVENT_ICONS[kind] ?? 'note'),
+      h('p', null, h('bdi', null, text)),
+      h('time', { datetime: date, title: since === date ? null : t('events.since', { time: clockTime(since) }), class: 'quiet figures' }, clockTime(date)))));
   }
+  #showsAllEvents = false;
 }
 
 const EVENT_ICONS = {

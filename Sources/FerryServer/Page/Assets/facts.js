@@ -2,19 +2,26 @@
 
 import { h } from './dom.js';
 import { icon } from './icons.js';
-import { t, dateTime } from './text.js';
+import { shortened, t, dateTime } from './text.js';
 import { lacksValidator, wasKept } from './words.js';
 
-/// Terms and texts of facts: `[key, text, {canCopy, isMono}]`; one without a text is left out.
+/// Terms and texts of facts: `[key, text, {canCopy, isMono, isDigest}]`; one without a text is left out.
 /// - copy: called with the text of a fact that can be copied.
-export const factRows = (facts, copy) => facts.filter(([, text]) => text).flatMap(([key, text, { canCopy = false, isMono = false } = {}]) => [
+export const factRows = (facts, copy) => facts.filter(([, text]) => text).flatMap(([key, text, { canCopy = false, isMono = false, isDigest = false } = {}]) => (isDigest ? digestRow(key, text, copy) : [
   h('dt', null, t(key)),
   h('dd', null,
     h('bdi', { class: isMono ? 'mono' : null }, text),
-    canCopy && h('button', {
-      type: 'button', class: 'icon-button small', 'aria-label': `${t('copy')}: ${t(key)}`, title: t('copy'), on: { click: () => copy(text) },
-    }, icon('copy'))),
-]);
+    canCopy && copyButton(key, text, copy)),
+]));
+
+const copyButton = (key, text, copy) => h('button', {
+  type: 'button', class: 'icon-button small', 'aria-label': `${t('copy')}: ${t(key)}`, title: t('copy'), on: { click: () => copy(text) },
+}, icon('copy'));
+
+/// A digest as a term and its text: shortened, whole where it is copied and where the pointer rests.
+export const digestRow = (key, digest, copy) => [
+  h('dt', null, t(key)), h('dd', null, h('bdi', { class: 'mono', title: digest }, shortened(digest)), copyButton(key, digest, copy)),
+];
 
 /// - copy: as in `factRows`.
 export function facts(download, copy) {
@@ -27,7 +34,7 @@ export function facts(download, copy) {
   add(wasKept(download) ? 'fact.kept' : download.state === 'completed' ? 'fact.path' : download.path ? 'fact.target' : 'fact.directory', download.path ?? download.directory, { canCopy: true, isMono: true });
   if (download.proof) add('fact.proof', t(`proof.${download.proof}`));
   add('fact.validator', download.validator ?? (lacksValidator(download) ? t('fact.validator.none') : null), { isMono: Boolean(download.validator) });
-  add('fact.digest', download.checksum, { canCopy: true, isMono: true });
+  add('fact.digest', download.checksum, { isDigest: true });
   add('fact.type', download.response?.type, { isMono: true });
   add('fact.modified', dateTime(download.response?.lastModified) || download.response?.lastModified);
   add('fact.headers', download.headers?.join(', '), { isMono: true });

@@ -3,7 +3,7 @@
 
 import { h, setText, setAttribute, uniqueId } from './dom.js';
 import { has, t } from './text.js';
-import { parseLimit, parseSize, rateField, sizeField } from './format.js';
+import { bareRate, parseLimit, parseSize, rateField, sizeField } from './format.js';
 import { isLink, parseHeaders } from './links.js';
 
 /// The number of attempts that is as good as none.
@@ -25,6 +25,11 @@ const size = { read: parseSize, write: sizeField, wrong: 'wrong.size' };
 const lines = { tag: 'textarea', rows: '2', class: 'mono', autocapitalize: 'off' };
 const code = { class: 'mono', dir: 'ltr', autocapitalize: 'off' };
 const flag = (value) => ({ type: 'checkbox', flag: value });
+/// A time as fields have it: in this browser's zone, to the minute.
+function localMinute(text) {
+  const date = new Date(text);
+  return new Date(date.getTime() - date.getTimezoneOffset() * 60_000).toISOString().slice(0, 16);
+}
 /// One of several; the first is what counts without a choice.
 const choice = (...options) => ({
   tag: 'select', options,
@@ -38,12 +43,12 @@ const MEMBERS = {
   checksum: { ...code, read: (text) => (text === 'none' ? null : text) },
   urls: { ...code, type: 'url', wrong: 'add.invalid', read: (text) => (isLink(text) ? [text] : undefined) },
   user: { autocapitalize: 'off' }, password: { type: 'password', autocomplete: 'new-password', isExact: true },
-  rateLimit: { read: parseLimit, write: rateField, wrong: 'wrong.rate' },
+  rateLimit: { read: parseLimit, write: rateField, wrong: 'wrong.rate', offers: bareRate },
   maxConnections: whole(1, 64), connectionsPerHost: whole(1, 1000), maxRedirects: whole(0, 1000),
   maxAttempts: { ...attempts, range: null, wrong: 'wrong.attempts', read: (text) => (text === 'inf' ? ENDLESS : attempts.read(text)) },
   retriesFailedAfter: { ...minutes, read: (text) => minutes.read(text) && minutes.read(text) * MINUTE, write: (value) => String(Math.round(value / MINUTE)) },
   maxBytes: size, minFreeBytes: size, connectTimeout: seconds, stallTimeout: seconds,
-  notBefore: { type: 'datetime-local', wrong: 'wrong.past', read: (text) => (new Date(text) > Date.now() ? new Date(text).toISOString() : undefined) },
+  notBefore: { type: 'datetime-local', wrong: 'wrong.past', read: (text) => (new Date(text) > Date.now() ? new Date(text).toISOString() : undefined), write: localMinute },
   headers: { ...lines, wrong: 'wrong.headers', read: (text) => parseHeaders(text) ?? undefined },
   cookies: { ...lines, wrong: 'wrong.cookies', read: (text) => (/[=\t]/.test(text) ? text : undefined) },
   certificates: { ...lines, wrong: 'wrong.certificates', read: (text) => (text.includes('-----BEGIN CERTIFICATE-----') ? text : undefined) },
@@ -79,7 +84,7 @@ export class FieldSet {
   /// - hint: the key of another hint than its own.
   field(name, { isBlind = false, hint = isBlind ? 'field.unchanged' : `field.${name}.hint` } = {}) {
     const {
-      tag = 'input', options = [], read = (text) => text, write = String, range, wrong, flag: value, initial = '', isExact, ...props
+      tag = 'input', options = [], read = (text) => text, write = String, range, wrong, offers = () => null, flag: value, initial = '', isExact, ...props
     } = MEMBERS[name];
     const [id, problem] = [uniqueId(name), uniqueId('problem')];
     const isFlag = value !== undefined;
@@ -101,7 +106,7 @@ export class FieldSet {
     const error = h('p', { class: 'field-error', id: problem, role: 'alert', hidden: true });
     this.#fields.set(name, {
       input, error, label, read, write, initial, shown: initial, value, isBlind, isExact, hint: hintText,
-      wrong: () => (range ? t('wrong.number', range) : t(wrong)),
+      wrong: (text) => (offers(text) ? t('wrong.offer', { text: offers(text) }) : range ? t('wrong.number', range) : t(wrong)),
     });
     if (isFlag) return h('label', { class: 'check' }, input, h('span', null, label));
     return h('div', { class: `field field-${name}` }, h('label', { for: id }, label), input, error);
@@ -123,24 +128,32 @@ export class FieldSet {
 
   /// What differs from what was shown.
   get changed() { return [...this.#fields.keys()].filter((name) => this.#isChanged(name)); }
-  get labels() { return this.changed.map((name) => this.#fields.get(name).label); }
+  label(name) { return this.#fields.get(name).label; }
+  get labels() { return this.changed.map((name) => this.label(name)); }
+
+  /// What differs inside one element.
+  changedIn(element) { return this.changed.filter((name) => element.contains(this.input(name))); }
 
   #isChanged(name) {
     const { input, shown, value } = this.#fields.get(name);
     return !input.disabled && (value === undefined ? input.value.trim() !== shown : input.checked);
   }
 
-  /// The values of what differs, `null` for an empty field; `null` alone where one makes no sense, which is said beside it.
-  read() {
+  /// The values of what differs, `null` for an empty field; `null` alone where some make no sense, which is said beside each.
+  /// - within: the element whose fields are read; all by default.
+  read(within = null) {
     const values = {};
-    for (const name of this.changed) {
+    let isWrong = false;
+    for (const name of within ? this.changedIn(within) : this.changed) {
       const { input, read, value, isBlind, isExact, wrong } = this.#fields.get(name);
       const text = isExact ? input.value : input.value.trim();
       const isNone = text === '' || (isBlind && text === DEFAULT);
       values[name] = value !== undefined ? value : isNone ? null : read(text);
-      if (values[name] === undefined) return this.complain(name, wrong());
+      if (values[name] !== undefined) continue;
+      this.complain(name, wrong(text), !isWrong);
+      isWrong = true;
     }
-    return values;
+    return isWrong ? null : values;
   }
 
   /// Shows what is set; what the user has changed since stays.
@@ -155,14 +168,22 @@ export class FieldSet {
   }
 
   /// Empties all but those of `kept`.
-  forget(kept = []) {
+  /// - names: those that are emptied; all by default.
+  forget(kept = [], names = this.names) {
     for (const [name, field] of this.#fields) {
-      if (kept.includes(name)) continue;
+      if (kept.includes(name) || !names.includes(name)) continue;
       field.input.checked = false;
       field.input.value = field.shown = field.initial;
       this.complain(name, null);
     }
     this.#changed();
+  }
+
+  /// Another hint than at first.
+  setHint(name, text) {
+    const field = this.#fields.get(name);
+    field.hint = text;
+    if (!field.input.disabled) setAttribute(field.input, 'placeholder', text);
   }
 
   /// A field that is of no use now, and why.
@@ -172,17 +193,16 @@ export class FieldSet {
     setAttribute(input, 'placeholder', reason ?? hint);
   }
 
-  /// Says what is wrong beside a field; gives `null`.
-  complain(name, text) {
+  /// Says what is wrong beside a field, which gets the focus; gives `null`.
+  complain(name, text, focuses = true) {
     const { input, error } = this.#fields.get(name);
     setText(error, text ?? '');
     error.hidden = !text;
     setAttribute(input, 'aria-invalid', text ? 'true' : null);
     if (!text) return null;
     this.#onComplain();
-    const section = input.closest('details');
-    if (section) section.open = true;
-    input.focus();
+    for (let section = input.closest('details'); section; section = section.parentElement.closest('details')) section.open = true;
+    if (focuses) input.focus();
     return null;
   }
 

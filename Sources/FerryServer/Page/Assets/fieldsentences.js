@@ -10,6 +10,7 @@ export const fieldSentences = {
   'field.name.hint': ['The server’s, if empty', '留空则由服务器决定'],
   'field.directory': ['Folder', '文件夹'],
   'field.directory.hint': ['Inside the downloads folder', '位于下载目录之内'],
+  'field.directory.in': ['Inside {folder}', '位于 {folder} 之内'],
   'field.checksum': ['Checksum', '校验和'],
   'field.checksum.hint': ['sha-256:9f86d0…, the link of a list, or none', 'sha-256:9f86d0…、校验和列表的链接，或 none'],
   'field.urls': ['Link', '链接'],
@@ -85,6 +86,7 @@ export const fieldSentences = {
   'downgrade.follow': ['Follow', '跟随'],
 
   'wrong.rate': ['A limit has a unit, like 5 MB/s; 0 is no limit', '限速要带单位，如 5 MB/s；0 表示不限'],
+  'wrong.offer': ['A limit has a unit: {text}?', '限速要带单位：{text}？'],
   'wrong.past': ['That time is over', '这个时间已经过去'],
   'wrong.size': ['A size is written like 5 GB', '大小的格式如 5 GB'],
   'wrong.number': ['A whole number from {least} to {most}', '请输入 {least} 到 {most} 的整数'],

@@ -64,6 +64,9 @@ export function parseLimit(text) {
   return /^[\d.\s]*(\/s)?$/i.test(text.trim()) ? undefined : parseRate(text) ?? undefined;
 }
 
+/// What a number without a unit is likely to mean as a limit; `null` for other texts.
+export const bareRate = (text) => (/^\d{1,6}(\.\d+)?$/.test(text.trim()) ? `${text.trim()} MB/s` : null);
+
 /// Reads a size like `500 MB`: bytes, `null` where there is no text, `undefined` where the text is no size.
 export function parseSize(text) {
   if (text.trim() === '') return null;

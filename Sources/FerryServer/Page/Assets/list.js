@@ -13,7 +13,9 @@ const MARGIN = 6;
 /// For this long after a row has moved, a click on it that destroys may have been meant for another one.
 const SETTLING = 500;
 
-const DEFAULTS = { filter: 'all', search: '', sort: 'queue', isReversed: false };
+/// A view of everything, in whatever order.
+export const EVERYTHING = { filter: 'all', search: '', label: null, server: null, type: null };
+const DEFAULTS = { ...EVERYTHING, sort: 'queue', isReversed: false };
 
 /// Filter and order as they were chosen last in this browser.
 function rememberedView() {

@@ -10,7 +10,7 @@ import { Actions } from './actions.js';
 import { AddForm, SAMPLE } from './add.js';
 import { Totals } from './totals.js';
 import { Selection } from './selection.js';
-import { List } from './list.js';
+import { EVERYTHING, List } from './list.js';
 import { Bar } from './bar.js';
 import { Columns } from './columns.js';
 import { Detail } from './detail.js';
@@ -49,9 +49,17 @@ function languageSwitch(onChange) {
   return h('label', { class: 'language' }, icon('language'), select);
 }
 
+/// To the row that the keyboard is on; to the content where there is none.
+function skip(event) {
+  const row = document.querySelector('.row[tabindex="0"]');
+  if (!row) return;
+  event.preventDefault();
+  row.focus();
+}
+
 function header(onLanguage, ...more) {
   return h('header', { class: 'head' },
-    h('a', { class: 'skip', href: '#content' }, t('skip')),
+    h('a', { class: 'skip', href: '#content', on: { click: skip } }, t('skip')),
     h('div', { class: 'brand' }, h('img', { src: 'mark.svg', alt: '', width: '30', height: '30' }), h('h1', null, 'Ferry')),
     h('div', { class: 'head-tools' }, more, languageSwitch(onLanguage)));
 }
@@ -113,9 +121,9 @@ function showPage(api, store) {
         const isSeen = list.flash(id);
         if (isSeen && areNew) return announcer.speak(text);
         announcer.say(text, isSeen ? null : {
-          label: t('add.show'),
+          label: t('add.show', { n: items.length }),
           run: () => {
-            list.setView({ filter: 'all', search: '' });
+            list.setView(EVERYTHING);
             list.reveal(id, { flash: true, focus: true });
           },
         });
@@ -156,7 +164,7 @@ function showPage(api, store) {
       signal,
       onAdd: () => add.focus(),
       onSearch: () => bar.focusSearch(),
-      onEscape: () => (detail.isOpen ? detail.close() : selection.clear()),
+      onEscape: () => (detail.isOpen ? detail.leave() : selection.clear()),
     });
     if (kept.view) list.setView(kept.view);
     if (kept.text) add.offer(kept.text, true);
@@ -166,7 +174,7 @@ function showPage(api, store) {
       follow();
     });
     append(shell, [
-      header(show, notifyButton(), settingsButton(store, announcer), browsersButton(api, announcer), helpButton(), themeButton(() => window.dispatchEvent(new Event('themechange')))), new Connection({ store, announcer, signal }).element, content]);
+      header(show, notifyButton(), settingsButton(api, store, announcer), browsersButton(api, announcer), helpButton(), themeButton(() => window.dispatchEvent(new Event('themechange')))), new Connection({ store, announcer, signal }).element, content]);
     return [shell, detail.element];
   });
   show();
@@ -181,7 +189,7 @@ function emptyStates({ store, list, add, signal }) {
     h('p', { class: 'quiet' }, t('empty.sample.note')));
   const none = h('section', { class: 'empty small', hidden: true },
     h('p', null, t('list.none')),
-    h('button', { type: 'button', class: 'button', on: { click: () => list.setView({ filter: 'all', search: '' }) } }, t('list.none.hint')));
+    h('button', { type: 'button', class: 'button', on: { click: () => list.setView(EVERYTHING) } }, t('list.none.hint')));
   const loading = h('p', { class: 'empty small quiet', role: 'status' }, t('list.loading'));
   const show = () => {
     const count = store.entries.length;
@@ -220,7 +228,7 @@ async function begin() {
     if (token.get() === null) return;
     token.clear();
     store?.stop();
-    showSignIn('signin.refused');
+    showSignIn(api.isLeaving ? 'signin.out' : 'signin.refused');
   });
   store = new Store(api);
   store.addEventListener('ended', ({ detail }) => announcer.ended(detail));

@@ -7,7 +7,8 @@ let closeOpen = null;
 
 export const closeMenu = () => closeOpen?.(false);
 
-/// - items: `{label, icon, run, isDisabled, isDangerous}`, or `null` for a line between groups.
+/// - items: `{label, icon, run, isDisabled, isDangerous, isChecked}`, or `null` for a line between groups. One that is checked or
+///   not, and no more than that, has `isChecked`.
 /// - point: `{x, y}` in the window, of a pointer that asked for it away from the button.
 export function openMenu(button, label, items, point = null) {
   if (button.getAttribute('aria-expanded') === 'true') return closeMenu();
@@ -15,7 +16,7 @@ export function openMenu(button, label, items, point = null) {
   const menu = h('div', { class: 'menu', role: 'menu', 'aria-label': label });
   for (const item of items) {
     menu.append(item === null ? h('div', { class: 'menu-line', role: 'separator' }) : h('button', {
-      type: 'button', role: 'menuitem', tabindex: '-1', class: item.isDangerous ? 'menu-item danger' : 'menu-item',
+      type: 'button', role: item.isChecked === undefined ? 'menuitem' : 'menuitemcheckbox', 'aria-checked': item.isChecked?.toString(), tabindex: '-1', class: item.isDangerous ? 'menu-item danger' : 'menu-item',
       'aria-disabled': item.isDisabled ? 'true' : null, data: item.name ? { action: item.name } : {},
       on: {
         click: (event) => {
@@ -25,7 +26,7 @@ export function openMenu(button, label, items, point = null) {
           item.run();
         },
       },
-    }, icon(item.icon), h('span', null, item.label)));
+    }, icon(item.isChecked ? 'check' : item.icon), h('span', null, item.label)));
   }
   const done = new AbortController();
   const { signal } = done;
@@ -42,7 +43,7 @@ export function openMenu(button, label, items, point = null) {
   (button.closest('dialog, main') ?? document.body).append(menu);
   place(menu, point ? new DOMRect(point.x, point.y) : button.getBoundingClientRect(), point !== null);
   button.setAttribute('aria-expanded', 'true');
-  const entries = [...menu.querySelectorAll('[role=menuitem]')];
+  const entries = [...menu.querySelectorAll('[role^=menuitem]')];
   entries[0]?.focus();
 
   menu.addEventListener('keydown', (event) => {

@@ -11,20 +11,21 @@ const COLOURS = 8;
 /// So many connections are in the legend.
 const MOST_CONNECTIONS = 16;
 
-/// One cell of the map: how much of it is here, and who fetches in it (`null` for nobody).
+/// One cell of the map: how much of it is here, who fetches in it (`null` for nobody), and whether that is there now.
 ///
 /// Segments are ascending and without gaps; cells share the file evenly.
 export function cells(segments, total, count) {
-  const list = Array.from({ length: count }, () => ({ done: 0, connection: null, isRunning: false }));
+  const list = Array.from({ length: count }, () => ({ done: 0, connection: null, isRunning: false, isAt: false }));
   if (!(total > 0)) return list;
   const size = total / count;
   for (const { start, end, state, connection } of segments) {
     if (state === 'missing' || end <= start) continue;
     const last = Math.min(count - 1, Math.ceil(end / size) - 1);
-    for (let index = Math.max(0, Math.floor(start / size)); index <= last; index++) {
+    const first = Math.max(0, Math.floor(start / size));
+    for (let index = first; index <= last; index++) {
       const part = (Math.min(end, (index + 1) * size) - Math.max(start, index * size)) / size;
       if (state === 'done') list[index].done += part;
-      else if (part > 0) Object.assign(list[index], { isRunning: true, connection: connection ?? null });
+      else if (part > 0) Object.assign(list[index], { isRunning: true, isAt: index === first, connection: connection ?? null });
     }
   }
   for (const cell of list) cell.done = Math.min(1, cell.done);
@@ -75,7 +76,8 @@ function drawMap(canvas, segments, total) {
     if (cell.done > 0) fill(done, 0.25 + 0.75 * cell.done);
     if (cell.isRunning) {
       const running = colour(canvas, connectionColour(cell.connection));
-      fill(running, cell.done < 1 ? 0.9 : 0.5);
+      // What is missing looks so, in the colour of the connection that will fetch it; where it is now is full.
+      fill(running, cell.isAt ? 0.95 : 0.22);
       if (isHatched(cell.connection)) fill(stripes(context, colour(canvas, '--surface')), 1);
     }
   });
@@ -85,7 +87,8 @@ function drawMap(canvas, segments, total) {
 /// Shows the map of a download's details and its legend; hides their part where nothing is known.
 export function showMap(nodes, detail) {
   const segments = detail?.segments ?? [];
-  const total = detail?.progress.totalBytes ?? segments.at(-1)?.end ?? 0;
+  // Of a size that nobody knows there is no map.
+  const total = detail?.progress.totalBytes ?? (detail?.state === 'completed' ? segments.at(-1)?.end : 0) ?? 0;
   const has = segments.length > 0 && total > 0 && !wasKept(detail);
   nodes.mapPart.hidden = !has;
   if (!has) return;

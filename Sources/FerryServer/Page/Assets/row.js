@@ -3,6 +3,7 @@
 import { h, setText, setAttribute, spoken } from './dom.js';
 import { icon } from './icons.js';
 import { t, clockTime } from './text.js';
+import { serverOf } from './arrange.js';
 import { wordsOf } from './entry.js';
 
 export class Row {
@@ -26,6 +27,9 @@ export class Row {
     nodes.speed = h('span', { class: 'row-speed figures' });
     nodes.left = h('span', { class: 'row-left figures' });
     nodes.added = h('span', { class: 'row-added figures' });
+    nodes.server = h('bdi', { class: 'row-server' });
+    nodes.label = h('bdi', { class: 'row-label' });
+    nodes.priority = h('span', { class: 'row-priority' });
     nodes.main = h('button', { type: 'button', class: 'row-button main', tabindex: '-1' });
     nodes.pause = h('button', { type: 'button', class: 'row-button round', tabindex: '-1', data: { action: 'pause' } }, icon('pause'));
     nodes.cancel = h('button', { type: 'button', class: 'row-button round row-end', tabindex: '-1' });
@@ -37,7 +41,7 @@ export class Row {
       h('div', { class: 'row-what', role: 'gridcell' },
         h('div', { class: 'row-line' }, nodes.name, nodes.percent),
         nodes.progress,
-        h('div', { class: 'row-line row-facts' }, nodes.state, nodes.reason, nodes.amount, nodes.speed, nodes.left, nodes.added)),
+        h('div', { class: 'row-line row-facts' }, nodes.state, nodes.reason, nodes.amount, nodes.speed, nodes.left, nodes.server, nodes.label, nodes.priority, nodes.added)),
       h('div', { class: 'row-actions', role: 'gridcell' }, nodes.main, nodes.pause, nodes.cancel, nodes.more));
   }
 
@@ -73,11 +77,12 @@ export class Row {
     const needsUser = words.needsUser(download);
     const stateText = words.stateText(download);
     const isOver = words.hasEnded(download) || download.state === 'failed';
-    const look = [download.name, download.addedAt, download.state, download.actions.join(), main.label, main.reason, isOver, needsUser, stateText, isAway].join('\n');
+    const look = [download.name, download.label, download.priority, download.url, download.addedAt, download.state, download.actions.join(), main.label, main.reason, isOver, needsUser, stateText, isAway].join('\n');
     if (look === this.#look) return;
     this.#look = look;
     const { name } = download;
     const label = (action) => t('do.for', { action, name });
+    setAttribute(this.element, 'aria-label', `${name}, ${stateText}`);
     setAttribute(this.element, 'data-state', download.state);
     setAttribute(this.element, 'data-needs', needsUser ? 'user' : null);
     setAttribute(this.element, 'data-kind', download.isSet ? 'set' : null);
@@ -89,6 +94,12 @@ export class Row {
     setAttribute(nodes.progress, 'aria-label', t('progress.of', { name }));
     setText(nodes.state, stateText);
     setText(nodes.added, clockTime(download.addedAt));
+    const server = serverOf(download);
+    setText(nodes.server, server);
+    setAttribute(nodes.server, 'title', server || null);
+    setText(nodes.label, download.label ?? '');
+    setAttribute(nodes.label, 'title', download.label || null);
+    setText(nodes.priority, download.priority > 0 && !download.isSet ? t('priority.high') : download.priority < 0 ? t('priority.low') : '');
     nodes.main.replaceChildren(icon(main.icon), h('span', null, main.label));
     const can = (action) => !isAway && words.may(download, action);
     this.#button(nodes.main, main.action, label(main.label), main.reason === null && can(main.action), isAway ? t('lost') : main.reason);
@@ -117,8 +128,10 @@ export class Row {
     const amount = words.amountText(download);
     setText(nodes.percent, download.state === 'cancelled' ? '' : percent);
     setText(nodes.amount, amount);
-    setText(nodes.speed, words.speedText(download));
-    setText(nodes.left, words.leftText(download));
+    // Under the head of a column, a figure needs no word of its own.
+    const hasHeads = document.documentElement.classList.contains('has-columns');
+    setText(nodes.speed, words.speedText(download, hasHeads));
+    setText(nodes.left, words.leftText(download, hasHeads));
     setText(nodes.reason, words.placeText(download) || words.reasonText(download));
     setAttribute(nodes.reason, 'title', nodes.reason.textContent || null);
     const isUnknown = part === null && download.state === 'downloading';
@@ -130,15 +143,21 @@ export class Row {
   }
 }
 
-/// So many characters of a long name stay at its end, where names differ.
+/// So much of a long name stays at its end, where names differ, in letters of one column.
 const TAIL = 14;
+const WIDE = /[\u1100-\u115f\u2e80-\ua4cf\uac00-\ud7a3\uf900-\ufaff\ufe30-\ufe6f\uff00-\uff60\u{1f300}-\u{1faff}\u{20000}-\u{3fffd}]/u;
 const RIGHT_TO_LEFT = /[\u0590-\u08ff\ufb1d-\ufdff\ufe70-\ufefc]/;
 
 /// Shows a name in one line: of a long one the beginning and the end. Letters that join are not parted.
 function showName(node, name) {
   if (node.textContent === name) return;
   const letters = Array.from(name);
-  if (letters.length < 3 * TAIL || RIGHT_TO_LEFT.test(name)) return setText(node, name);
-  node.replaceChildren(
-    h('span', { class: 'name-head' }, letters.slice(0, -TAIL).join('')), h('span', { class: 'name-tail' }, letters.slice(-TAIL).join('')));
+  const width = (letter) => (WIDE.test(letter) ? 2 : 1);
+  const room = letters.reduce((sum, letter) => sum + width(letter), 0);
+  if (room < 3 * TAIL || RIGHT_TO_LEFT.test(name)) return setText(node, name);
+  let at = letters.length;
+  for (let left = TAIL; at > 0 && left >= width(letters[at - 1]); ) left -= width(letters[--at]);
+  // A space at the cut would look like a gap.
+  while (letters[at] === ' ') at += 1;
+  node.replaceChildren(h('span', { class: 'name-head' }, letters.slice(0, at).join('')), h('span', { class: 'name-tail' }, letters.slice(at).join('')));
 }

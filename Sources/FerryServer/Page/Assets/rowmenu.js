@@ -45,10 +45,10 @@ function downloadItems(download, { actions, list }) {
   return [
     { name: 'open', label: t('do.open'), icon: 'info', run: () => list.onOpen(download.id) },
     { name: 'copy', label: t('do.copyLink'), icon: 'copy', run: () => actions.copy(download.url) },
-    ...(download.state === 'completed' && download.path ? [{ name: 'copyPath', label: t('do.copyPath'), icon: 'copy', run: () => actions.copy(download.path) }] : []),
+    ...(download.state === 'completed' && download.path ? [{ name: 'save', label: t('do.save'), icon: 'save', isDisabled: list.isAway, run: () => actions.save(download) }, { name: 'copyPath', label: t('do.copyPath'), icon: 'copy', run: () => actions.copy(download.path) }] : []),
     null,
     main.action === 'anyway' ? item('anyway', 'do.anyway', 'play') : {
-      ...item('resume', main.action === 'open' ? 'do.tryNow' : failedChecksum(download) ? 'do.restart' : download.state === 'waiting' ? 'do.start' : 'do.resume', 'play'),
+      ...item('resume', failedChecksum(download) ? 'do.restart' : main.action === 'open' ? 'do.tryNow' : download.state === 'waiting' ? 'do.start' : 'do.resume', failedChecksum(download) ? 'restart' : 'play'),
       isDisabled: list.isAway || !may(download, 'resume') || main.reason !== null,
     },
     item('pause', 'do.pause', 'pause'),

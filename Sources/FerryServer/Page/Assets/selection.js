@@ -29,6 +29,13 @@ export class Selection extends EventTarget {
     this.#say();
   }
 
+  /// Keeps those alone that are shown.
+  keep(ids) {
+    const shown = new Set(ids);
+    const kept = [...this.#ids].filter((id) => shown.has(id));
+    if (kept.length < this.#ids.size) this.set(kept);
+  }
+
   clear() {
     this.#anchor = null;
     this.set([]);

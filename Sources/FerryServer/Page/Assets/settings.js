@@ -5,14 +5,15 @@ import { icon } from './icons.js';
 import { t } from './text.js';
 import { FieldSet } from './fields.js';
 import { dialog } from './ask.js';
+import { factRows } from './facts.js';
 
-export function settingsButton(store, announcer) {
+export function settingsButton(api, store, announcer) {
   return h('button', {
-    type: 'button', class: 'icon-button settings-button', 'aria-label': t('settings'), title: t('settings'), on: { click: () => showSettings(store, announcer) },
+    type: 'button', class: 'icon-button settings-button', 'aria-label': t('settings'), title: t('settings'), on: { click: () => showSettings(api, store, announcer) },
   }, icon('tune'));
 }
 
-function showSettings(store, announcer) {
+function showSettings(api, store, announcer) {
   const { settings } = store;
   if (!settings) return;
   const fields = new FieldSet();
@@ -32,6 +33,9 @@ function showSettings(store, announcer) {
     box.close();
     announcer.say(t('saved'));
   };
+  const facts = h('dl', { class: 'facts' }, factRows([
+    ['settings.proxy', settings.proxy ?? t('settings.proxy.none'), { isMono: Boolean(settings.proxy) }], ['settings.directory', settings.directory, { isMono: true }],
+  ]));
   const form = h('form', {
     class: 'change', novalidate: true, id: uniqueId('settings'),
     on: {
@@ -42,8 +46,9 @@ function showSettings(store, announcer) {
     },
   }, ['connectionsPerHost', 'retriesFailedAfter', 'minFreeBytes'].map((name) => fields.field(name, { hint: `settings.${name}.hint` })),
   h('label', { class: 'check' }, constrained, h('span', null, t('settings.constrained'))),
-  h('p', { class: 'quiet' }, t('settings.proxy'), ' ', h('bdi', { class: 'mono' }, settings.proxy ?? t('settings.proxy.none'))),
-  h('p', { class: 'quiet' }, t('settings.directory'), ' ', h('bdi', { class: 'mono' }, settings.directory)), error);
+  facts, error);
+  // Nothing waits for the version.
+  api.greeting().then(({ version }) => facts.append(...factRows([['settings.version', version]])), () => {});
   fields.show(settings);
   const box = dialog({
     title: t('settings'), className: 'settings', body: [form],

@@ -19,7 +19,10 @@ export const needsUser = ({ state }) => state === 'failed';
 export const amountText = ({ set }) =>
   (set.files === 0 && set.state !== 'complete' ? '' : t('set.amount', { done: set.done, n: set.files }));
 
-export const speedText = ({ set }) => (set.bytesPerSecond > 0 ? t('speed.now', { rate: format.rate(set.bytesPerSecond) }) : '');
+export const speedText = ({ set }, isBare = false) => {
+  const rate = set.bytesPerSecond > 0 ? format.rate(set.bytesPerSecond) : '';
+  return isBare || !rate ? rate : t('speed.now', { rate });
+};
 
 /// The sizes of files that were not begun are unknown, and so is the time that is left.
 export const leftText = () => '';

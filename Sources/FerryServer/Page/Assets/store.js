@@ -34,6 +34,8 @@ export class Store extends EventTarget {
   isLoaded = false;
   /// Whether the daemon has been lost for so long that figures and buttons are stale.
   isAway = false;
+  /// Whether the daemon that answers has another version of the API than this page.
+  isOutdated = false;
 
   #api;
   #stream;
@@ -59,6 +61,10 @@ export class Store extends EventTarget {
       event: (name, data) => this.#event(name, data),
       lost: () => this.#setConnection('lost'),
       waiting: () => this.#say('connection'),
+      outdated: () => {
+        this.isOutdated = true;
+        this.#setAway(true);
+      },
       signedOut: () => api.onSignedOut(),
     });
   }
@@ -188,6 +194,7 @@ export class Store extends EventTarget {
   #patience = null;
 
   #opened(isFirst) {
+    this.isOutdated = false;
     this.#setConnection('live');
     // With a last id the daemon sends what was missed, or `reset`. At first there is nothing to go on from.
     if (isFirst || !this.isLoaded) this.load();

@@ -78,7 +78,7 @@ export class Stream {
   /// When the next attempt is made, in milliseconds of `Date.now()`; `null` while one is under way.
   nextAttempt = null;
 
-  /// - on: `opened(isFirst)`, `event(name, data)`, `lost()`, `waiting()`, `signedOut()`.
+  /// - on: `opened(isFirst)`, `event(name, data)`, `lost()`, `waiting()`, `outdated()`, `signedOut()`.
   constructor(api, on) {
     this.#api = api;
     this.#on = on;
@@ -154,6 +154,7 @@ export class Stream {
         this.nextAttempt = nextAttempt;
         this.#on.waiting();
         break;
+      case 'outdated': this.#on.outdated(); break;
       case 'signedOut':
         this.stop();
         this.#on.signedOut();
@@ -175,6 +176,7 @@ export class Stream {
         });
       } catch (error) {
         if (error?.status === 401 && this.#life === life) this.#tell({ type: 'signedOut' });
+        if (error?.status === 426 && this.#life === life) this.#tell({ type: 'outdated' });
       }
       if (this.#life !== life) return;
       this.#tell({ type: 'lost' });
@@ -214,7 +216,7 @@ export class Stream {
         signal: controller.signal,
       });
       if (response.status === 401) throw Object.assign(new Error('signed out'), { status: 401 });
-      if (!response.ok) throw new Error(`HTTP ${response.status}`);
+      if (!response.ok) throw Object.assign(new Error(`HTTP ${response.status}`), { status: response.status });
       opened();
       const parser = new EventParser();
       const reader = response.body.pipeThrough(new TextDecoderStream()).getReader();

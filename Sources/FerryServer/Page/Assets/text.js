@@ -49,13 +49,16 @@ const shown = (value) => (typeof value === 'number' ? number(value) : String(val
 export const has = (key) => key in sentences;
 
 /// The hint of a sentence for the command line.
-const HINT = / ?[(（][^()（）]{0,20}--(accept-html|resume-unproven)[^()（）]{0,40}[)）]/g;
+const HINT = / ?[(（][^()（）]{0,20}--(accept-html|resume-unproven)[^()（）]{0,40}[)）]|[;；] ?--resume-unproven[^;；]{0,40}/g;
 
 /// What the daemon said in both languages: `{en, zh}`. Its hints for the command line stand in parentheses; the page has
-/// buttons for those.
+/// buttons for those. Digests are shortened.
 export function said(texts, fallback = '') {
-  return (texts?.[current] || texts?.en || fallback).replace(HINT, '');
+  return shortened((texts?.[current] || texts?.en || fallback).replace(HINT, ''));
 }
+
+/// A text whose digests are shortened to their ends, which is what people compare.
+export const shortened = (text) => text.replace(/[0-9a-f]{32,}/gi, (digits) => `${digits.slice(0, 8)}…${digits.slice(-6)}`);
 
 export function dateTime(text) {
   const date = new Date(text);

@@ -192,7 +192,8 @@ export class Totals {
   #sendLimit() {
     const text = this.#nodes.limit.value.trim();
     const rateLimit = format.parseLimit(text === t('limit.none') ? '' : text);
-    if (rateLimit === undefined) return this.#complain('limit', t('wrong.rate'));
+    const meant = format.bareRate(text);
+    if (rateLimit === undefined) return this.#complain('limit', meant ? t('wrong.offer', { text: meant }) : t('wrong.rate'));
     this.#complain('limit', null);
     this.#send({ rateLimit });
   }

@@ -93,6 +93,9 @@ export function limitText({ bottleneck: limit }) {
 
 export function errorText(error) {
   if (!error) return '';
+  const [phrase, ...values] = error.phrase ?? [];
+  if (phrase === 'wrongDigest') return t('error.wrongDigest');
+  if (phrase === 'fileTooLarge') return t('error.fileTooLarge', { size: format.size(Number(values[0])), most: format.size(Number(values[1])) });
   return said(error.messages, error.message ?? '');
 }
 
@@ -132,7 +135,7 @@ export function figures(download, events, isRunning) {
   return [
     [wasKept(download) ? 'detail.size' : 'detail.completed', amountText(download)],
     isOver ? ['detail.average', bytesPerSecond ? format.rate(bytesPerSecond) : ''] : ['detail.speed', isRunning ? format.rate(progress.bytesPerSecond) : ''],
-    isOver ? ['detail.duration', seconds === null ? '' : durationText(seconds)] : ['detail.left', isRunning ? durationText(progress.timeRemaining) : ''],
+    isOver ? ['detail.duration', seconds === null ? '' : durationText(seconds)] : ['detail.left', isRunning && Number.isFinite(progress.timeRemaining) ? durationText(progress.timeRemaining) : ''],
     ['detail.connections', isRunning ? String(progress.connections) : ''],
   ];
 }
@@ -144,6 +147,8 @@ function runOf(download, events) {
   let seconds = null;
   let since = null;
   for (const { kind, date } of [...events, { kind: 'completed', date: download.endedAt ?? '' }]) {
+    // Two beginnings without an end between them: Ferry was ended, and nobody knows when.
+    if (kind === 'resumed' && since !== null) return { seconds: null, bytesPerSecond: null };
     if (kind === 'started' || kind === 'resumed') since ??= Date.parse(date);
     if (since === null || !STOPS.includes(kind)) continue;
     seconds = (seconds ?? 0) + (Date.parse(date) - since) / 1000;
@@ -158,14 +163,18 @@ export const amountText = ({ state, progress }) =>
   state === 'cancelled' ? format.size(0)
     : !progress.completedBytes && !progress.totalBytes && state !== 'completed' ? ''
     : state === 'completed' ? format.size(progress.totalBytes ?? progress.completedBytes)
-    : format.progress(progress.completedBytes, progress.totalBytes);
+    : Number.isFinite(progress.totalBytes) ? format.progress(progress.completedBytes, progress.totalBytes) : format.size(progress.completedBytes);
 
-export const speedText = ({ state, progress }) =>
-  (state === 'downloading' ? t('speed.now', { rate: format.rate(progress.bytesPerSecond) }) : '');
+/// - isBare: the figure alone, for a column whose head says what it is.
+export const speedText = ({ state, progress }, isBare = false) => {
+  const rate = state === 'downloading' ? format.rate(progress.bytesPerSecond) : '';
+  return isBare || !rate ? rate : t('speed.now', { rate });
+};
 
-export const leftText = ({ state, progress }) =>
-  (state === 'downloading' && progress.timeRemaining !== null && progress.timeRemaining !== undefined
-    ? t('left', { time: durationText(progress.timeRemaining) }) : '');
+export const leftText = ({ state, progress }, isBare = false) => {
+  const time = state === 'downloading' && Number.isFinite(progress.timeRemaining) ? durationText(progress.timeRemaining) : '';
+  return isBare || !time ? time : t('left', { time });
+};
 
 /// What the main button of a row does now: `{action, label, icon, reason}`; a reason says why it cannot be used.
 /// Whether it may is what `actions` say.
@@ -184,7 +193,7 @@ export function mainAction(download) {
         default: return action('resume', 'do.start', 'play');
       }
     case 'paused': return action('resume', 'do.resume', 'play');
-    case 'failed': return failedChecksum(download) ? action('resume', 'do.restart', 'restart') : action('resume', 'do.retry', 'restart');
+    case 'failed': return failedChecksum(download) ? action('open', 'do.choose', 'tune') : action('resume', 'do.retry', 'restart');
     case 'completed':
     case 'cancelled': return action('restart', 'do.restart', 'restart');
     default: return action('pause', 'do.pause', 'pause');
@@ -194,6 +203,12 @@ export function mainAction(download) {
 /// Whether the bytes are all here and do not have the digest that was expected.
 export const failedChecksum = ({ state, error }) =>
   state === 'failed' && error?.code === 'checksum' && !['wrongMessageDigest', 'notInChecksumList'].includes(error.phrase?.[0]);
+
+/// The digest that was expected, and that of the bytes, where those are what it failed for: `{expected, actual}`.
+export function digestsOf(download) {
+  const [phrase, expected, actual] = download.error?.phrase ?? [];
+  return failedChecksum(download) && phrase === 'wrongDigest' ? { expected, actual } : null;
+}
 
 /// Whether what the server sends does not have the digest that the server itself sends with it.
 export const failedServerDigest = ({ state, error }) => state === 'failed' && error?.phrase?.[0] === 'wrongMessageDigest';
