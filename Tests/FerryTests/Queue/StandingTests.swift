@@ -1,5 +1,6 @@
 import FerryTesting
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Ferry
