@@ -3,6 +3,7 @@ import FerryEngine
 import FerryTesting
 import FerryTerminal
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Ferry
@@ -149,6 +150,33 @@ private final class StartedHost {
             let link = try #require(download(home, "/size.bin")["download"] as? [String: Any])
             let same = link.merging(["totalBytes": 300_000, "type": "application/octet-stream"]) { $1 }
             #expect(state(try host.ask("take", ["download": same])) == "paused")
+            _ = try await host.end()
+        }
+    }
+
+    @Test(
+        "Browser host: a link that is good for two more requests is taken over, as Ferry sends one before the download")
+    func fewRequests() async throws {
+        try await RemoteHome.run { home in
+            home.server.serve("/two.bin", Self.resource)
+            let count = Mutex(0)
+            home.server.always(
+                "/two.bin",
+                .when(
+                    { _ in
+                        count.withLock { count in
+                            count += 1
+                            return count > 2
+                        }
+                    }, .status(403)))
+            let host = try StartedHost(home)
+            let taken = try host.ask("take", download(home, "/two.bin"))
+            #expect(state(taken) == "paused")
+            let identifier = try id(taken)
+            _ = try host.ask("resume", ["id": identifier])
+            _ = try await home.ferry("watch", identifier)
+            #expect(Self.resource.source.compare(file: home.path("taken.bin"), size: Self.resource.size) == .equal)
+            #expect(home.server.requests.count == 2)
             _ = try await host.end()
         }
     }
