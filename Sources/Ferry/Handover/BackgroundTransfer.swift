@@ -25,6 +25,9 @@ public struct BackgroundTransfer: Sendable, Hashable {
     /// such settings wait for the app. Default: none.
     public var ignoredSettings: Set<Setting> = []
 
+    /// How long a wake takes at most: the system gives about half a minute.
+    var wakeLimit: Duration = .seconds(20)
+
     public init(isDiscretionary: Bool = false, sendsLaunchEvents: Bool = true) {
         self.isDiscretionary = isDiscretionary
         self.sendsLaunchEvents = sendsLaunchEvents

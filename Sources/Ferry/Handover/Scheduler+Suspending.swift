@@ -14,9 +14,6 @@ extension Scheduler {
     static let isSuspendedError = DownloadError(
         .wrongState, ErrorPhrase(.isSuspended), suggestion: ErrorPhrase(.activateFirst))
 
-    /// How long a wake may take: the system gives about half a minute.
-    private static let wakeLimit: Duration = .seconds(20)
-
     /// Throws if the manager is suspended or shut down.
     func checkIsOpen() throws(DownloadError) {
         switch state.withLock({ $0.phase }) {
@@ -157,8 +154,8 @@ extension Scheduler {
                     await isSpliced.wait()
                     await self.awaitComplete(keeper)
                 }
-                group.addTask { [clock] in
-                    try? await clock.sleep(for: Self.wakeLimit)
+                group.addTask { [clock, configuration] in
+                    try? await clock.sleep(for: configuration.backgroundTransfer?.wakeLimit ?? .zero)
                     guard !Task.isCancelled else { return }
                     keeper.hurry()
                     keeper.timeIsUp()

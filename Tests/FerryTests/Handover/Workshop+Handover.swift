@@ -53,6 +53,8 @@ extension Workshop {
         var transfer = BackgroundTransfer()
         // The origin of the tests has no certificate.
         transfer.ignoredSettings = [.unencrypted]
+        // Many tests at once may take long.
+        transfer.wakeLimit = .seconds(1000)
         var configuration = DownloadManager.Configuration.default(
             identifier: identifier, directory: directory, stateDirectory: directory + "/state/phone"
         ).continuingInBackground(transfer)

@@ -158,7 +158,9 @@ struct SecureRowTests {
             let outcome = try await shop.get("/a", engine: shop.engine()) { $0.transfer.caFile = authority }
             #expect(outcome.error?.code == .certificate)
             #expect(outcome.retries == 0)
-            #expect(shop.server.requests.isEmpty && shop.server.traffic.acceptedConnections == 1)
+            // What is wrong with a certificate that is not trusted is read by another handshake.
+            let connections = [.expired, .selfSigned].contains(certificate) ? 2 : 1
+            #expect(shop.server.requests.isEmpty && shop.server.traffic.acceptedConnections == connections)
             #expect(shop.names == ["ca.pem"])
         }
     }
