@@ -166,6 +166,7 @@ export class Actions {
     const ids = targets.map(({ id }) => id);
     const isRemoval = action === 'remove' || action === 'removeFile';
     const done = isRemoval && ids.length > MANY ? this.#announcer.lasting(t('removing', { n: ids.length })) : () => {};
+    if (isRemoval) this.#store.leave(ids, true);
     try {
       if (isRemoval) return await this.#api.actMany(ids, 'remove', { deleteFiles: action === 'removeFile' }, isLeaving);
       if (action === 'anyway') return await this.#api.actMany(ids, 'change', { change: { allowsMetered: true } });
@@ -175,6 +176,7 @@ export class Actions {
     } catch (problem) {
       return [problem];
     } finally {
+      if (isRemoval) this.#store.leave(ids, false);
       done();
     }
   }

@@ -50,6 +50,8 @@ export class Store extends EventTarget {
   #hidden = new Map();
   /// Paused ones whose details were read, and whether going on would throw away what is here.
   #unproven = new Map();
+  /// Those that the daemon is removing: what it says of them last is asked about no more.
+  #leaving = new Set();
   #moved = new Set();
   #timer = null;
 
@@ -150,11 +152,16 @@ export class Store extends EventTarget {
     this.#say('list');
   }
 
+  /// Whether the daemon has been told to remove these.
+  leave(ids, isLeaving) {
+    for (const id of ids) this.#leaving[isLeaving ? 'add' : 'delete'](id);
+  }
+
   #kin({ isSet }) { return isSet ? this.sets : this.downloads; }
 
   /// Reads whether a paused one that is shown would begin from zero: its details alone tell it.
   async learn({ id, isSet, state, progress }) {
-    if (isSet || state !== 'paused' || progress.completedBytes === 0 || this.isAway || this.#unproven.has(id)) return;
+    if (isSet || state !== 'paused' || progress.completedBytes === 0 || this.isAway || this.#unproven.has(id) || this.#leaving.has(id)) return;
     this.#unproven.set(id, false);
     try {
       const detail = await this.#api.detail(id);
