@@ -3,6 +3,13 @@ import FerryAPI
 import FerryCore
 import HTTPTypes
 import HummingbirdCore
+import Logging
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The hub of models and data sets.
 extension GatewayResponder {
