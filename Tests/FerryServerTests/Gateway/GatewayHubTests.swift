@@ -193,12 +193,12 @@ struct GatewayHubTests {
             for revision in ["main", Self.commit] {
                 rig.origin.route("/hub/a/b/resolve/\(revision)/model.bin") { request in
                     request["Authorization"] == "Bearer t"
-                        ? .redirect(
+                        ? Answer.redirect(
                             to: "/cdn/blob",
                             fields: [
                                 Field("X-Repo-Commit", Self.commit), Field("X-Linked-Etag", "\"\(file.sha256)\""),
                                 Field("X-Linked-Size", "500000"),
-                            ]) : .page(401)
+                            ]) : Answer.page(401)
                 }
             }
             rig.origin.route("/hub/a/b/resolve/main/small.txt") { _ in
