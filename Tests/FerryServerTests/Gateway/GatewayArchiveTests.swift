@@ -101,29 +101,14 @@ struct GatewayArchiveTests {
         }
     }
 
-    @Test("An index of 17 MiB is read below by-hash; one that passes is told to be left out")
+    @Test("An index of 17 MiB that passes is not read, and the log says so")
     func largeIndex() async throws {
         try await Self.run { rig in
-            let entry = "Package: a\nFilename: pool/a+b_1.deb\nSHA256: \(Self.package.sha256)\n\n"
-            let filler = "Description: " + String(repeating: "x", count: 1000) + "\n"
-            let plain = Resource(
-                text: String(repeating: filler, count: 17 << 10) + "\n" + entry, contentType: "text/plain")
+            let plain = Resource(text: String(repeating: "x", count: 17 << 20), contentType: "text/plain")
             rig.origin.serve(Self.place + "Packages", plain)
-            rig.origin.serve(Self.place + "by-hash/SHA256/" + plain.sha256, plain)
-            rig.origin.route("/debian/dists/stable/InRelease") { _ in
-                .page(200, "Suite: stable\nSHA256:\n \(plain.sha256) 9 main/binary-amd64/Packages\n")
-            }
-            rig.origin.serve("/debian/pool/a%2bb_1.deb", Self.package)
-            #expect(try await rig.gateway(Self.path(rig, "dists/stable/InRelease")).status == 200)
-            let place = "dists/stable/main/binary-amd64/"
-            #expect(try await rig.gateway(Self.path(rig, place + "Packages")).data.count == Int(plain.size))
+            let path = Self.path(rig, "dists/stable/main/binary-amd64/Packages")
+            #expect(try await rig.gateway(path).data.count == Int(plain.size))
             await rig.log.wait(for: "an index of an archive is not read: it is larger than 16 MiB")
-            #expect(try await rig.gateway(Self.path(rig, "pool/a+b_1.deb")).status == 200)
-            #expect(try await rig.cached().map(\.status.state.kind) == [.completed])
-            #expect(try await !rig.cached().contains { $0.status.state == .completed(.digest) })
-            _ = try await rig.gateway(Self.path(rig, place + "by-hash/SHA256/" + plain.sha256))
-            _ = try await rig.gateway(Self.path(rig, "pool/a+b_1.deb"))
-            #expect(try await rig.cached().count { $0.status.state == .completed(.digest) } == 2)
         }
     }
 }
