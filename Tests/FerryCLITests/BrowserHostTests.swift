@@ -246,8 +246,8 @@ private final class StartedHost {
         try await RemoteHome.run { home in
             let large = Resource(size: 2_500_000, seed: 6)
             for name in ["/old", "/new"] { home.server.serve(name, large) }
-            // The whole and a range are asked for before the browser gives its own up.
-            home.server.script("/old", [.honest, .honest, .cut(after: 1_500_000)], then: .status(403))
+            // The whole is asked for before the browser gives its own up.
+            home.server.script("/old", [.honest, .cut(after: 1_500_000)], then: .status(403))
             let host = try StartedHost(home)
             let identifier = try id(try host.ask("take", download(home, "/old")))
             _ = try host.ask("resume", ["id": identifier])
@@ -261,7 +261,7 @@ private final class StartedHost {
             _ = try await home.ferry("watch", identifier)
             #expect(large.source.compare(file: home.path("taken.bin"), size: large.size) == .equal)
             let ranges = home.server.requests.filter { $0.head.target == "/new" }.map { $0.head["Range"] }
-            #expect(ranges.count > 2 && !ranges.dropFirst().contains(nil), "\(ranges)")
+            #expect(ranges.count > 1 && !ranges.dropFirst().contains(nil), "\(ranges)")
             #expect(try await home.objects("list").count == 1)
             _ = try await host.end()
         }
