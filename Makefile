@@ -74,7 +74,7 @@ test-content: ## Let remotezip, pyarrow, ffprobe and curl read files while they 
 test-s3: ## Read from a store and write to it (moto's server), killed at random; aws and rclone read it (ARGS='-k region')
 	Scripts/test-s3 $(ARGS)
 
-test-gateway: ## Let pip, huggingface_hub, skopeo, apt fetch through the gateway, killed at random (ARGS='-k killed test_hub')
+test-gateway: ## Let pip, uv, huggingface_hub, skopeo, apt fetch through the gateway, killed at random (ARGS='-k killed test_hub')
 	Scripts/test-gateway $(ARGS)
 
 test-metrics: ## Let Prometheus scrape a daemon and answer the dashboard's queries (ARGS='-k promtool')

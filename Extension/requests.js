@@ -40,7 +40,8 @@ function sent(details) {
     seen.delete(id);
   }
   const entry = seen.get(details.requestId) ?? {
-    at: now, hops: [], tabId: details.tabId, isBare: details.type === 'other', isFrame: details.type === 'sub_frame',
+    at: now, hops: [], tabId: details.tabId, isBare: details.type === 'other',
+    isFrame: details.type === 'sub_frame' || details.frameId > 0,
     by: details.initiator ?? details.originUrl, page: details.documentUrl ?? details.originUrl ?? details.initiator,
   };
   const fields = {};
@@ -85,7 +86,7 @@ export async function claim(ends) {
   const first = entry.hops.findLastIndex(({ method }) => method !== 'GET') + 1;
   const hops = entry.hops.slice(first);
   return {
-    tabId: entry.tabId, page: entry.page, type: entry.type, hops, method: hops.length > 0 ? 'GET' : 'other',
+    tabId: entry.tabId, by: entry.by, page: entry.page, type: entry.type, hops, method: hops.length > 0 ? 'GET' : 'other',
     size: entry.size, isEncoded: entry.isEncoded, isBare: entry.isBare,
   };
 }
@@ -104,6 +105,10 @@ async function isOfPage({ isFrame, tabId, by }) {
   const tab = await api.tabs.get(tabId).catch(() => null);
   return originOf(by) !== null && originOf(by) === originOf(tab?.url);
 }
+
+/// Whether a page began a request, or the user did: another site, as that of a frame in the page, can begin one for the whole
+/// tab.
+export const isBegunBy = (page, { by }) => by === undefined || (originOf(by) !== null && originOf(by) === originOf(page));
 
 function originOf(url) {
   try { return new URL(url).origin; } catch { return null; }

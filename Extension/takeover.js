@@ -42,11 +42,14 @@ async function takeOver(item) {
   const request = await requestOf(item);
   const name = (item.filename || new URL(item.url).pathname).split(/[\\/]/).pop();
   const size = request?.isEncoded ? undefined : request?.size ?? (await sizeOf(item));
-  const page = await pageOf(item, request);
-  const download = { url: item.finalUrl ?? item.url, name, size, type: item.mime || request?.type, page };
+  const shown = await pageOf(item, request);
+  // What another site begins in the tab is a download of its own: not of the page, and not what the user is waiting for there.
+  const isOwn = request !== null && requests.isBegunBy(shown, request);
+  const page = isOwn ? shown : undefined;
+  const download = { url: item.finalUrl ?? item.url, name, size, type: item.mime || request?.type, page: shown };
   if (isHeld(settings.key, request) || reasonToLeave(settings, download, request) !== null) return;
 
-  const renews = await chosenFor(request.tabId);
+  const renews = isOwn ? await chosenFor(request.tabId) : undefined;
   // Of a link with the attribute `download`, Chromium shows neither cookies nor Referer.
   const place = request.isBare ? await requests.linkOf(request.hops[0].url, { page }) : {};
   const link = requests.clean({

@@ -41,7 +41,7 @@ protocol DownloadBackend: AnyObject, Sendable {
     func add(resumingWith data: ResumeData) async throws(DownloadError) -> LiveDownload
     /// Lists the download of the part file at an absolute path.
     func adopt(_ path: String) async throws(DownloadError) -> LiveDownload
-    func plan(_ request: DownloadRequest) async throws(DownloadError) -> DownloadPlan
+    func plan(_ request: DownloadRequest, testsRanges: Bool) async throws(DownloadError) -> DownloadPlan
 
     // MARK: One download
 

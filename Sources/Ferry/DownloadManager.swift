@@ -286,7 +286,12 @@ public final class DownloadManager: Sendable {
 
     /// Requests the file's size, name and resumability from the server; writes nothing.
     public func plan(_ request: DownloadRequest) async throws(DownloadError) -> DownloadPlan {
-        try await backend.plan(request.checked())
+        try await plan(request, testsRanges: true)
+    }
+
+    /// - Parameter testsRanges: Whether the server is asked a second time, for a range.
+    package func plan(_ request: DownloadRequest, testsRanges: Bool) async throws(DownloadError) -> DownloadPlan {
+        try await backend.plan(request.checked(), testsRanges: testsRanges)
     }
 
     // MARK: Handles

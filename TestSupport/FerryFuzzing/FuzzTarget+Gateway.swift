@@ -41,4 +41,65 @@ extension FuzzTarget {
         let metadata = GatewayLink("\(path).metadata"[...], key)
         try promise(metadata?.url.host ?? url.host == url.host, "another server: \(String(describing: metadata))")
     }
+
+    /// The target of a request to the gateway: what is requested for it is below the upstream.
+    static func gatewayPath(_ input: [UInt8]) throws(BrokenPromise) {
+        let text = Substring(String(decoding: input, as: UTF8.self))
+        let bases = [
+            "pypi=https://index.example/simple/", "hf=https://hub.example", "oci=https://registry.example/v/",
+            "apt=http://archive.example/debian/",
+        ]
+        for upstream in bases.compactMap({ try? GatewayUpstream(parsing: $0) }) {
+            var urls = [upstream.url(text), upstream.url(archived: text)]
+            if let route = GatewayRoute(text), route.isFor(upstream) {
+                switch route {
+                case .index(let rest), .hub(let rest), .registry(let rest): urls.append(upstream.url(rest))
+                case .archive(let rest): urls.append(upstream.url(archived: rest))
+                case .link: break
+                }
+            }
+            if let path = HubPath(text) {
+                let commit = String(repeating: "0b", count: 20)
+                let fixed = path.text(at: commit) ?? ""
+                let again = HubPath(fixed[...])
+                try promise(
+                    again?.file == path.file && again?.repository == path.repository, "another file: \(fixed)")
+                urls.append(upstream.url(fixed[...]))
+            }
+            for url in urls.compactMap(\.self) { try promiseBelow(upstream.base, url) }
+        }
+    }
+
+    private static func promiseBelow(_ base: DownloadURL, _ url: DownloadURL) throws(BrokenPromise) {
+        try promise(
+            url.text.utf8.starts(with: base.text.utf8) && url.host == base.host && url.port == base.port,
+            "\(url) is not below \(base)")
+        var path = Array(url.path.utf8)
+        for _ in 0..<3 {
+            let parts = path.split { $0 == UInt8(ascii: "/") || $0 == UInt8(ascii: "\\") }
+            try promise(!parts.contains { $0.elementsEqual("..".utf8) }, "\(url) leads up")
+            path = PercentEncoding.decode(path)
+        }
+    }
+
+    /// A page in JSON: what its values take is known before they are made.
+    static func jsonStructure(_ input: [UInt8]) throws(BrokenPromise) {
+        let count = JSONStructure.count(input, upTo: .max) ?? 0
+        try promise((1...input.count + 1).contains(count), "\(count) values in \(input.count) bytes")
+        try promise(JSONStructure.count(input, upTo: count) == count, "the bound itself is too many")
+        if count > 1 {
+            try promise(JSONStructure.count(input, upTo: count - 1) == nil, "the bound holds back nothing")
+        }
+        guard JSONStructure.isShallow(input, depth: 32), let value = try? JSONValue(Data(input)) else { return }
+        let values = made(value)
+        try promise(values <= count, "\(values) values are made of what counts as \(count)")
+    }
+
+    private static func made(_ value: JSONValue) -> Int {
+        switch value {
+        case .list(let items): items.reduce(1) { $0 + made($1) }
+        case .object(let members): members.values.reduce(1 + members.count) { $0 + made($1) }
+        default: 1
+        }
+    }
 }

@@ -2,7 +2,7 @@
 
 from pathlib import Path
 
-from site_of_files import content
+from site_of_files import Site, content
 from stage import ExtensionTest
 
 SIZE = 4_000_000
@@ -83,6 +83,45 @@ class Keeping(ExtensionTest):
         self.browser.driver.switch_to.window(opened)
         self.browser.press("#file")
         self.assert_whole(first["id"])
+
+    def other_site(self, page):
+        other = Site()
+        self.addCleanup(other.close)
+        other.page = "<!doctype html>" + page
+        return other
+
+    def test_a_link_in_a_frame_of_another_site_renews_nothing(self):
+        first = self.begin(f"/file/large.bin?size={SIZE}&key=first")
+        self.expire(first["id"])
+        other = self.other_site(
+            f'<a id=ad download href="/file/large.bin?size={SIZE}">ad</a><script>onload = () => ad.click()</script>')
+        self.visit(f'<iframe src="{other.url}/page"></iframe>')
+        self.assertEqual(self.kept_file("large.bin").read_bytes(), content("large.bin", SIZE))
+        self.assertEqual([one["id"] for one in self.daemon.listed()], [first["id"]])
+        self.assertEqual(self.daemon.show(first["id"])["waitReason"], "freshLink")
+        # Nor was it requested for Ferry.
+        self.assertEqual(len(other.requests("/file/large.bin")), 1)
+
+    def test_what_another_site_begins_in_the_tab_is_not_the_new_link(self):
+        first = self.begin(f"/file/large.bin?size={SIZE}&key=first")
+        self.expire(first["id"])
+        other = self.other_site("")
+        other.page = (f'<a target=_top style="position: fixed; inset: 0" href="{other.url}/file/large.bin?size={SIZE}">ad</a>')
+        other.held = HELD
+        self.site.page = f'<!doctype html><iframe id=file width=300 height=200 src="{other.url}/page"></iframe>'
+        self.browser.extension("popup.html")
+        before = set(self.browser.driver.window_handles)
+        self.browser.press("[data-action=renew]")
+        opened = self.until(lambda: set(self.browser.driver.window_handles) - before, "a tab").pop()
+        self.browser.driver.switch_to.window(opened)
+        self.until(lambda: self.browser.js("return document.readyState") == "complete", "the frame is there")
+        self.browser.press("#file")
+        second = self.until(
+            lambda: [one for one in self.daemon.listed() if one["id"] != first["id"] and one["state"] != "paused"],
+            "a download of its own")[0]
+        other.gate.set()
+        self.assertNotIn("page", second.get("userInfo", {}))
+        self.assertEqual(self.daemon.show(first["id"])["waitReason"], "freshLink")
 
     def test_the_popup_pauses_resumes_and_opens_the_folder(self):
         first = self.begin(f"/file/large.bin?size={SIZE}")

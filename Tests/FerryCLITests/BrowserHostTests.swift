@@ -3,6 +3,7 @@ import FerryEngine
 import FerryTesting
 import FerryTerminal
 import Foundation
+import Synchronization
 import Testing
 
 @testable import Ferry
@@ -153,6 +154,33 @@ private final class StartedHost {
         }
     }
 
+    @Test(
+        "Browser host: a link that is good for two more requests is taken over, as Ferry sends one before the download")
+    func fewRequests() async throws {
+        try await RemoteHome.run { home in
+            home.server.serve("/two.bin", Self.resource)
+            let count = Mutex(0)
+            home.server.always(
+                "/two.bin",
+                .when(
+                    { _ in
+                        count.withLock { count in
+                            count += 1
+                            return count > 2
+                        }
+                    }, .status(403)))
+            let host = try StartedHost(home)
+            let taken = try host.ask("take", download(home, "/two.bin"))
+            #expect(state(taken) == "paused")
+            let identifier = try id(taken)
+            _ = try host.ask("resume", ["id": identifier])
+            _ = try await home.ferry("watch", identifier)
+            #expect(Self.resource.source.compare(file: home.path("taken.bin"), size: Self.resource.size) == .equal)
+            #expect(home.server.requests.count == 2)
+            _ = try await host.end()
+        }
+    }
+
     /// The answer of a host that is told whether the origin on loopback is public.
     private func ask(_ request: String, _ members: [String: Any], isPublic: Bool, _ home: RemoteHome) async throws
         -> [String: Any]
@@ -218,8 +246,8 @@ private final class StartedHost {
         try await RemoteHome.run { home in
             let large = Resource(size: 2_500_000, seed: 6)
             for name in ["/old", "/new"] { home.server.serve(name, large) }
-            // The whole and a range are asked for before the browser gives its own up.
-            home.server.script("/old", [.honest, .honest, .cut(after: 1_500_000)], then: .status(403))
+            // The whole is asked for before the browser gives its own up.
+            home.server.script("/old", [.honest, .cut(after: 1_500_000)], then: .status(403))
             let host = try StartedHost(home)
             let identifier = try id(try host.ask("take", download(home, "/old")))
             _ = try host.ask("resume", ["id": identifier])
@@ -233,7 +261,7 @@ private final class StartedHost {
             _ = try await home.ferry("watch", identifier)
             #expect(large.source.compare(file: home.path("taken.bin"), size: large.size) == .equal)
             let ranges = home.server.requests.filter { $0.head.target == "/new" }.map { $0.head["Range"] }
-            #expect(ranges.count > 2 && !ranges.dropFirst().contains(nil), "\(ranges)")
+            #expect(ranges.count > 1 && !ranges.dropFirst().contains(nil), "\(ranges)")
             #expect(try await home.objects("list").count == 1)
             _ = try await host.end()
         }

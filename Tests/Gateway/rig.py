@@ -135,8 +135,8 @@ def made_bytes(count, seed):
 class Gateway(Daemon):
     """ferry serve with a gateway; started again it has the same port."""
 
-    def __init__(self, *upstreams, users=()):
-        self.gateway_port = free_port()
+    def __init__(self, *upstreams, users=(), port=None):
+        self.gateway_port = port or free_port()
         super().__init__(
             "--gateway", "--gateway-port", str(self.gateway_port),
             *(("--gateway-users", ",".join(users)) if users else ()),

@@ -13,6 +13,7 @@ extension DownloadRequest {
         stored.userInfo = [:]
         stored.priority = .normal
         stored.session = nil
+        // allow(secrets): none is left.
         stored.secretsOrigin = nil
         return stored
     }
@@ -26,15 +27,18 @@ extension DownloadRequest {
             request.sources[index] = SecretScope.giveBack(
                 credentials, of: secrets.origins[index], to: sources[index])
         }
+        // allow(secrets): the secrets of this row go back, for the servers that they were given for.
         if let home = secrets.home, home != SecretScope.home(of: request) { request.secretsOrigin = home }
         for header in secrets.headers {
             guard let name = HTTPField.Name(header.name) else { continue }
             request.headers.append(HTTPField(name: name, value: header.value))
         }
+        // allow(secrets): as above.
         request.credentials = secrets.credentials
         request.checksumList = checksumList?.with(secrets.checksumList)
         // Another proxy than the one that they were given for does not get the credentials.
         if let proxy = secrets.proxy, connection.proxy == proxy.withoutCredentials { request.connection.proxy = proxy }
+        // allow(secrets): each cookie has its host.
         request.connection.cookies = secrets.cookies
         return request
     }

@@ -121,6 +121,7 @@ extension Scheduler {
                     recovery: .needsUser)
             }
             var request = old
+            // allow(secrets): what the user answers for this download, whose server was named above.
             request.credentials = credentials
             // Credentials in a URL would take precedence over these.
             request.sources = request.sources.map { $0.with(nil) }

@@ -247,9 +247,9 @@ extension Scheduler: DownloadBackend {
         return WorkingDirectory.path
     }
 
-    func plan(_ request: DownloadRequest) async throws(DownloadError) -> DownloadPlan {
+    func plan(_ request: DownloadRequest, testsRanges: Bool) async throws(DownloadError) -> DownloadPlan {
         try await DownloadPlanner(
-            request: request, environment: environment, headLimit: configuration.stallTimeout
+            request: request, environment: environment, headLimit: configuration.stallTimeout, testsRanges: testsRanges
         ).plan()
     }
 

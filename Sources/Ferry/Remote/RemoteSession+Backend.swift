@@ -54,9 +54,10 @@ extension RemoteSession: DownloadBackend {
         return state.withLock { $0.directory } ?? WorkingDirectory.path
     }
 
-    func plan(_ request: DownloadRequest) async throws(DownloadError) -> DownloadPlan {
+    func plan(_ request: DownloadRequest, testsRanges: Bool) async throws(DownloadError) -> DownloadPlan {
         try checkMayLeave(request)
-        return try await ask(.plan, request, as: DownloadPlan.self)
+        let query = testsRanges ? [] : [(name: PlanQuery.testsRanges, value: "false")]
+        return try await ask(.plan, query: query, request, as: DownloadPlan.self)
     }
 
     // MARK: Following

@@ -227,6 +227,7 @@ public final class DirectorySync: Sendable {
         _ entry: SetEntry, _ cause: SyncPlan.Cause, in root: String, _ options: SyncOptions, home: Origin?
     ) -> DownloadRequest {
         var request = options.request
+        // allow(secrets): the server of the source; files of others get none.
         if let home { request.secretsOrigin = home } else { request = request.withoutSecrets }
         request.sources = entry.sources
         request.destination = .file(Paths.join(root, entry.path))

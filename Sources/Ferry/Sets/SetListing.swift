@@ -77,6 +77,10 @@ struct SetReader: Sendable {
         var entries = 2_000_000
         /// The bytes of their URLs, or keys.
         var bytes = 256 << 20
+        /// Links of the pages that are read at the same time, or wait for one before them, also of files that are left out.
+        var pendingLinks = 2_000_000
+        /// The bytes of their URLs.
+        var pendingBytes = 256 << 20
         /// Pages of a list of objects, which may be empty.
         var objectPages = 10_000
     }
@@ -153,21 +157,58 @@ struct SetReader: Sendable {
     private struct Page {
         enum Content {
             /// The links of an index page; its bytes are not kept, as a level may have thousands of pages.
-            case index([LinkReader.Link], isWhole: Bool)
+            case index([LinkReader.Link], isWhole: Bool, LinkBudget.Share)
             case list([UInt8])
         }
         var url: DownloadURL
         var content: Content
     }
 
+    /// What the pages hold together that are read, or wait for one before them.
+    private final class LinkBudget: Sendable {
+        private let left: Mutex<(links: Int, bytes: Int)>
+
+        init(_ limits: Limits) { left = Mutex((limits.pendingLinks, limits.pendingBytes)) }
+
+        /// The part of one page, given back at the end of the share's life.
+        final class Share: Sendable {
+            private let budget: LinkBudget
+            private let taken = Mutex((links: 0, bytes: 0))
+
+            init(of budget: LinkBudget) { self.budget = budget }
+
+            /// Takes what a page has now. Returns false if there is not so much.
+            func hold(_ links: Int, _ bytes: Int) -> Bool {
+                taken.withLock { taken in
+                    let isTaken = budget.left.withLock { left in
+                        let rest = (
+                            links: left.links - (links - taken.links), bytes: left.bytes - (bytes - taken.bytes)
+                        )
+                        guard rest.links >= 0, rest.bytes >= 0 else { return false }
+                        left = rest
+                        return true
+                    }
+                    if isTaken { taken = (links, bytes) }
+                    return isTaken
+                }
+            }
+
+            deinit {
+                let taken = taken.withLock { $0 }
+                budget.left.withLock { $0 = ($0.links + taken.links, $0.bytes + taken.bytes) }
+            }
+        }
+    }
+
     /// The links of a page that is arriving. Large pieces are parsed on a file thread, which takes longer to wake than a
     /// small one takes to parse.
     private final class PageLinks: Sendable {
         private let url: DownloadURL
+        private let share: LinkBudget.Share
         private let reader: Mutex<LinkReader>
 
-        init(at url: DownloadURL, _ limits: Limits) {
-            self.url = url
+        init(at url: DownloadURL, _ limits: Limits, _ budget: LinkBudget) {
+            (self.url, share) = (url, LinkBudget.Share(of: budget))
             reader = Mutex(
                 LinkReader(at: url, most: limits.entries, mostBytes: min(limits.bytes, SetReader.mostPageLinkBytes)))
         }
@@ -183,7 +224,7 @@ struct SetReader: Sendable {
         private func add(_ bytes: ByteBuffer) -> Bool {
             reader.withLock { reader in
                 reader.append(bytes.readableBytesView)
-                return !reader.isFull
+                return !reader.isFull && share.hold(reader.links.count, reader.linkBytes)
             }
         }
 
@@ -191,15 +232,18 @@ struct SetReader: Sendable {
         func page(isWhole: Bool) -> Page {
             reader.withLock { reader in
                 reader.finish()
-                return Page(url: url, content: .index(reader.links, isWhole: isWhole && !reader.isFull))
+                let isWhole = isWhole && !reader.isFull && share.hold(reader.links.count, reader.linkBytes)
+                return Page(url: url, content: .index(reader.links, isWhole: isWhole, share))
             }
         }
     }
 
     /// - Parameter most: The maximum size of a list in bytes.
-    private func page(_ url: DownloadURL, most: Int, until end: Duration) async throws(DownloadError) -> Page {
+    private func page(
+        _ url: DownloadURL, most: Int, until end: Duration, _ budget: LinkBudget
+    ) async throws(DownloadError) -> Page {
         try await answer(to: url, until: end) { [limits] response throws(DownloadError) in
-            let links = PageLinks(at: response.url, limits)
+            let links = PageLinks(at: response.url, limits, budget)
             let type = response.head.values(.contentType).first.flatMap { MediaType($0) }
             if type?.isHTML == true {
                 let isWhole = try await response.body.read(upTo: Self.mostPageBytes) { await links.append($0) }
@@ -265,7 +309,8 @@ struct SetReader: Sendable {
 
     private func read(_ url: DownloadURL, _ listing: inout SetListing) async throws(DownloadError) {
         let end = listingEnd
-        let first = try await page(url, most: SetList.mostBytes, until: end)
+        let budget = LinkBudget(limits)
+        let first = try await page(url, most: SetList.mostBytes, until: end, budget)
         if case .list(let bytes) = first.content {
             // A list on another server, as of the files of a release, is there alone: its names are below the given address.
             // allow(origin): which URL names are below; nothing is sent.
@@ -289,7 +334,7 @@ struct SetReader: Sendable {
                 suggestion: ErrorPhrase(.giveThatAddress), recovery: .needsUser)
         }
         listing.root = first.url
-        await crawl(from: first, until: end, &listing)
+        await crawl(from: first, until: end, budget, &listing)
     }
 
     /// Whether the first page is of the server that was named: the same one, or its https where http was.
@@ -322,7 +367,7 @@ struct SetReader: Sendable {
         }
 
         mutating func take(_ page: Page) {
-            guard !isFull, case .index(let links, let isWhole) = page.content else { return }
+            guard !isFull, case .index(let links, let isWhole, _) = page.content else { return }
             var isEmpty = true
             // Of this page, which may have a link twice.
             var unwanted: Set<String> = []
@@ -378,7 +423,9 @@ struct SetReader: Sendable {
     }
 
     /// Reads the pages below the first one, level by level.
-    private func crawl(from first: Page, until end: Duration, _ listing: inout SetListing) async {
+    private func crawl(
+        from first: Page, until end: Duration, _ budget: LinkBudget, _ listing: inout SetListing
+    ) async {
         let root = first.url
         var crawl = Crawl(root, options, limits, listing)
         crawl.take(first)
@@ -396,7 +443,7 @@ struct SetReader: Sendable {
                 break
             }
             crawl.pageCount += directories.count
-            await read(directories, until: end, &crawl)
+            await read(directories, until: end, budget, &crawl)
             if now() >= end {
                 crawl.listing.problems.append(late(root))
                 break
@@ -419,7 +466,9 @@ struct SetReader: Sendable {
 
     /// Reads the pages of a level. Each is taken in its order, and few wait for one before them, so that memory has the links
     /// of few pages.
-    private func read(_ urls: [DownloadURL], until end: Duration, _ crawl: inout Crawl) async {
+    private func read(
+        _ urls: [DownloadURL], until end: Duration, _ budget: LinkBudget, _ crawl: inout Crawl
+    ) async {
         var early: [Int: Page?] = [:]
         var problems: [Int: Reason] = [:]
         await withTaskGroup(of: (Int, Result<Page, DownloadError>).self) { group in
@@ -433,7 +482,7 @@ struct SetReader: Sendable {
                     running += 1
                     group.addTask {
                         do throws(DownloadError) {
-                            let page = try await page(urls[index], most: Self.mostOtherBytes, until: end)
+                            let page = try await page(urls[index], most: Self.mostOtherBytes, until: end, budget)
                             return (index, .success(page))
                         } catch { return (index, .failure(error)) }
                     }

@@ -165,6 +165,7 @@ extension SyncOptions {
     /// Lets the list be requested from its URL, with the credentials in it.
     mutating func use(_ url: DownloadURL) {
         request.sources = [url]
+        // allow(secrets): those in the URL of the list itself.
         request.credentials = request.credentials ?? url.credentials
     }
 }

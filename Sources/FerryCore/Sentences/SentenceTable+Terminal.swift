@@ -218,6 +218,7 @@ extension SentenceTable {
         "{0} ({1} bytes)": "{0}（{1} 字节）", "up to {0}": "最多 {0} 个",
         "{0}, of the same size: it is compared, and kept if it is the same": "{0}，大小相同：将进行比较，相同则保留",
         "{0}: --on-conflict decides": "{0}：由 --on-conflict 决定", "{0}: the name is taken": "{0}：名称已被占用",
+        "ranges were not tested": "未测试范围请求",
         "the server sends no ranges, so it would begin again": "服务器不支持范围请求，因此会从头开始",
         "the server's file has changed, so it would begin again": "服务器上的文件已更改，因此会从头开始",
         "the validator has changed: samples would be compared": "校验标识已更改：将比较抽样",

@@ -21,7 +21,7 @@ package struct LinkReader: Sendable {
     private let mostBytes: Int
     private let leastBytes: Int
     /// The bytes of the targets: a short page may have links of any length, by a long `<base>`.
-    private var linkBytes = 0
+    package private(set) var linkBytes = 0
     private var buffer: [UInt8] = []
     private var isInComment = false
     /// Whether the next bytes are the row of the last link.

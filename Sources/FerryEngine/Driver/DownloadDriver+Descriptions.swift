@@ -30,7 +30,7 @@ extension DownloadDriver {
         do throws(TransferFailure) {
             let response = try await environment.transport.fetch(request)
             guard response.head.status == 200 else { return nil }
-            let bytes = try await collect(response.body, most: LinkField.mostDescriptionBytes)
+            let bytes = try await collect(ShortBody(response.body), most: LinkField.mostDescriptionBytes).bytes
             return (try? Metalink(parsing: bytes))?.entry(of: file)
         } catch { return nil }
     }

@@ -53,7 +53,7 @@ extension DownloadDriver {
         var offered: FileIdentity?
         for block in blocks {
             do throws(TransferFailure) {
-                let (assessment, response) = try await sample(block, held, rules, source: source)
+                let (assessment, body) = try await sample(block, held, rules, source: source)
                 switch assessment {
                 case .compare(let representation):
                     guard let common = SamplePlan.common(offered ?? representation.identity, representation.identity)
@@ -62,7 +62,7 @@ extension DownloadDriver {
                     guard let sink = transfer.place?.sink,
                         let mine = await files.run({ sink.read(block, $0) })
                     else { return .outcome(.inconclusive(Reason(.tooLittle)), nil) }
-                    let theirs = try await collectSample(response.body, most: mine.count)
+                    let theirs = try await collect(body, most: mine.count).bytes
                     guard theirs.count == mine.count else { return .outcome(.inconclusive(Reason(.tooLittle)), nil) }
                     compared.append((mine == theirs, mine.allSatisfy { $0 == mine[0] }))
                     if mine != theirs { return .outcome(.different, representation.identity) }
@@ -84,63 +84,69 @@ extension DownloadDriver {
     /// Requests one sample: from the target of the source's redirects, and if that has no file, through its original URL.
     private func sample(
         _ block: Range<ByteCount>, _ held: PartialContent, _ rules: ResumeRules, source: Int
-    ) async throws(TransferFailure) -> (SampleAssessment, TransferResponse) {
+    ) async throws(TransferFailure) -> (SampleAssessment, ShortBody) {
         let ask = RangeAsk.range(block)
         while true {
             let isOriginal = transfer.target(of: source) == nil
             let request = transferRequest(source: source, fields: [.range: ask.field ?? ""], fromOriginal: isOriginal)
-            var response = try await environment.transport.fetch(request)
-            let verdict = try await judge(&response, asked: ask, source: source)
-            let assessment = ResumePolicy.assessSample(verdict, of: block, held: held, rules: rules)
+            let response = try await environment.transport.fetch(request)
+            let url = response.url
+            let verdict = ResponseVerdict.judge(response.head, asked: ask, now: environment.clock.date())
+            transfer.answered(source, response)
+            // Nobody watches the stalls of a connection that compares samples.
+            let body = ShortBody(response.body)
+            var beginsAPage = false
+            if mustSniff(verdict, source: source) {
+                let start = try await collect(body, most: PageSniffer.mostBytes)
+                beginsAPage = PageSniffer.judge(start.bytes, isWhole: start.isWhole) == .page
+            }
+            let judged = judge(verdict, beginsAPage: beginsAPage, source: source, finalURL: url)
+            let assessment = ResumePolicy.assessSample(judged, of: block, held: held, rules: rules)
             if !isOriginal, assessment.isDeadEnd {
                 transfer.forgetTarget(of: source)
                 continue
             }
-            transfer.answered(source, response)
-            return (assessment, response)
+            return (assessment, body)
         }
     }
 
-    /// Returns the bytes of a short body, at most `most`.
-    func collect(_ body: sending TransferBody, most: Int) async throws(TransferFailure) -> [UInt8] {
-        let content = try await ShortBody(body).collect(
+    /// Returns the bytes of a short body, at most `most`, and whether they are all.
+    func collect(_ body: ShortBody, most: Int) async throws(TransferFailure) -> (bytes: [UInt8], isWhole: Bool) {
+        let content = try await body.collect(
             ShortBody.Limits(bytes: most, idle: settings.stallTimeout), clock: environment.clock)
         transfer.receivedElsewhere(ByteCount(content.bytes.readableBytes))
-        return Array(buffer: content.bytes)
-    }
-
-    /// Returns the bytes of a sample, at most `most`.
-    private func collectSample(_ body: TransferBody, most: Int) async throws(TransferFailure) -> [UInt8] {
-        var bytes: [UInt8] = []
-        bytes.reserveCapacity(most)
-        // allow(body): a sample ends with the run of its download, whose stalls are watched.
-        while let piece = try await body.next() {
-            transfer.receivedElsewhere(ByteCount(piece.readableBytes))
-            bytes.append(contentsOf: piece.readableBytesView.prefix(most - bytes.count))
-            if bytes.count >= most, piece.readableBytes > most { break }
-        }
-        return bytes
+        return (Array(buffer: content.bytes), content.isWhole)
     }
 }
 
 /// Detects web pages that are served in place of files.
 extension DownloadDriver {
     /// Returns the verdict on a response. Waits for its first bytes, after `willSniff`, if only they tell whether it is a
-    /// web page.
+    /// web page: the caller limits that time.
     func judge(
-        _ response: inout TransferResponse, asked ask: RangeAsk, source: Int, willSniff: () -> Void = {}
+        _ response: inout TransferResponse, asked ask: RangeAsk, source: Int, willSniff: () -> Void
     ) async throws(TransferFailure) -> ResponseVerdict {
         let verdict = ResponseVerdict.judge(response.head, asked: ask, now: environment.clock.date())
         var beginsAPage = false
-        // An object is what its key names: no sign-in page is in its place.
-        let url = transfer.sources[source]
-        if url.isObject { return verdict }
-        if !request.trust.acceptsHTML, PagePolicy.mustLook(at: verdict) {
+        if mustSniff(verdict, source: source) {
             willSniff()
             beginsAPage = try await response.body.beginsAPage()
         }
+        return judge(verdict, beginsAPage: beginsAPage, source: source, finalURL: response.url)
+    }
+
+    private func mustSniff(_ verdict: ResponseVerdict, source: Int) -> Bool {
+        !transfer.sources[source].isObject && !request.trust.acceptsHTML && PagePolicy.mustLook(at: verdict)
+    }
+
+    private func judge(
+        _ verdict: ResponseVerdict, beginsAPage: Bool, source: Int, finalURL: DownloadURL
+    ) -> ResponseVerdict {
+        let url = transfer.sources[source]
+        // An object is what its key names: no sign-in page is in its place.
+        if url.isObject { return verdict }
         return PagePolicy(givenName: request.givenName).judge(
-            verdict, beginsAPage: beginsAPage, url: url, finalURL: response.url)
+            verdict, beginsAPage: beginsAPage, url: url, finalURL: finalURL)
     }
 }
 

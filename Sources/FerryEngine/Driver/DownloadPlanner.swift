@@ -2,16 +2,21 @@ package import FerryCore
 import HTTPTypes
 import SystemPackage
 
-/// Describes a download without performing it, by one plain request and one for a single byte.
+/// Describes a download without performing it, by one plain request and, to test ranges, one for a single byte.
 package struct DownloadPlanner: Sendable {
     private let request: DownloadRequest
     private let environment: EngineEnvironment
     private let headLimit: Duration
+    private let testsRanges: Bool
 
-    package init(request: DownloadRequest, environment: EngineEnvironment, headLimit: Duration) {
+    /// - Parameter testsRanges: Whether a second request is sent; otherwise the plan has no ranges.
+    package init(
+        request: DownloadRequest, environment: EngineEnvironment, headLimit: Duration, testsRanges: Bool = true
+    ) {
         self.request = request
         self.environment = environment
         self.headLimit = headLimit
+        self.testsRanges = testsRanges
     }
 
     package func plan() async throws(DownloadError) -> DownloadPlan {
@@ -36,7 +41,7 @@ package struct DownloadPlanner: Sendable {
             throw DownloadError(.refused, ErrorPhrase(.unusableAnswer, "\(source)"))
         }
         var hasRanges = false
-        if let total = representation.identity.totalBytes, total > 1, !representation.refusesRanges {
+        if testsRanges, let total = representation.identity.totalBytes, total > 1, !representation.refusesRanges {
             if case .part = try await ask(source, .range(total - 1..<total)).0 { hasRanges = true }
         }
         let plan = describe(representation, source: source, redirects, hasRanges: hasRanges)
@@ -81,7 +86,9 @@ package struct DownloadPlanner: Sendable {
             digests: representation.digests, contentType: identity.contentType)
         plan.validatorStrength = identity.strongValidator != nil ? .strong : identity.hasValidator ? .weak : .none
         let hasDigest = request.hasDigest || !representation.digests.isEmpty
-        if !hasRanges {
+        if !testsRanges {
+            plan.reason = "ranges were not tested"
+        } else if !hasRanges {
             plan.reason = "the server sends no ranges, so it would begin again"
         } else if plan.validatorStrength == .strong {
             (plan.resumability, plan.reason) = (.proven, "a strong validator tells whether the file is the same")

@@ -27,6 +27,13 @@ final class BodyBudget: Sendable {
             return true
         }
 
+        /// Returns all bytes to the budget.
+        mutating func giveBack() {
+            let (given, claimant) = (reserved, claimant)
+            budget.held.withLock { $0.giveBack(given, of: claimant) }
+            (count, reserved) = (0, 0)
+        }
+
         deinit { budget.held.withLock { $0.giveBack(reserved, of: claimant) } }
     }
 

@@ -53,6 +53,7 @@ package struct Aria2Options: Sendable, Hashable {
         request.onConflict = flag("allow-overwrite") ?? false ? .overwrite : renames ? .rename : .fail
         request.usesServerTime = flag("remote-time") ?? true
         request.connection.proxy = try proxy(for: sources.first)
+        // allow(secrets): of this call, for the host of its URLs.
         request.credentials = credentials
         try apply(to: &request)
         return request
@@ -77,6 +78,7 @@ package struct Aria2Options: Sendable, Hashable {
             do throws(TextError) {
                 var choice = try ProxyChoice(parsing: text)
                 if let user = self[name + "-user"] {
+                    // allow(secrets): of the proxy that the same options name.
                     choice.server?.credentials = Credentials(user: user, password: self[name + "-passwd"] ?? "")
                 }
                 return choice

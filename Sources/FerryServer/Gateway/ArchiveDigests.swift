@@ -72,6 +72,14 @@ final class ArchiveDigests: Sendable {
         changes.notify()
     }
 
+    /// Reports an index of which no copy was made while it passed.
+    func leftOut(_ url: DownloadURL) {
+        guard let place = ArchivePlace(url), ArchiveIndex.Kind(place.path) != nil else { return }
+        logger.notice(
+            "an index of an archive is not read: it is larger than \(GatewayPages.mostBytes >> 20) MiB, slow, or there is no room",
+            metadata: ["url": "\(url.redacted)"])
+    }
+
     /// The digest of an archive's file; `nil` if no index has named it.
     func digest(of url: DownloadURL) async -> Checksum? {
         while !Task.isCancelled {

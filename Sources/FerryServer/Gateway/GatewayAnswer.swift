@@ -29,7 +29,7 @@ struct GatewayAnswer: Sendable {
     }
 
     init(_ page: GatewayPages.Page) {
-        (head, url, body) = (page.head, page.url, .kept(KeptBytes(page.bytes)))
+        (head, url, body) = (page.head, page.url, .kept(KeptBytes(page.bytes, page.share)))
     }
 
     /// Whether an upstream is down that answers so: it may have what it had a moment ago.

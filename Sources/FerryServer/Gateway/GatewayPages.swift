@@ -20,12 +20,19 @@ struct GatewayPages: Sendable {
         var head: ResponseHead
         var url: DownloadURL
         var bytes: ByteBuffer
+        /// The page's share of the budget of all pages.
+        var share: GatewayResponder.Holder
     }
+
+    /// There is no room for a page that was kept.
+    struct NoRoom: Error {}
 
     private struct Record: Codable {
         var url: String
         var fields: [[String]]
         var storedAt: Double
+        /// The status of a head that was kept without content; `nil` of a page.
+        var status: Int?
     }
 
     /// The maximum size of a page that is kept.
@@ -34,6 +41,9 @@ struct GatewayPages: Sendable {
         "Content-Type", "ETag", "Last-Modified", "Link", "Docker-Content-Digest", "Docker-Distribution-Api-Version",
         "X-PyPI-Last-Serial", "X-Repo-Commit", "X-Total-Count", "OCI-Subject", "OCI-Filters-Applied",
     ]
+
+    /// Those of the head of a hub's file.
+    private static let keptOfFiles = kept + ["X-Linked-Etag", "X-Linked-Size", "Content-Length"]
 
     let directory: String
     private let key: GatewayLink.Key
@@ -52,9 +62,10 @@ struct GatewayPages: Sendable {
         try PrivateFile.makeDirectory(directory)
     }
 
-    /// The name of a page.
-    func name(_ url: DownloadURL, _ fields: HTTPFields) -> String {
-        let parts = [url.text] + [HTTPField.Name.accept, .authorization, .cookie].flatMap { fields[values: $0] + [""] }
+    /// The name of a page, or of the head of a file.
+    func name(_ url: DownloadURL, _ fields: HTTPFields, isHead: Bool = false) -> String {
+        var parts = isHead ? ["HEAD", url.text] : [url.text]
+        for name in [HTTPField.Name.accept, .authorization, .cookie] { parts += fields[values: name] + [""] }
         return key.code(parts.joined(separator: "\n"))
     }
 
@@ -63,7 +74,19 @@ struct GatewayPages: Sendable {
         guard case .upstream = answer.body, answer.head.status == 200, bytes.readableBytes <= Self.mostBytes,
             answer.head.single(.cacheControl)?.lowercased().utf8.contains("no-store") != true
         else { return }
-        let tag = answer.head.single(.eTag)
+        await write(name, answer, nil, Self.kept, bytes, tag: answer.head.single(.eTag), at: date)
+    }
+
+    /// Keeps the head that describes a file. Failure is no error.
+    func keepHead(_ name: String, _ answer: GatewayAnswer, tag: String, at date: Date) async {
+        guard case .upstream = answer.body else { return }
+        await write(name, answer, answer.head.status, Self.keptOfFiles, ByteBuffer(), tag: tag, at: date)
+    }
+
+    private func write(
+        _ name: String, _ answer: GatewayAnswer, _ status: Int?, _ kept: [String], _ bytes: ByteBuffer, tag: String?,
+        at date: Date
+    ) async {
         if let tag, tags[name] == tag {
             // Its age counts from its last use; one that has been removed is written again.
             let path = "\(directory)/\(name)"
@@ -72,10 +95,10 @@ struct GatewayPages: Sendable {
             }
             if isThere { return }
         }
-        let fields = Self.kept.compactMap { name in
+        let fields = kept.compactMap { name in
             HTTPField.Name(name).flatMap { answer.head.single($0) }.map { [name, $0] }
         }
-        let record = Record(url: answer.url.text, fields: fields, storedAt: date.timeIntervalSince1970)
+        let record = Record(url: answer.url.text, fields: fields, storedAt: date.timeIntervalSince1970, status: status)
         guard let head = try? APICoding.encode(record) else { return }
         let data = head + Data([UInt8(ascii: "\n")]) + Data(bytes.readableBytesView)
         let path = "\(directory)/\(name)"
@@ -86,11 +109,19 @@ struct GatewayPages: Sendable {
     }
 
     /// The page that was kept; `nil` if there is none.
-    func page(_ name: String, isStale: Bool, at date: Date) async -> Page? {
+    ///
+    /// - Parameter share: Where its bytes are taken from, before they are read.
+    func page(
+        _ name: String, isStale: Bool, at date: Date, _ share: consuming BodyBudget.Share
+    ) async throws(NoRoom) -> Page? {
         let path = "\(directory)/\(name)"
         let most = Self.mostBytes + 65_536
+        guard let size = await onFileThread({ FileFacts(path)?.size }), size <= most else { return nil }
+        guard share.take(Int(size)) else { throw NoRoom() }
+        let holder = GatewayResponder.Holder(share: share)
         let data = await onFileThread { () -> Data? in
-            guard let facts = FileFacts(path), facts.size <= most else { return nil }
+            // Another page may have the name by now.
+            guard FileFacts(path)?.size == size else { return nil }
             return FileManager.default.contents(atPath: path)
         }
         guard let data, let end = data.firstIndex(of: UInt8(ascii: "\n")),
@@ -102,12 +133,13 @@ struct GatewayPages: Sendable {
             if let name = HTTPField.Name(pair[0]) { fields[name] = pair[1] }
         }
         let bytes = ByteBuffer(bytes: data[(end + 1)...])
-        fields[.contentLength] = String(bytes.readableBytes)
+        if record.status == nil { fields[.contentLength] = String(bytes.readableBytes) }
         if isStale {
             if let name = HTTPField.Name("Warning") { fields[name] = GatewayAnswer.stale }
             fields[.age] = String(max(0, Int(date.timeIntervalSince1970 - record.storedAt)))
         }
-        return Page(head: ResponseHead(status: 200, headers: fields), url: url, bytes: bytes)
+        return Page(
+            head: ResponseHead(status: record.status ?? 200, headers: fields), url: url, bytes: bytes, share: holder)
     }
 
     /// Removes pages that were written before `date`, and the oldest beyond `most` bytes. Blocks.
@@ -128,13 +160,48 @@ struct GatewayPages: Sendable {
 /// The bytes of a kept page, handed out once.
 final class KeptBytes: Sendable {
     private let bytes: Mutex<ByteBuffer?>
+    private let share: GatewayResponder.Holder
 
-    init(_ bytes: ByteBuffer) { self.bytes = Mutex(bytes.readableBytes > 0 ? bytes : nil) }
+    init(_ bytes: ByteBuffer, _ share: GatewayResponder.Holder) {
+        self.bytes = Mutex(bytes.readableBytes > 0 ? bytes : nil)
+        self.share = share
+    }
 
     func take() -> ByteBuffer? {
         bytes.withLock { bytes in
             defer { bytes = nil }
             return bytes
         }
+    }
+}
+
+/// A copy of a page that is passed on, with its share of the budget: as long as the page is small, there is room, and its time
+/// has not passed.
+struct PageCopy: ~Copyable {
+    private var share: BodyBudget.Share
+    private let until: Duration
+    private var copied = ByteBuffer()
+    private var isWanted: Bool
+
+    init(_ share: consuming BodyBudget.Share, until: Duration, isWanted: Bool) {
+        (self.until, self.isWanted) = (until, isWanted)
+        self.share = share
+    }
+
+    /// The bytes so far; `nil` if there is no copy of them.
+    var bytes: ByteBuffer? { isWanted ? copied : nil }
+
+    mutating func add(_ piece: ByteBuffer, at now: Duration) {
+        guard isWanted else { return }
+        guard now < until, piece.readableBytes <= GatewayPages.mostBytes - copied.readableBytes,
+            share.take(piece.readableBytes)
+        else { return end() }
+        copied.writeImmutableBuffer(piece)
+    }
+
+    /// Gives the memory back.
+    mutating func end() {
+        (isWanted, copied) = (false, ByteBuffer())
+        share.giveBack()
     }
 }

@@ -15,7 +15,9 @@ extension GatewayResponder {
         let isByHash = parts.dropLast().suffix(2).elementsEqual(["by-hash", "SHA256"])
         let isIndex = parts.contains { $0.hasSameBytes(as: "dists") }
         guard isByHash || !isIndex && url.path.utf8.last != UInt8(ascii: "/") else {
-            return try await pass(visit, url, prefix: "") { [digests] in digests.add(url, .passed($0)) }
+            return try await pass(visit, url, prefix: "") { [digests] bytes in
+                if let bytes { digests.add(url, .passed(bytes)) } else { digests.leftOut(url) }
+            }
         }
         let checksum: Checksum?
         if isByHash {

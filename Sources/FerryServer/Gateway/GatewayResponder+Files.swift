@@ -36,7 +36,11 @@ extension GatewayResponder {
         // Before the head of the response, so that a failure is not a broken body.
         let size: Int64?
         do {
-            size = try await described(holding, visit, file)
+            // A client that has gone gives its place back also while the server is silent.
+            size = try await ClientWatch.run(visit.channel) { [self] in
+                let size = try await described(holding, visit, file)
+                return Size(bytes: size)
+            }.bytes
         } catch let refusal as Refusal {
             return relay(refusal.answer, visit, prefix: "", isHead: true)
         } catch { throw holding.noRoom ?? error }

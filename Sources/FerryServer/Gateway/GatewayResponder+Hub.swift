@@ -3,6 +3,13 @@ import FerryAPI
 import FerryCore
 import HTTPTypes
 import HummingbirdCore
+import Logging
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// The hub of models and data sets.
 extension GatewayResponder {
@@ -20,7 +27,7 @@ extension GatewayResponder {
             return try await listing(visit, url)
         }
         guard let path = HubPath(rest) else { return try await pass(visit, url, prefix: Self.prefix) }
-        let answer = try await ask(visit, url)
+        let (answer, isStale) = try await described(visit, url)
         // Not the hub's own response, as of a sign-in page elsewhere.
         // allow(origin): whose response it is; carries no secret.
         guard answer.url.origin == visit.upstream.base.origin else {
@@ -36,12 +43,53 @@ extension GatewayResponder {
             kind: .hf, url: try found.commit.flatMap { path.text(at: $0) }.map { try visit.url(Substring($0)) } ?? url,
             checksum: found.checksum, version: found.entityTag, size: found.size,
             headers: visit.fields(for: visit.upstream.base), allowsPrivate: visit.allowsPrivate)
+        // A sign-in page in place of a file has a tag too. The fields of a redirect are of its own body.
+        let isStored = HubFile.isStored(answer.head)
+        guard isStored || !GatewayConsent(answer.head, at: answer.url, of: file).isPage else {
+            return try await pass(visit, url, prefix: Self.prefix)
+        }
         var fields = GatewayFields.relayed(answer.head)
         fields[.eTag] = found.entityTag
-        if HubFile.isStored(answer.head) { fields[.contentType] = nil }
+        if isStored { fields[.contentType] = nil }
         let match = try await cache.match(file)
+        if isStale {
+            // Nothing is fetched for it.
+            guard let match, case .completed = match.status.state, await cache.isReadable(match) else {
+                throw Self.isDown
+            }
+            visit.note.isStale()
+            logger.notice("a file of the cache is sent while its server is down", metadata: ["id": "\(match.id)"])
+        } else {
+            let name = pages.name(url, visit.fields(for: url), isHead: true)
+            await pages.keepHead(name, answer, tag: "\(found)", at: Date())
+        }
         return try await serve(visit, file, match, fields)
     }
+
+    /// The head of a file: the hub's own, or while it is down the last one for the same credentials.
+    private func described(
+        _ visit: Visit, _ url: DownloadURL
+    ) async throws -> (answer: GatewayAnswer, isStale: Bool) {
+        let name = pages.name(url, visit.fields(for: url), isHead: true)
+        let answer: GatewayAnswer
+        do throws(DownloadError) { answer = try await ask(visit, url) } catch {
+            guard let page = await kept(name, visit) else { throw error }
+            return (GatewayAnswer(page), true)
+        }
+        guard GatewayAnswer.isDown(answer.head.status), let page = await kept(name, visit) else {
+            return (answer, false)
+        }
+        return (GatewayAnswer(page), true)
+    }
+
+    private func kept(_ name: String, _ visit: Visit) async -> GatewayPages.Page? {
+        // A head is small enough for any budget.
+        (try? await pages.page(name, isStale: true, at: Date(), budget.share(for: visit.claimant))) ?? nil
+    }
+
+    private static let isDown = Problem(
+        status: 502, code: "network", title: "Upstream unavailable",
+        detail: "The upstream is down, and the file is not in the cache.")
 
     /// A list of files, without the names by which clients would fetch their parts from elsewhere.
     private func listing(_ visit: Visit, _ url: DownloadURL) async throws -> Response {

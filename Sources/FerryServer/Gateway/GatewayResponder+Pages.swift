@@ -21,7 +21,9 @@ extension GatewayResponder {
         guard visit.http.method != .post else { return try await send(visit, url) }
         let name = pages.name(url, visit.fields(for: url))
         if !visit.hasSecrets, let digest = Self.digest(in: url),
-            let page = await pages.page(name, isStale: false, at: Date()), Self.has(page.bytes, digest)
+            // Without room it passes through.
+            let page = try? await pages.page(name, isStale: false, at: Date(), budget.share(for: visit.claimant)),
+            Self.has(page.bytes, digest)
         {
             visit.note.isHit()
             return GatewayAnswer(page)
@@ -31,16 +33,20 @@ extension GatewayResponder {
             answer = try await send(visit, url)
             guard GatewayAnswer.isDown(answer.head.status) else { return answer }
         } catch {
-            guard error is DownloadError, let page = await stalePage(visit, name, url) else { throw error }
+            guard error is DownloadError, let page = try await stalePage(visit, name, url) else { throw error }
             return GatewayAnswer(page)
         }
-        return await stalePage(visit, name, url).map(GatewayAnswer.init) ?? answer
+        return try await stalePage(visit, name, url).map(GatewayAnswer.init) ?? answer
     }
 
-    private func stalePage(_ visit: Visit, _ name: String, _ url: DownloadURL) async -> GatewayPages.Page? {
-        guard let page = await pages.page(name, isStale: true, at: Date()),
-            Self.digest(in: url).map({ Self.has(page.bytes, $0) }) ?? true
-        else { return nil }
+    private func stalePage(_ visit: Visit, _ name: String, _ url: DownloadURL) async throws(Problem) -> GatewayPages
+        .Page?
+    {
+        let found: GatewayPages.Page?
+        do throws(GatewayPages.NoRoom) {
+            found = try await pages.page(name, isStale: true, at: Date(), budget.share(for: visit.claimant))
+        } catch { throw Self.busy }
+        guard let page = found, Self.digest(in: url).map({ Self.has(page.bytes, $0) }) ?? true else { return nil }
         visit.note.isStale()
         logger.notice("an earlier page is sent while its server is down", metadata: ["url": "\(url.redacted)"])
         return page
@@ -62,7 +68,9 @@ extension GatewayResponder {
 
     /// Whether the bytes have the digest. Wrong ones pass, as clients compare them too, but are not kept.
     private static func has(_ bytes: ByteBuffer, _ digest: Checksum) -> Bool {
-        digest.algorithm == .sha256 && SHA256.hash(data: Array(bytes.readableBytesView)).elementsEqual(digest.bytes)
+        var hash = SHA256()
+        bytes.withUnsafeReadableBytes { hash.update(bufferPointer: $0) }
+        return digest.algorithm == .sha256 && hash.finalize().elementsEqual(digest.bytes)
     }
 
     /// The bytes that pages hold now.

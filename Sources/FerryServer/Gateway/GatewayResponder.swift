@@ -236,13 +236,13 @@ final class GatewayResponder: Sendable {
 
     /// Passes a request through, whatever the upstream says. `prefix` is the path of the gateway for the upstream.
     ///
-    /// - Parameter whole: Called with the whole content of a good response, if it is small, before its end is sent.
+    /// - Parameter whole: Called with the whole content of a good response before its end is sent, as in ``relay``.
     func pass(
-        _ visit: Visit, _ url: DownloadURL, prefix: String, whole: (@Sendable (ByteBuffer) -> Void)? = nil
+        _ visit: Visit, _ url: DownloadURL, prefix: String, whole: (@Sendable (ByteBuffer?) -> Void)? = nil
     ) async throws -> Response {
         let answer = try await answer(visit, url)
         return relay(answer, visit, prefix: prefix) { [self] bytes in
-            await keep(visit, url, answer, bytes)
+            if let bytes { await keep(visit, url, answer, bytes) }
             if answer.head.status == 200, visit.http.method == .get { whole?(bytes) }
         }
     }
@@ -263,10 +263,11 @@ final class GatewayResponder: Sendable {
     /// The response of an upstream as one of the gateway.
     ///
     /// - Parameter isHead: Whether it answers HEAD, so that there is no content, whatever its fields say.
-    /// - Parameter sent: Called with the whole content of a small one, before its last bytes are sent.
+    /// - Parameter sent: Called with the whole content of a small one, before its last bytes are sent; with `nil` if it was
+    ///   larger, took long, or there was no room for a copy.
     func relay(
         _ answer: GatewayAnswer, _ visit: Visit, prefix: String, isHead: Bool = false,
-        sent: (@Sendable (ByteBuffer) async -> Void)? = nil
+        sent: (@Sendable (ByteBuffer?) async -> Void)? = nil
     ) -> Response {
         var fields = GatewayFields.relayed(answer.head) { link in
             (try? answer.url.resolving(link)).flatMap { visit.upstream.rest(of: $0) }.map { prefix + $0 }
@@ -280,28 +281,19 @@ final class GatewayResponder: Sendable {
         if isHead { return Response(status: status, headers: fields) }
         return Response(
             status: status, headers: fields,
-            body: ResponseBody(contentLength: length) { [limits] writer in
-                guard let sent else {
-                    while let piece = try await Self.next(answer.body, within: limits.pageIdle) {
-                        try await writer.write(piece)
-                    }
-                    return try await writer.finish(nil)
-                }
-                var whole = ByteBuffer()
+            body: ResponseBody(contentLength: length) { [limits, budget] writer in
+                var copy = PageCopy(
+                    budget.share(for: visit.claimant), until: .sinceStart + limits.pageTime, isWanted: sent != nil)
                 var last: ByteBuffer?
-                var isWhole = true
+                // allow(body): streamed to a client, which ends it; its copy has a deadline.
                 while let piece = try await Self.next(answer.body, within: limits.pageIdle) {
                     if let last { try await writer.write(last) }
                     last = piece
-                    isWhole = isWhole && piece.readableBytes <= GatewayPages.mostBytes - whole.readableBytes
-                    if isWhole {
-                        var copy = piece
-                        whole.writeBuffer(&copy)
-                    } else {
-                        whole = ByteBuffer()
-                    }
+                    copy.add(piece, at: .sinceStart)
                 }
-                if isWhole, length == nil || whole.readableBytes == length { await sent(whole) }
+                let whole = copy.bytes
+                if length == nil || whole == nil || whole?.readableBytes == length { await sent?(whole) }
+                copy.end()
                 if let last { try await writer.write(last) }
                 try await writer.finish(nil)
             })

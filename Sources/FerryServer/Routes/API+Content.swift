@@ -23,6 +23,7 @@ final class ContentSeats: Sendable {
     init(most: Int) { taken = Mutex(Portions(most, ofOther: most / 4)) }
 
     var hasRoom: Bool { taken.withLock { $0.hasRoom } }
+    var held: Int { taken.withLock { $0.held } }
 
     /// Returns a place; `nil` if all that this one may have are taken.
     func take(for claimant: Portions.Claimant = .own) -> Seat? {

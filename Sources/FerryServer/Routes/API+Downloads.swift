@@ -164,9 +164,11 @@ extension API {
     }
 
     func plan(_ call: APIRequest) async throws -> Response {
+        let testsRanges = try call.items([PlanQuery.testsRanges]).flag(PlanQuery.testsRanges) ?? true
         let new = try await read(DownloadRequest.self, of: call)
         return try Answer.json(
-            try await manager.plan(try request(new, session: call.session, isLocal: call.isLocal)))
+            try await manager.plan(
+                try request(new, session: call.session, isLocal: call.isLocal), testsRanges: testsRanges))
     }
 }
 

@@ -82,6 +82,8 @@ package final class Daemon: Sendable {
         package var sockets = InheritedSockets()
         /// Tells the manager of the service what the daemon does.
         package var notifier: ServiceNotifier?
+        /// The numbers of users' containers in the form of `/etc/subuid`; `nil` for that file.
+        var subordinates: String?
         /// Measures the space for the cache of the gateway; `nil` for that of its file system.
         var space: GatewaySpace?
         /// How long the gateway does not fetch a file with a wrong digest again.
@@ -194,7 +196,7 @@ package final class Daemon: Sendable {
             upstreams = try GatewayUpstream.all(settings.gatewayUpstreams)
             users = try AdmittedUsers(
                 own: options.user, others: settings.gatewayUsers,
-                subordinates: SystemText.read("/etc/subuid") ?? "")
+                subordinates: options.subordinates ?? SystemText.read("/etc/subuid") ?? "")
         } catch {
             throw DownloadError(.invalidRequest, error.reason, recovery: .needsUser)
         }

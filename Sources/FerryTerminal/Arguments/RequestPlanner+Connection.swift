@@ -18,6 +18,7 @@ extension RequestPlanner {
         }
         let files = [options.loadCookies].compactMap(\.self) + options.cookie.filter { !$0.utf8.contains("=") }
         guard files.count <= 1 else { throw UsageError("--load-cookies takes one file") }
+        // allow(secrets): each cookie has its host.
         if let path = files.first { request.connection.cookies = try world.cookies(path, option: "--load-cookies") }
         if let text = options.connectTimeout {
             request.connection.connectTimeout = try PlanningWorld.duration(text, option: "--connect-timeout")

@@ -128,7 +128,7 @@ extension RequestPlanner {
                 "a list leads below the directory in use, without .. and hidden names; --trust-list allows others")
         }
         var request = template
-        request.sources = entry.urls.map(withNetrc)
+        request.sources = entry.urls.map { SecretGrant.with(netrc, $0) }
         let own = decidesChecksums ? nil : entry.checksum
         request.checksum = own ?? template.checksum
         request.expectedBytes = entry.size
@@ -184,7 +184,7 @@ extension RequestPlanner {
     private func sources(_ url: DownloadURL) throws(UsageError) -> [DownloadURL] {
         var sources = [url]
         for mirror in files.mirror { sources.append(try self.url(mirror)) }
-        return sources.map(withNetrc)
+        return sources.map { SecretGrant.with(netrc, $0) }
     }
 
     /// The directory of files without one of their own.
@@ -254,14 +254,5 @@ extension RequestPlanner {
         try world.prepareDirectory(directory)
         if preparedDirectories.count == Self.mostPrepared { preparedDirectories = [] }
         preparedDirectories.insert(directory)
-    }
-
-    /// Returns the URL with its netrc credentials as user info, so that they are not sent to mirrors on other hosts.
-    private func withNetrc(_ url: DownloadURL) -> DownloadURL {
-        guard url.credentials == nil, let found = netrc?.credentials(for: url.host) else { return url }
-        let userInfo = [found.user, found.password].map(PercentEncoding.encodeAll).joined(separator: ":") + "@"
-        let start = url.scheme.rawValue + "://"
-        let text = start + userInfo + url.text.dropFirst(start.count)
-        return (try? DownloadURL(text)) ?? url
     }
 }

@@ -5,7 +5,7 @@ import HTTPTypes
 /// without them, also those that a list got after it was checked.
 ///
 /// A planned request has no secrets of the command: this alone adds them. `make lint` refuses assignments to
-/// `credentials` and `secretsOrigin` in other files of this module.
+/// `credentials`, `secretsOrigin` and `cookies` in other files of the program that do not say why.
 struct SecretGrant: Sendable {
     /// Who says how a download reaches its server.
     enum Route: Sendable, Hashable {
@@ -55,6 +55,15 @@ struct SecretGrant: Sendable {
         }
         request.headers = added + own.headers
         return request
+    }
+
+    /// Returns the URL with its credentials of a netrc file as user info, so that they are not sent to mirrors on other hosts.
+    static func with(_ netrc: Netrc?, _ url: DownloadURL) -> DownloadURL {
+        guard url.credentials == nil, let found = netrc?.credentials(for: url.host) else { return url }
+        let userInfo = [found.user, found.password].map(PercentEncoding.encodeAll).joined(separator: ":") + "@"
+        let start = url.scheme.rawValue + "://"
+        let text = start + userInfo + url.text.dropFirst(start.count)
+        return (try? DownloadURL(text)) ?? url
     }
 
     /// Returns the request that all files of a set are made from, with secrets for the server that the user names; `nil`

@@ -192,7 +192,9 @@ package struct BrowserHost: Sendable {
     /// link is not the one that the browser followed.
     private func isServed(_ offer: BrowserLink, by request: DownloadRequest) async throws(DownloadError) -> Bool {
         do throws(DownloadError) {
-            return offer.fits(try await starter.ask(.plan, json: request, as: DownloadPlan.self))
+            // A link may be good for few requests, so that ranges are left to the download.
+            let query = [(name: PlanQuery.testsRanges, value: "false")]
+            return offer.fits(try await starter.ask(.plan, query: query, json: request, as: DownloadPlan.self))
         } catch {
             // These are of the server; others are of the daemon or of the message, and are told.
             let own: [DownloadError.Code] = [.network, .refused, .freshLink, .credentials, .certificate, .tooLarge]

@@ -72,14 +72,15 @@ package struct BrowserLink: ClientBody, Hashable {
     /// Returns the request for a new download.
     ///
     /// Browsers keep public pages from requests into the user's network, also over redirects (Private Network Access). So
-    /// does Ferry for what it requests in their place, if the page, where it is known, and the first address are public.
+    /// does Ferry for what it requests in their place, unless the page, where it is known, or the first address is known to be
+    /// private. The owner of a public name can leave it without an answer for a moment, so an unknown one opens nothing.
     ///
     /// - Parameter isPrivate: Whether a host is an address of this machine or its network, or a name of one; `nil` if that is
     ///   not known.
     package func request(isPaused: Bool, isPrivate: (String) async -> Bool?) async -> DownloadRequest {
         var request = plainRequest(isPaused: isPaused)
         let address = (page ?? referer).flatMap { try? DownloadURL($0) }
-        for host in Set([url.host, address?.host ?? url.host]) where await isPrivate(host) != false { return request }
+        for host in Set([url.host, address?.host ?? url.host]) where await isPrivate(host) == true { return request }
         request.network.allowsPrivate = false
         return request
     }
@@ -92,6 +93,7 @@ package struct BrowserLink: ClientBody, Hashable {
         request.startsPaused = isPaused
         request.headers = headers
         request.connection.userAgent = userAgent
+        // allow(secrets): of this link; each cookie has its host.
         request.connection.cookies = cookies
         if let page = Self.shown(page), page.utf8.count <= Self.mostPageBytes { request.userInfo[Self.pageKey] = page }
         return request

@@ -263,4 +263,34 @@ struct NewSourceTests {
             #expect(end.resumedAt == 5_000_000)
         }
     }
+
+    /// Waits are a thousand times as short.
+    private struct FastClock: EngineClock {
+        func now() -> Duration { SystemClock().now() * 1000 }
+        func date() -> Date { Date() }
+        func sleep(for duration: Duration) async throws { try await SystemClock().sleep(for: duration / 1000) }
+    }
+
+    /// A server that began a sample and fell silent held the download, its place and its permit for ever.
+    @Test(
+        "Driver: a sample that stops, one that drips, and a response without a type that stops have a deadline, and the download goes on",
+        arguments: 0..<3)
+    func slowSample(index: Int) async throws {
+        let slow: [Behaviour] = [
+            .stall(after: 100), .rate(200), .all(.ignoreRange, .field("Content-Type", nil), .stall(after: 3)),
+        ]
+        let resource = resource
+        try await DriverRig.with(clock: FastClock()) { rig in
+            rig.server.serve("/old", resource)
+            let path = rig.directory.file("f").string
+            try await rig.interrupt("/old", after: 5_000_000) { $0.destination = .file(path) }
+            rig.server.serve("/new", resource)
+            rig.server.script("/new", [slow[index]])
+            let end = await rig.run(try rig.request("/new"), RunContext(partPath: path + ".part")) {
+                $0.maxAttempts = 1000
+            }
+            #expect(end.resumedAt == 5_000_000 && rig.holds("f", resource))
+            #expect(rig.server.requests.count { $0.path == "/new" } > 2)
+        }
+    }
 }

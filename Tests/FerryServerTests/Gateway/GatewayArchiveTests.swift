@@ -100,4 +100,16 @@ struct GatewayArchiveTests {
                 try await rig.gateway(path, "GET", ["Cache-Control": "no-cache"]).data == Data(other.bytes(0..<1000)))
         }
     }
+
+    @Test("An index of 17 MiB that passes is not read, and the log says so")
+    func largeIndex() async throws {
+        try await Self.run { rig in
+            let plain = Resource(text: String(repeating: "x", count: 17 << 20), contentType: "text/plain")
+            rig.origin.serve(Self.place + "Packages", plain)
+            let path = Self.path(rig, "dists/stable/main/binary-amd64/Packages")
+            let reply = try await rig.gateway(path)
+            #expect(reply.data.count == Int(plain.size))
+            await rig.log.wait(for: "an index of an archive is not read: it is larger than 16 MiB")
+        }
+    }
 }

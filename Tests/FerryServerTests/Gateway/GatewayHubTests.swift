@@ -159,4 +159,70 @@ struct GatewayHubTests {
             await #expect(throws: DownloadError.self) { _ = try await rig.daemon.manager.exchange(request) }
         }
     }
+
+    @Test("Hub: a web page in place of a file passes through, and is not kept as the file")
+    func signIn() async throws {
+        try await DaemonRig.runWithGateway { rig in
+            rig.origin.route("/hub/a/b/resolve/main/model.bin") { _ in
+                .page(200, "<html>sign in", fields: [Field("ETag", "\"1\"")])
+            }
+            let reply = try await rig.gateway("/gw/hf/a/b/resolve/main/model.bin")
+            #expect(reply.status == 200 && reply.text == "<html>sign in")
+            #expect(try await rig.cached().isEmpty)
+            rig.origin.route("/hub/a/b/resolve/main/page.html") { _ in
+                .page(200, "<html>model card", fields: [Field("ETag", "\"2\"")])
+            }
+            #expect(try await rig.gateway("/gw/hf/a/b/resolve/main/page.html").text == "<html>model card")
+            #expect(try await rig.cached().count == 1)
+        }
+    }
+
+    @Test(
+        "Hub: while it is down, a complete file is sent to the credentials to which the hub has described it, to no others"
+    )
+    func down() async throws {
+        try await DaemonRig.runWithGateway(then: { rig in
+            // Also after a restart.
+            try await rig.origin.setListening(false)
+            let reply = try await rig.gateway("/gw/hf/a/b/resolve/main/small.txt", "GET", ["Authorization": "Bearer t"])
+            #expect(reply.text == "text" && reply.headers["warning"] == GatewayAnswer.stale)
+            try await rig.origin.setListening(true)
+        }) { rig in
+            let file = Resource(size: 500_000, seed: 9)
+            rig.origin.serve("/cdn/blob", file)
+            for revision in ["main", Self.commit] {
+                rig.origin.route("/hub/a/b/resolve/\(revision)/model.bin") { request in
+                    request["Authorization"] == "Bearer t"
+                        ? Answer.redirect(
+                            to: "/cdn/blob",
+                            fields: [
+                                Field("X-Repo-Commit", Self.commit), Field("X-Linked-Etag", "\"\(file.sha256)\""),
+                                Field("X-Linked-Size", "500000"),
+                            ]) : Answer.page(401)
+                }
+            }
+            rig.origin.route("/hub/a/b/resolve/main/small.txt") { _ in
+                .page(200, "text", contentType: "text/plain", fields: [Field("ETag", "\"3\"")])
+            }
+            let path = "/gw/hf/a/b/resolve/main/model.bin"
+            let good = ["Authorization": "Bearer t"]
+            #expect(try await rig.gateway(path, "GET", good).data.count == 500_000)
+            #expect(try await rig.gateway("/gw/hf/a/b/resolve/main/small.txt", "GET", good).text == "text")
+            try await rig.origin.setListening(false)
+            await rig.origin.dropConnections()
+            let stale = try await rig.gateway(path, "GET", good)
+            #expect(stale.data == Data(file.bytes(0..<500_000)) && stale.headers["warning"] == GatewayAnswer.stale)
+            #expect(stale.headers["x-repo-commit"] == Self.commit)
+            #expect(try await rig.gateway(path, "HEAD", good).headers["content-length"] == "500000")
+            #expect(try await rig.gateway(path, "GET", ["Authorization": "Bearer other"]).status == 502)
+            #expect(try await rig.gateway(path).status == 502)
+            try await rig.origin.setListening(true)
+            // Down in another way.
+            for revision in ["main", Self.commit] {
+                rig.origin.route("/hub/a/b/resolve/\(revision)/model.bin") { _ in .page(503, "down") }
+            }
+            #expect(try await rig.gateway(path, "GET", good).status == 200)
+            #expect(try await rig.gateway(path, "GET", ["Authorization": "Bearer other"]).status == 503)
+        }
+    }
 }

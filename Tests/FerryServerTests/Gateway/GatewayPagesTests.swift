@@ -67,4 +67,74 @@ struct GatewayPagesTests {
             gate.open()
         }
     }
+
+    /// What passes was copied without a share: each client that stopped reading held 16 MiB.
+    @Test(
+        "Pages that pass, and those that were kept, take from the budget of all pages, and pass without a copy beyond it"
+    )
+    func passed() async throws {
+        try await DaemonRig.runWithGateway(configure: { $0.limits.pageBudget = 1 << 20 }) { rig in
+            let gate = Gate()
+            let manifest = Resource(text: String(repeating: "x", count: 600_000))
+            let paths = (0..<4).map { "/v2/a\($0)/manifests/latest" }
+            for path in paths {
+                rig.origin.serve(path, manifest)
+                rig.origin.script(path, [.hold(after: 500_000, gate)])
+            }
+            let replies = try await withThrowingTaskGroup(of: Int.self) { group in
+                for path in paths { group.addTask { try await rig.gateway(path).data.count } }
+                await gate.arrived(4)
+                // Each has passed on what came. The budget has room for one or two copies; the others were given up.
+                while rig.daemon.gateway?.pageBytes ?? 0 < 490_000 { try await Task.sleep(for: .milliseconds(5)) }
+                #expect(rig.daemon.gateway?.pageBytes ?? .max <= 1 << 20)
+                gate.open()
+                return try await group.reduce(into: [Int]()) { $0.append($1) }
+            }
+            #expect(replies == Array(repeating: 600_000, count: 4))
+            #expect(rig.daemon.gateway?.pageBytes == 0)
+            // A kept page for which there is no room is refused.
+            rig.origin.serve("/v2/a/manifests/kept", manifest)
+            #expect(try await rig.gateway("/v2/a/manifests/kept").status == 200)
+            var share = try #require(rig.daemon.gateway).budget.share()
+            let isTaken = share.take(600_000)
+            #expect(isTaken)
+            let holder = GatewayResponder.Holder(share: share)
+            try await rig.origin.setListening(false)
+            await rig.origin.dropConnections()
+            let refused = try await rig.gateway("/v2/a/manifests/kept")
+            #expect(refused.status == 503 && refused.problem?.code == "busy")
+            withExtendedLifetime(holder) {}
+            try await rig.origin.setListening(true)
+        }
+    }
+
+    @Test("A page that drips is copied for the time of a page alone, and passes whole")
+    func dripping() async throws {
+        try await DaemonRig.runWithGateway(configure: { $0.limits.pageTime = .zero }) { rig in
+            rig.origin.serve("/v2/a/manifests/x", Resource(text: String(repeating: "x", count: 50_000)))
+            let reply = try await rig.gateway("/v2/a/manifests/x")
+            #expect(reply.data.count == 50_000)
+            let names = try FileManager.default.contentsOfDirectory(atPath: rig.directory + "/state/gateway/pages")
+            #expect(names.isEmpty)
+        }
+    }
+
+    @Test("A reader of a file whose client has gone gives its place back, although the server says nothing")
+    func goneReader() async throws {
+        try await DaemonRig.runWithGateway { rig in
+            let gate = Gate()
+            let blob = Resource(size: 100_000, seed: 3)
+            let path = "/v2/a/blobs/sha256:\(blob.sha256)"
+            rig.origin.serve(path, blob)
+            rig.origin.always(path, .when({ $0.method == "HEAD" }, .contentLength(nil), otherwise: .hold(gate)))
+            let port = try #require(rig.addresses.gatewayPort)
+            let client = try #require(
+                await RawConnection.begin("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n", port: port))
+            await gate.arrived()
+            #expect(rig.daemon.gateway?.seats.held == 1)
+            close(client)
+            while rig.daemon.gateway?.seats.held != 0 { try await Task.sleep(for: .milliseconds(5)) }
+            gate.open()
+        }
+    }
 }

@@ -51,6 +51,18 @@ import Testing
         }
 
         @Test(
+            "A program in a container of the daemon's user is served by the number that the user gives to containers",
+            .enabled(if: OtherUser.isPossible, "only root can be somebody else"),
+            arguments: [("0:65000:1000", true), ("0:65000:534", false), ("7:65000:1000", false)])
+        func container(numbers: String, isServed: Bool) async throws {
+            try await DaemonRig.runWithGateway(configure: { $0.subordinates = numbers + "\n" }) { rig in
+                rig.origin.route("/simple/") { _ in .page(200, "packages") }
+                let text = try await Self.ask(rig)
+                #expect(text.hasPrefix("HTTP/1.1 \(isServed ? 200 : 403)"))
+            }
+        }
+
+        @Test(
             "Files that another user reads slowly leave places for the daemon's own user",
             .enabled(if: OtherUser.isPossible, "only root can be somebody else"), arguments: ["65534", "all"])
         func places(users: String) async throws {

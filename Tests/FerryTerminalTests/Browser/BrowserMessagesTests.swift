@@ -46,12 +46,12 @@ import Testing
     }
 
     @Test(
-        "BrowserLink: what a public page offers at a public address does not lead into the user's network",
+        "BrowserLink: only a page or an address that is known to be private leads into the user's network",
         arguments: [
             ("https://public.test/f", "https://public.test/", false), ("https://public.test/f", nil, false),
             ("https://public.test/f", "http://nas.test/", true), ("http://nas.test/f", "https://public.test/", true),
-            ("http://127.0.0.1:8080/f", nil, true), ("https://unknown.test/f", "https://public.test/", true),
-            ("https://public.test/f", "https://unknown.test/", true), ("https://public.test/f", "about:blank", false),
+            ("http://127.0.0.1:8080/f", nil, true), ("https://unknown.test/f", "https://public.test/", false),
+            ("https://public.test/f", "https://unknown.test/", false), ("https://public.test/f", "about:blank", false),
         ] as [(String, String?, Bool)])
     func network(url: String, page: String?, allowsPrivate: Bool) async throws {
         var link = BrowserLink(url: try DownloadURL(url))

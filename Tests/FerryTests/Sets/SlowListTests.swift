@@ -68,8 +68,16 @@ struct SlowListTests {
 private final class PageTransport: Transport {
     private let page: @Sendable (DownloadURL) -> (type: String, text: String)
     private let count = Mutex(0)
+    /// The page of one path waits until another is requested.
+    private let order: (held: String, until: String)?
+    private let (ends, end) = AsyncStream<Void>.makeStream()
 
-    init(_ page: @escaping @Sendable (DownloadURL) -> (type: String, text: String)) { self.page = page }
+    init(
+        order: (held: String, until: String)? = nil,
+        _ page: @escaping @Sendable (DownloadURL) -> (type: String, text: String)
+    ) {
+        (self.order, self.page) = (order, page)
+    }
 
     var requests: Int { count.withLock { $0 } }
 
@@ -79,9 +87,14 @@ private final class PageTransport: Transport {
         var head = ResponseHead(status: 200)
         head.headers[.contentType] = type
         let rest = Mutex<ByteBuffer?>(ByteBuffer(string: text))
+        if order?.until == request.url.path { end.finish() }
+        let ends = order?.held == request.url.path ? ends : nil
         return TransferResponse(
             head: head, url: request.url,
-            body: TransferBody { () async throws(TransferFailure) in rest.withLock { $0.take() } })
+            body: TransferBody { () async throws(TransferFailure) in
+                if let ends { for await _ in ends {} }
+                return rest.withLock { $0.take() }
+            })
     }
 
     func shutdown() async {}
@@ -223,5 +236,27 @@ struct LargeListTests {
         let limits = SetReader.Limits(entries: 400, bytes: 1 << 20)
         let whole = try await listing("http://h.test/", transport, limits, SetFilter(include: ["*.iso"]))
         #expect(whole.entries.map(\.path) == ["d19/wanted.iso"] && whole.problems.isEmpty && whole.left == 21 * 50)
+    }
+
+    /// Each page had a bound of its own, and twelve were held together.
+    @Test("Index page: pages that wait for one before them have a bound together")
+    func pending() async throws {
+        let transport = PageTransport(order: ("/d0/", "/d11/")) { url in
+            let directories = url.path == "/" ? (0..<12).map { #"<a href="d\#($0)/">d</a>"# } : []
+            let files = (0..<100).map { #"<a href="f\#($0)">f</a>"# }
+            return ("text/html", "<html>" + (directories + files).joined())
+        }
+        let listing = try await listing("http://h.test/", transport, SetReader.Limits(pendingLinks: 300))
+        #expect(listing.entries.count < 13 * 100 && !listing.problems.isEmpty)
+        let bytes = try await self.listing(
+            "http://h.test/",
+            PageTransport(order: ("/d0/", "/d11/")) { url in
+                let directories = url.path == "/" ? (0..<12).map { #"<a href="d\#($0)/">d</a>"# } : []
+                return (
+                    "text/html",
+                    "<html>" + (directories + [#"<a href="\#(String(repeating: "x", count: 2000))">f</a>"#]).joined()
+                )
+            }, SetReader.Limits(pendingBytes: 5000))
+        #expect(!bytes.problems.isEmpty)
     }
 }
