@@ -319,6 +319,8 @@ struct HandingOverTests {
             let lenient = try await manager.download(try shop.single("/c") { $0.trust.resumesUnproven = true })
             await manager.suspend()
             #expect(system.service.requests.count == 3)
+            // The strict one asks its server during the wake, and must not keep the others from their slots.
+            await manager.configure { $0.maxConcurrentDownloads = 3 }
             system.transferAll()
             await shop.wake(manager, system)
             #expect(first.status.state == .completed(.strong))
