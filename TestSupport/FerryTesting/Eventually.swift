@@ -1,6 +1,12 @@
 /// Polls until a condition holds that has no event; limited only by the test's own time limit.
 ///
 /// If there is an event, wait for that instead.
-public func eventually(_ isSo: () throws -> Bool) async throws {
-    while !(try isSo()) { try await Task.sleep(for: .milliseconds(2)) }
+///
+/// - Parameters:
+///   - interval: The time between two looks; default 2 ms.
+///   - isSo: The condition.
+public func eventually(
+    every interval: Duration = .milliseconds(2), _ isSo: () async throws -> Bool
+) async throws {
+    while !(try await isSo()) { try await Task.sleep(for: interval) }
 }

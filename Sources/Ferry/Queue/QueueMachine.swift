@@ -60,7 +60,7 @@ package struct QueueMachine: Sendable {
     func parked(among ids: Set<DownloadID>) -> [DownloadID] { ids.filter { entries[$0]?.state.isParked ?? false } }
 
     /// Why a queued download does not run now.
-    package enum Standing: Sendable, Hashable {
+    package enum Hindrance: Sendable, Hashable {
         /// The slots are taken.
         case slot
         /// No network that it may use is available.
@@ -69,7 +69,7 @@ package struct QueueMachine: Sendable {
     }
 
     /// Why a queued download waits; `nil` if it is not queued. The one answer for every face.
-    func standing(of id: DownloadID) -> Standing? {
+    func hindrance(of id: DownloadID) -> Hindrance? {
         guard let entry = entries[id], entry.state.isQueued else { return nil }
         if let obstacle = rules.obstacle(to: entry) { return .network(obstacle) }
         guard let wait = index.wait(of: entry.site), let origin = sites.origin(of: entry.site) else { return .slot }

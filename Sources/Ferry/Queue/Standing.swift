@@ -43,7 +43,7 @@ extension Scheduler {
 extension Scheduler.State {
     /// The reason why a queued download waits, as its status shows it; `nil` if it is not queued.
     mutating func standing(of id: DownloadID, _ clock: any EngineClock) -> Standing? {
-        switch queue.standing(of: id) {
+        switch queue.hindrance(of: id) {
         case nil: return nil
         case .slot: return .slot
         case .network(let obstacle):

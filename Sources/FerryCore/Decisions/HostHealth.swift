@@ -93,7 +93,7 @@ package struct HostHealth: Hashable, Sendable {
 
     /// A response of this status arrived; `hold` is how long the server asks to wait. Returns whether downloads may start
     /// or must not.
-    package mutating func answered(at now: Duration, status: Int = 503, hold: Duration?) -> Bool {
+    package mutating func answered(at now: Duration, status: Int, hold: Duration?) -> Bool {
         let wasDown = isDown
         (state, incidents, lastAnswer) = (.well, 0, now)
         guard let hold, hold > .zero else { return wasDown }

@@ -222,7 +222,7 @@ package struct HostMachine: Sendable {
     ///
     /// While the origin serves a connection, its `Retry-After` is about a surplus one, and does not hold back the others.
     package mutating func answered(
-        _ origin: Origin, status: Int = 503, hold: Duration?, at now: Duration
+        _ origin: Origin, status: Int, hold: Duration?, at now: Duration
     ) -> Bool {
         let hold = receiving[origin] == nil ? hold : nil
         guard hold != nil || origins[origin] != nil else { return false }

@@ -152,8 +152,10 @@ package struct HandoverMachine: Sendable {
                     for: candidate, leased: leased(of: candidate.download), room: room, limits: limits, using: &random)
                 var isFull = false
                 for lease in leases where entries[lease.number] == nil {
-                    isFull = isFull || space.map { $0 < lease.bytes ?? 1 } ?? false
-                    if isFull { continue }
+                    if let space, space < lease.bytes ?? 1 {
+                        isFull = true
+                        break
+                    }
                     space = space.map { $0 - (lease.bytes ?? 0) }
                     entries[lease.number] = Entry(lease: lease, stage: .planned)
                     batch.requests.append(LeasedRequest(lease, of: candidate))

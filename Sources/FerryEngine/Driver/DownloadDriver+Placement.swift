@@ -172,22 +172,17 @@ extension DownloadDriver {
         if let earlier = earlierFile(disk), let name = earlier.lastComponent {
             return (earlier.removingLastComponent(), name.string)
         }
-        switch request.destination {
-        case .stream: throw DownloadError(.internal, "a stream has no name")
-        case .file(let path):
-            let target = FilePath(ofRequest: path)
-            return (target.removingLastComponent(), target.lastComponent?.string ?? "download")
-        case .directory(let path, _):
-            return (
-                FilePath(ofRequest: path),
-                SafeName.make(representation.suggestedName, url: transfer.sources[0], finalURL: url)
-            )
-        case .part(let path):
-            guard let paths = DownloadPaths(of: FilePath(ofRequest: path)) else {
-                throw DownloadError(.invalidRequest, ErrorPhrase(.notAPartFile, "\(path)"))
-            }
-            return (paths.directory, paths.withWholeName(disk.fileSystem).name)
+        let suggested = representation.suggestedName
+        if let wanted = request.wantedPlace(suggested: suggested, url: transfer.sources[0], finalURL: url) {
+            return wanted
         }
+        guard case .part(let path) = request.destination else {
+            throw DownloadError(.internal, "a stream has no name")
+        }
+        guard let paths = DownloadPaths(of: FilePath(ofRequest: path)) else {
+            throw DownloadError(.invalidRequest, ErrorPhrase(.notAPartFile, "\(path)"))
+        }
+        return (paths.directory, paths.withWholeName(disk.fileSystem).name)
     }
 
     func checkSpace(in directory: FilePath, for total: ByteCount?, _ disk: Disk) throws(DownloadError) {

@@ -84,3 +84,24 @@ extension FilePath {
     /// Creates the normalized path of a request; the manager has made it absolute.
     init(ofRequest path: String) { self = FilePath(path).lexicallyNormalized() }
 }
+
+extension DownloadRequest {
+    /// The directory and the name that the file is to have; `nil` for a stream, and for a part file that is named.
+    ///
+    /// - Parameters:
+    ///   - suggested: The name that the server suggests.
+    ///   - url: The source.
+    ///   - finalURL: Where its redirects led.
+    func wantedPlace(
+        suggested: String?, url: DownloadURL, finalURL: DownloadURL?
+    ) -> (directory: FilePath, name: String)? {
+        switch destination {
+        case .file(let path):
+            let target = FilePath(ofRequest: path)
+            return (target.removingLastComponent(), target.lastComponent?.string ?? "download")
+        case .directory(let path, _):
+            return (FilePath(ofRequest: path), SafeName.make(suggested, url: url, finalURL: finalURL))
+        case .stream, .part: return nil
+        }
+    }
+}

@@ -81,23 +81,14 @@ extension HandoverPair {
         _ id: DownloadID, of request: DownloadRequest, landed head: ResponseHead, tags: JournalTags,
         acceptsUnproven: Bool, date: Date, fileSystem: any FileSystem
     ) throws(DownloadError) -> (pair: HandoverPair, paths: DownloadPaths)? {
-        guard let source = request.sources.first, request.uploadTo == nil else { return nil }
-        let directory: FilePath
-        let name: String
+        let suggested = head.values(.contentDisposition).first.flatMap { ContentDisposition.fileName($0) }
+        guard let source = request.sources.first, request.uploadTo == nil,
+            let (directory, name) = request.wantedPlace(suggested: suggested, url: source, finalURL: nil)
+        else { return nil }
         var record = JournalRecord(
             id: id.rawValue, urls: request.sources.map(\.text), name: "", totalBytes: nil, identity: FileIdentity(),
             checksum: request.checksum?.description, createdAt: date.timeIntervalSince1970)
-        switch request.destination {
-        case .file(let path):
-            directory = FilePath(ofRequest: path).removingLastComponent()
-            name = FilePath(ofRequest: path).lastComponent?.string ?? "download"
-            record.isNameRequested = true
-        case .directory(let path, _):
-            directory = FilePath(ofRequest: path)
-            let suggested = head.values(.contentDisposition).first.flatMap { ContentDisposition.fileName($0) }
-            name = SafeName.make(suggested, url: source, finalURL: nil)
-        case .stream, .part: return nil
-        }
+        if case .file = request.destination { record.isNameRequested = true }
         do throws(FileError) {
             try fileSystem.makeDirectories(directory, syncs: request.syncsToDisk)
         } catch { throw DownloadError(error) }

@@ -73,12 +73,9 @@ package struct LandingDirectory: Sendable, Hashable {
         try fileSystem.removeIfPresent(draft)
         let copy = try fileSystem.create(draft, mode: 0o600)
         defer { copy.close() }
-        let length = try file.status().length
-        var offset: ByteCount = 0
-        while offset < length {
-            let end = min(length, offset + LandedFileSplicer.pieceBytes)
-            try copy.write(file.read(offset..<end), at: offset)
-            offset = end
+        let whole = 0..<(try file.status().length)
+        guard try FileCopy(from: file, to: copy, continues: { true }).copy([whole]) == .copied else {
+            throw FileError(.write, draft, kind: .endedEarly)
         }
         try copy.setAttribute(Self.attribute, Array(facts))
         if syncs { try copy.sync() }

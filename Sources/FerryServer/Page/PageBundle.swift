@@ -43,7 +43,7 @@ struct PageBundle {
     /// Returns the declaration of what an import brings: `{ a, b as c } from ` or `* as a from `.
     private static func binding(_ clause: Substring, of module: String) -> String {
         let words = clause.split(at: " ").dropLast()
-        if words.first.map { $0.utf8.elementsEqual("*".utf8) } ?? false {
+        if let first = words.first, first.utf8.elementsEqual("*".utf8) {
             return "const \(words.last ?? "") = modules['\(module)'];"
         }
         let names = words.map { $0 == "as" ? ":" : String($0) }.joined(separator: " ")

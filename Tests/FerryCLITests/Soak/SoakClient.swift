@@ -15,6 +15,9 @@ struct SoakItem: Sendable, Hashable {
 
 /// The requests to the daemon in a soak.
 struct SoakClient: Sendable {
+    /// The time between two looks at what is awaited.
+    static let interval: Duration = .milliseconds(50)
+
     let serve: ServeProcess
     let server: OriginServer
     /// The directory that some downloads are moved to.
@@ -77,7 +80,7 @@ struct SoakClient: Sendable {
     }
 
     func wait(for item: SoakItem, _ fits: (DownloadState) -> Bool) async throws {
-        while !fits(try await shown(item).status.state) { try await Task.sleep(for: .milliseconds(50)) }
+        try await eventually(every: Self.interval) { fits(try await shown(item).status.state) }
     }
 
     /// Waits until all have ended, and checks how.

@@ -200,11 +200,10 @@ struct SoakGateway: Sendable {
 
     /// Waits until no file is being fetched, and the cache has no more than it keeps.
     func settle() async throws {
-        while true {
+        try await eventually(every: SoakClient.interval) {
             let items = try APICoding.decode(GatewayItems.self, from: try await serve.ask(.gatewayFiles)).items
             let isQuiet = items.allSatisfy { ["completed", "failed"].contains($0.state) && !$0.isInUse }
-            if isQuiet, items.map(\.bytes).reduce(0, +) <= SoakCached.cacheSize { return }
-            try await Task.sleep(for: .milliseconds(50))
+            return isQuiet && items.map(\.bytes).reduce(0, +) <= SoakCached.cacheSize
         }
     }
 

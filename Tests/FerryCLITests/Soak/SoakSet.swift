@@ -157,8 +157,8 @@ enum SoakSet: String, CaseIterable, Sendable {
             case .locked:
                 file("right")
                 file("locked", isComplete: false, .basicAuth("user", "password"))
-                file("page", isComplete: false, .htmlPage())
-                page("", ["right", "locked", "page"])
+                file("page.bin", isComplete: false, .htmlPage())
+                page("", ["right", "locked", "page.bin"])
             case .corrupt:
                 let files = [
                     file("right"), file("truncated", .gets(2, .cut(after: 90_000))),

@@ -114,10 +114,12 @@ struct SoakSets: Sendable {
     }
 
     private func wait(for id: String, _ fits: (FileSet.State) -> Bool) async throws -> FileSet {
-        while true {
+        var found: FileSet?
+        try await eventually(every: SoakClient.interval) {
             let set = try APICoding.decode(FileSet.self, from: try await serve.ask(.showSet, id: id))
-            if fits(set.state) { return set }
-            try await Task.sleep(for: .milliseconds(50))
+            if fits(set.state) { found = set }
+            return found != nil
         }
+        return try #require(found)
     }
 }

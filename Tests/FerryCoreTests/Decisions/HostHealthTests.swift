@@ -48,7 +48,7 @@ struct HostHealthTests {
     func answered() {
         var health = HostHealth()
         _ = health.failed(refused, since: .zero, at: .seconds(1), forever)
-        #expect(health.answered(at: .milliseconds(1100), hold: nil) == true)
+        #expect(health.answered(at: .milliseconds(1100), status: 200, hold: nil) == true)
         #expect(health.opening(at: .milliseconds(1100)) == .open)
         #expect(health.isForgettable(at: .milliseconds(1100)))
         // An attempt that began before the response says nothing.
@@ -87,7 +87,7 @@ struct HostHealthTests {
     @Test("HostHealth: the wait that a server asks for has a bound")
     func bound() {
         var health = HostHealth()
-        #expect(health.answered(at: .zero, hold: .seconds(1_000_000)) == true)
+        #expect(health.answered(at: .zero, status: 503, hold: .seconds(1_000_000)) == true)
         #expect(health.heldUntil == RetryAfter.longest)
     }
 }

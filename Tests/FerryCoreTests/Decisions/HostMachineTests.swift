@@ -50,7 +50,7 @@ struct HostMachineTests {
     func held() {
         var machine = HostMachine()
         let host = origin("h")
-        #expect(machine.answered(host, hold: .seconds(30), at: .zero) == true)
+        #expect(machine.answered(host, status: 503, hold: .seconds(30), at: .zero) == true)
         #expect(machine.request(to: host, at: .seconds(1)) == .later(at: .seconds(30)))
         let wait = HostWait.asked(status: 503, until: .seconds(30))
         #expect(machine.opening(of: host, at: .seconds(1)) == .shut(until: .seconds(30), wait))
@@ -61,7 +61,7 @@ struct HostMachineTests {
         #expect(wanted.request(to: host, at: .seconds(1)) == .now)
         #expect(wanted.opening(of: host, at: .seconds(1)) == .open)
         // A response to an earlier request does not shorten it.
-        #expect(machine.answered(host, hold: nil, at: .seconds(2)) == false)
+        #expect(machine.answered(host, status: 200, hold: nil, at: .seconds(2)) == false)
         #expect(machine.request(to: host, at: .seconds(29)) == .reserved(at: .seconds(30)))
         #expect(machine.opening(of: host, at: .seconds(30)) == .open)
     }
@@ -73,10 +73,10 @@ struct HostMachineTests {
         machine.receives(host, begins: true)
         machine.receives(host, begins: true)
         machine.receives(host, begins: false)
-        #expect(machine.answered(host, hold: .seconds(600), at: .zero) == false)
+        #expect(machine.answered(host, status: 503, hold: .seconds(600), at: .zero) == false)
         #expect(machine.request(to: host, at: .seconds(1)) == .now)
         machine.receives(host, begins: false)
-        #expect(machine.answered(host, hold: .seconds(600), at: .seconds(2)) == true)
+        #expect(machine.answered(host, status: 503, hold: .seconds(600), at: .seconds(2)) == true)
         #expect(machine.request(to: host, at: .seconds(3)) == .later(at: .seconds(602)))
     }
 

@@ -41,11 +41,11 @@ struct SpliceFixture {
 
     /// Lands the answer of the server, or another.
     func land(
-        _ range: Range<ByteCount>? = nil, on fileSystem: (any FileSystem)? = nil,
+        _ range: Range<ByteCount>? = nil, from directory: FilePath = "/h", on fileSystem: (any FileSystem)? = nil,
         _ change: (inout ResponseHead) -> Void = { _ in }
     ) throws {
         let range = range ?? lease.reserved
-        let temporary: FilePath = "/h/CFNetworkDownload_1.tmp"
+        let temporary = directory.appending("CFNetworkDownload_1.tmp")
         let body = try disk.create(temporary, mode: 0o600)
         try body.write(file.bytes(range), at: 0)
         body.close()
@@ -107,6 +107,14 @@ struct LandedFileSplicerTests {
         #expect(try SpliceFixture.claims(on: fixture.disk) == RangeSet(1_000..<1_000 + 2 * piece))
         #expect(try SpliceFixture.splice(fixture.lease, on: fixture.disk) == .ended(.claimed(piece - 1_000)))
         #expect(try SpliceFixture.claims(on: fixture.disk) == RangeSet(1_000..<3 * piece))
+        #expect(fixture.disk.violations == [])
+    }
+
+    @Test("LandingDirectory: a temporary file of another volume is copied with its facts")
+    func otherVolume() throws {
+        let fixture = try SpliceFixture()
+        try fixture.land(from: "/d", on: FaultyFileSystem(mount: "/d", over: fixture.disk))
+        #expect(try SpliceFixture.splice(fixture.lease, on: fixture.disk) == .ended(.claimed(10_000)))
         #expect(fixture.disk.violations == [])
     }
 

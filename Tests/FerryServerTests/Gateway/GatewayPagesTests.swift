@@ -85,7 +85,7 @@ struct GatewayPagesTests {
                 for path in paths { group.addTask { try await rig.gateway(path).data.count } }
                 await gate.arrived(4)
                 // Each has passed on what came. The budget has room for one or two copies; the others were given up.
-                while rig.daemon.gateway?.pageBytes ?? 0 < 490_000 { try await Task.sleep(for: .milliseconds(5)) }
+                try await eventually { rig.daemon.gateway?.pageBytes ?? 0 >= 490_000 }
                 #expect(rig.daemon.gateway?.pageBytes ?? .max <= 1 << 20)
                 gate.open()
                 return try await group.reduce(into: [Int]()) { $0.append($1) }
@@ -133,7 +133,7 @@ struct GatewayPagesTests {
             await gate.arrived()
             #expect(rig.daemon.gateway?.seats.held == 1)
             close(client)
-            while rig.daemon.gateway?.seats.held != 0 { try await Task.sleep(for: .milliseconds(5)) }
+            try await eventually { rig.daemon.gateway?.seats.held == 0 }
             gate.open()
         }
     }

@@ -78,7 +78,7 @@ struct QueueHostTests {
     @Test("QueueMachine: 100,000 downloads of a server that must wait cost the others nothing")
     func passedOver() {
         let gate = Gate()
-        gate.machine.withLock { _ = $0.answered(origin("slow"), hold: .seconds(60), at: .zero) }
+        gate.machine.withLock { _ = $0.answered(origin("slow"), status: 503, hold: .seconds(60), at: .zero) }
         var queue = queue(limit: 3)
         add((0..<100_000).map { "s\($0)" }, of: "slow", to: &queue)
         add(["b0", "b1"], of: "b", to: &queue)
@@ -129,24 +129,24 @@ struct QueueHostTests {
         var queue = queue(limit: 1)
         add(["s0", "s1"], of: "slow", to: &queue)
         add(["b0", "b1"], of: "b", to: &queue)
-        #expect(queue.standing(of: id("s0")) == .slot, "nobody has asked for it yet")
+        #expect(queue.hindrance(of: id("s0")) == .slot, "nobody has asked for it yet")
         let decision = queue.decide(at: .zero, hosts: gate)
         #expect(decision.start == [id("b0")])
         let wait = HostWait.asked(status: 429, until: .seconds(60))
-        #expect(queue.standing(of: id("s0")) == .server(origin("slow"), wait))
-        #expect(queue.standing(of: id("s1")) == .server(origin("slow"), wait))
-        #expect(queue.standing(of: id("b1")) == .slot)
+        #expect(queue.hindrance(of: id("s0")) == .server(origin("slow"), wait))
+        #expect(queue.hindrance(of: id("s1")) == .server(origin("slow"), wait))
+        #expect(queue.hindrance(of: id("b1")) == .slot)
         #expect(decision.told == [id("s0"), id("s1")])
         #expect(queue.decide(at: .seconds(1), hosts: gate).told == [], "it is known")
         // It opens, and the slots are taken.
         #expect(queue.decide(at: .seconds(60), hosts: gate).told == [id("s0"), id("s1")])
-        #expect(queue.standing(of: id("s1")) == .slot)
+        #expect(queue.hindrance(of: id("s1")) == .slot)
     }
 
     @Test("QueueMachine: the place of a download is the number of those that get a slot before it")
     func place() {
         let gate = Gate()
-        gate.machine.withLock { _ = $0.answered(origin("slow"), hold: .seconds(60), at: .zero) }
+        gate.machine.withLock { _ = $0.answered(origin("slow"), status: 503, hold: .seconds(60), at: .zero) }
         var queue = queue(limit: 1)
         add(["b0"], of: "b", to: &queue)
         add(["s0"], of: "slow", to: &queue)
@@ -174,12 +174,12 @@ struct QueueHostTests {
         add(["d0", "d1"], of: "dead", to: &queue)
         _ = queue.decide(at: .seconds(1), hosts: gate)
         let wait = HostWait.silent(cause, since: .seconds(1), until: .seconds(2))
-        #expect(queue.standing(of: id("d1")) == .server(origin("dead"), wait))
+        #expect(queue.hindrance(of: id("d1")) == .server(origin("dead"), wait))
         // One tries, and the other waits for it.
         #expect(queue.decide(at: .seconds(2), hosts: gate).start == [id("d0")])
         let tries = HostWait.silent(cause, since: .seconds(1), until: nil)
-        #expect(queue.standing(of: id("d1")) == .server(origin("dead"), tries))
-        #expect(queue.standing(of: id("d0")) == nil)
+        #expect(queue.hindrance(of: id("d1")) == .server(origin("dead"), tries))
+        #expect(queue.hindrance(of: id("d0")) == nil)
     }
 
     @Test("QueueMachine: a host's budget is the reason of what it keeps waiting, a share of the slots is not")
@@ -188,12 +188,12 @@ struct QueueHostTests {
         var queue = queue(limit: 3)
         add(["a0", "a1"], of: "a", to: &queue)
         #expect(queue.decide(at: .zero, hosts: gate).start == [id("a0")])
-        #expect(queue.standing(of: id("a1")) == .server(origin("a"), .full(connections: 1)))
+        #expect(queue.hindrance(of: id("a1")) == .server(origin("a"), .full(connections: 1)))
         var sharing = self.queue(limit: 2)
         add(["a0", "a1", "b0"], of: "a", to: &sharing)
         add(["c0", "c1"], of: "c", to: &sharing)
         #expect(sharing.decide(at: .zero, hosts: Gate()).start == [id("a0"), id("c0")])
-        #expect(sharing.standing(of: id("a1")) == .slot)
+        #expect(sharing.hindrance(of: id("a1")) == .slot)
     }
 
     @Test("QueueMachine: what a server with 100,000 downloads does is told rarely, and at last as it is")
@@ -206,7 +206,7 @@ struct QueueHostTests {
         var now = Duration.zero
         for _ in 0..<1000 {
             // It asks to wait, and is tried again, ten times a second.
-            gate.machine.withLock { _ = $0.answered(origin("slow"), hold: .milliseconds(50), at: now) }
+            gate.machine.withLock { _ = $0.answered(origin("slow"), status: 503, hold: .milliseconds(50), at: now) }
             queue.hostsChanged()
             let first = queue.decide(at: now, hosts: gate)
             told += first.told.count
@@ -223,7 +223,7 @@ struct QueueHostTests {
         gate.machine.withLock { $0.tryNow(origin("slow")) }
         queue.hostsChanged()
         _ = queue.decide(at: now + .seconds(1000), hosts: gate)
-        #expect(queue.standing(of: id("s99999")) == .slot)
+        #expect(queue.hindrance(of: id("s99999")) == .slot)
     }
 
     @Test("WaitNews: what was told is followed by a pause for each download, and a long line's times are not told")
@@ -348,15 +348,15 @@ private struct QueueHostWorld {
         let (gate, origin, now) = (gate, Self.origin(end.host), now)
         switch kinds[end.host] {
         case .fast, .slow:
-            gate.machine.withLock { _ = $0.answered(origin, hold: nil, at: now) }
+            gate.machine.withLock { _ = $0.answered(origin, status: 200, hold: nil, at: now) }
             queue.ended(end.id)
             count(end.host)
         case .waits where Int.random(in: 0..<4, using: &random) == 0:
-            gate.machine.withLock { _ = $0.answered(origin, hold: .seconds(5), at: now) }
+            gate.machine.withLock { _ = $0.answered(origin, status: 503, hold: .seconds(5), at: now) }
             queue.take(.rest(.waiting(until: now + .seconds(5))), of: end.id)
             queue.stopped(end.id)
         case .waits:
-            gate.machine.withLock { _ = $0.answered(origin, hold: nil, at: now) }
+            gate.machine.withLock { _ = $0.answered(origin, status: 200, hold: nil, at: now) }
             queue.ended(end.id)
             count(end.host)
         case .dead:

@@ -25,7 +25,7 @@ struct QueueMachineTests {
         #expect(fallen.start == [])
         for name in ["08", "09", "12"] { queue.stopped(id(name)) }
         #expect(queue.decide(at: .zero).start == [])
-        for name in ["12", "08", "09"] { #expect(queue.standing(of: id(name)) == .slot) }
+        for name in ["12", "08", "09"] { #expect(queue.hindrance(of: id(name)) == .slot) }
 
         queue.ended(id("10"))
         #expect(queue.decide(at: .zero).start == ids("12"))
@@ -45,7 +45,7 @@ struct QueueMachineTests {
         _ = queue.decide(at: .zero)
         queue.leave(id("a"))
         #expect(queue.decide(at: .zero).start == [])
-        #expect(queue.standing(of: id("a")) == nil && queue.run(of: id("a")) != nil)
+        #expect(queue.hindrance(of: id("a")) == nil && queue.run(of: id("a")) != nil)
         queue.join(id("a"))
         #expect(queue.decide(at: .zero).start == [])
         queue.stopped(id("a"))
@@ -75,7 +75,7 @@ struct QueueMachineTests {
         queue.stopped(id("a"))
         let second = queue.decide(at: .seconds(1))
         #expect(second == .init(start: ids("b"), nextWake: .seconds(10)))
-        #expect(queue.standing(of: id("a")) == nil)
+        #expect(queue.hindrance(of: id("a")) == nil)
         #expect(queue.decide(at: .seconds(10)) == .init())
         queue.ended(id("b"))
         #expect(queue.decide(at: .seconds(10)).start == ids("a"))
@@ -121,7 +121,7 @@ struct QueueMachineTests {
         queue.set(network: NetworkStatus(isOnline: true, isMetered: true))
         #expect(queue.decide(at: .zero).stop == [.init(id("a"), .network)])
         queue.stopped(id("a"))
-        #expect(queue.standing(of: id("a")) == .network(.meteredNotAllowed))
+        #expect(queue.hindrance(of: id("a")) == .network(.meteredNotAllowed))
         #expect(queue.decide(at: .zero).start == ids("b"))
 
         queue.set(network: .offline)
@@ -167,7 +167,7 @@ struct QueueMachineTests {
         #expect(queue.wake(at: .seconds(4)) == [])
         #expect(queue.wake(at: .seconds(5)) == ids("later"))
         #expect(queue.wake(at: .seconds(5)) == [])
-        #expect(queue.standing(of: id("later")) == .slot)
+        #expect(queue.hindrance(of: id("later")) == .slot)
         #expect(queue.decide(at: .seconds(5)) == .init())
     }
 
@@ -224,7 +224,7 @@ struct QueueMachineTests {
         // A paused download gets a new key without being queued.
         let paused = QueuePlace(id: id("paused"), key: QueueKey(priority: 0, position: 1))
         #expect(queue.move(paused, to: .back, among: [paused] + listed).map(\.id) == ids("paused"))
-        #expect(queue.standing(of: id("paused")) == nil)
+        #expect(queue.hindrance(of: id("paused")) == nil)
     }
 
     @Test("QueueMachine: of 100,000 downloads that have ended nothing stays in the queue")
