@@ -109,7 +109,8 @@ extension ErrorPhrase {
         case makeDirectory, syncDirectory, measureSpace, setMode, setTime, setAttribute, getAttribute
         case unsupported, fileEndsEarly, fileIsClosed, leadsOut
         // Ownership of files
-        case otherKind, othersFile, usersFile, rootsFile, severalNames, writableByGroup, writableByOthers
+        case otherKind, othersFile, usersFile, rootsFile, unnamedUsersFile, severalNames
+        case writableByGroup, writableByOthers
         case notOurs, notOursHere, makeItYours, movedButUnproven
         // Moving files
         case noFileToMove, otherThanFinished, copyDiffers, moveStopped
