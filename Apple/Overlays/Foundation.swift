@@ -133,6 +133,7 @@ open class FileManager: @unchecked Sendable {
 public func NSHomeDirectory() -> String { "" }
 open class Bundle: @unchecked Sendable {
     public class var main: Bundle { fatalError() }; open var executablePath: String? { nil };
+    open var localizations: [String] { [] }; open var preferredLocalizations: [String] { [] };
     open var bundlePath: String { "" }
 }
 public struct Locale: Sendable, Hashable {

@@ -38,6 +38,11 @@ extension FinishedDownload {
     public var fileURL: URL? { path.isEmpty ? nil : URL(filePath: path, directoryHint: .notDirectory) }
 }
 
+extension DownloadPlan {
+    /// The URL of the file that has the name; `nil` if there is none.
+    public var existingFileURL: URL? { existingPath.map { URL(filePath: $0, directoryHint: .notDirectory) } }
+}
+
 extension DownloadStatus {
     /// The URL of the finished file; `nil` until its name has been chosen.
     public var fileURL: URL? { path.map { URL(filePath: $0, directoryHint: .notDirectory) } }
@@ -45,13 +50,18 @@ extension DownloadStatus {
 
 extension URL {
     /// The path of a URL of a file.
-    fileprivate var localPath: String {
+    var localPath: String {
         get throws(DownloadError) {
             guard isFileURL else {
                 throw DownloadError(.invalidRequest, ErrorPhrase(.notAFileURL, TextError.quote(absoluteString)))
             }
-            let path = path(percentEncoded: false)
-            return path.utf8.count > 1 ? path.dropping(suffix: "/").map(String.init) ?? path : path
+            return plainPath
         }
+    }
+
+    /// The path, decoded and without a slash at its end.
+    var plainPath: String {
+        let path = path(percentEncoded: false)
+        return path.utf8.count > 1 ? path.dropping(suffix: "/").map(String.init) ?? path : path
     }
 }

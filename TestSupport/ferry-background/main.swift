@@ -3,6 +3,7 @@
 //     ferry-background begin URL DIRECTORY     begins, hands over, says "handed over", and waits to be killed
 //     ferry-background finish DIRECTORY        is started again: takes what the system has brought, and its events
 //
+// The app's own requests have the User-Agent ferry-background/app, those of the system ferry-background/system.
 // Where no system goes on with downloads, `finish` goes on itself.
 
 import Ferry
@@ -17,9 +18,11 @@ let directory = arguments.last ?? "."
 var transfer = BackgroundTransfer()
 // The server of the tests is one of this machine.
 transfer.ignoredSettings = [.unencrypted]
-let manager = DownloadManager(
-    .default(identifier: "com.example.ferry-background", directory: directory, stateDirectory: directory + "/state")
-        .continuingInBackground(transfer))
+var configuration = DownloadManager.Configuration.default(
+    identifier: "com.example.ferry-background", directory: directory, stateDirectory: directory + "/state"
+).continuingInBackground(transfer)
+configuration.transfer.userAgent = "ferry-background/app"
+let manager = DownloadManager(configuration)
 
 /// A line for the script, at once.
 func say(_ text: String) {
@@ -32,6 +35,8 @@ do {
         let download = try await manager.download(from: DownloadURL(arguments[arguments.startIndex + 1]))
         for await status in download.updates where status.progress.completedBytes > 0 { break }
         let events = manager.events
+        // What is handed over is requested with the settings of this moment.
+        await manager.configure { $0.transfer.userAgent = "ferry-background/system" }
         await manager.suspend()
         say("handed over after \(download.status.progress.completedBytes) bytes")
         // A download that stays with the app says why.

@@ -1,3 +1,4 @@
+import Ferry
 import FerryAPI
 import FerryCore
 import FerryTesting
@@ -156,11 +157,11 @@ struct ServiceTests {
     @Test("DaemonPaths: the defaults follow the XDG directories, the variables of Ferry and the flags")
     func places() {
         let plain = DaemonPaths(environment: [:], home: "/home/u", userID: 7)
-        #expect(plain.state == "/home/u/.local/state/ferry")
+        #expect(plain.state == StateDirectory.root(home: "/home/u") + "/ferry")
         #expect(plain.socket == "/tmp/ferry-7/ferry.sock")
         #expect(plain.settings == "/home/u/.config/ferry/ferry.json")
         #expect(plain.downloads == "/home/u/Downloads")
-        #expect(plain.catalogue == "/home/u/.local/state/ferry/sessions/daemon")
+        #expect(plain.catalogue == plain.state + "/sessions/daemon")
         let given = DaemonPaths(
             environment: [
                 "XDG_STATE_HOME": "/s", "XDG_RUNTIME_DIR": "/r", "XDG_CONFIG_HOME": "/c", "XDG_DOWNLOAD_DIR": "/d",

@@ -1,6 +1,8 @@
-import Ferry
+import FerryTesting
 import Foundation
 import Testing
+
+@testable import Ferry
 
 @Suite("Requests by URLs of Foundation")
 struct RequestURLTests {
@@ -55,5 +57,42 @@ struct RequestURLTests {
         #expect(status.fileURL?.path(percentEncoded: false) == "/tmp/a b")
         #expect(FinishedDownload(path: "/tmp/a b", totalBytes: 1, proof: .single).fileURL?.lastPathComponent == "a b")
         #expect(FinishedDownload(path: "", totalBytes: 1, proof: .single).fileURL == nil)
+    }
+
+    @Test("Manager: its directories, downloads and part files are named by URLs of Foundation as well as by paths")
+    func manager() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/b"])
+            shop.serve(["/a"], [.stall(after: 1_100_000)])
+            let directory = URL(filePath: shop.directory, directoryHint: .isDirectory)
+            var configuration = DownloadManager.Configuration.default(
+                identifier: "urls", directory: directory, stateDirectory: directory.appending(path: "state"))
+            #expect(
+                configuration.storage
+                    == .catalogue(
+                        identifier: "urls", directory: shop.directory, stateDirectory: shop.directory + "/state"))
+            configuration.minFreeBytes = 0
+            configuration.waitForBusyMachine()
+            let manager = DownloadManager(configuration)
+            let source = try url(shop.server.url("/a"))
+            var request = try DownloadRequest(from: source, into: directory)
+            request.maxConnections = 1
+            let download = try await manager.download(request)
+            await shop.reach(1_000_000, download)
+            #expect(try await manager.downloads(url: source) == [download])
+            try await download.pause()
+            #expect(try await manager.partFiles(in: directory).map(\.lastPathComponent) == ["a.part"])
+            let other = directory.appending(path: "moved", directoryHint: .isDirectory)
+            try await download.moveFiles(to: other)
+            try await download.resume()
+            let file = try #require(try await download.finished().fileURL)
+            #expect(file.deletingLastPathComponent().lastPathComponent == "moved")
+            shop.expect(file.path(percentEncoded: false), is: resource)
+            // Into the manager's directory.
+            let second = try await manager.download(from: url(shop.server.url("/b"))).finished()
+            #expect(second.fileURL?.path(percentEncoded: false) == shop.path("b"))
+            await #expect(throws: DownloadError.self) { _ = try await manager.adopt(source) }
+            await manager.shutdown()
+        }
     }
 }

@@ -2,11 +2,8 @@
     import Foundation
 
     extension StateDirectory {
-        /// The app's Application Support directory; inside its container if it has one.
-        static var platformRoot: String {
-            let found = FileManager.default.urls(for: .applicationSupportDirectory, in: .userDomainMask).first
-            return found?.path ?? homeDirectory + "/Library/Application Support"
-        }
+        /// The Application Support directory of a user or an app: of lists, and of the daemon too.
+        package static func root(home: String) -> String { home + "/Library/Application Support" }
 
         /// The user's home directory, or that of the app's container.
         package static var homeDirectory: String { NSHomeDirectory() }

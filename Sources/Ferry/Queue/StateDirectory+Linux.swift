@@ -10,7 +10,7 @@
 
     extension StateDirectory {
         /// The state directory of the XDG Base Directory Specification.
-        static var platformRoot: String { homeDirectory + "/.local/state" }
+        package static func root(home: String) -> String { home + "/.local/state" }
 
         /// `$HOME` if it is absolute, otherwise the home directory of the user database.
         package static var homeDirectory: String {

@@ -40,6 +40,6 @@ package enum StateDirectory {
 
     private static func root(_ environment: [String: String]) -> String {
         if let given = environment["XDG_STATE_HOME"], given.utf8.hasPrefix("/") { return given }
-        return platformRoot
+        return root(home: homeDirectory)
     }
 }

@@ -92,7 +92,7 @@ package enum DaemonSocket {
         func absolute(_ name: String) -> String? { environment[name].flatMap { Paths.isAbsolute($0) ? $0 : nil } }
         if given == nil, let socket = absolute("FERRY_SOCKET") { return socket }
         let own = given ?? absolute("FERRY_STATE_DIR")
-        let state = own ?? (absolute("XDG_STATE_HOME") ?? home + "/.local/state") + "/ferry"
+        let state = own ?? (absolute("XDG_STATE_HOME") ?? StateDirectory.root(home: home)) + "/ferry"
         let last = state + "/run"
         let shared = own == nil ? [absolute("XDG_RUNTIME_DIR").map { $0 + "/ferry" }, "/tmp/ferry-\(user)"] : []
         let directories = shared.compactMap(\.self).filter { isUsable($0, by: user) } + [last]

@@ -15,6 +15,19 @@ public enum Language: String, Sendable, Hashable, Codable, CaseIterable {
         self = identifiers.lazy.compactMap(Self.init(locale:)).first ?? .english
     }
 
+    /// The language of an app: that in which the system shows the app, so that an app which has no Chinese shows no Chinese
+    /// errors. A program without localizations takes the user's preferences.
+    ///
+    /// - Parameters:
+    ///   - localizations: The localizations of the app.
+    ///   - chosen: Those of them that the system has chosen, in order.
+    ///   - preferred: The user's preferred languages.
+    package init(localizations: [String], chosen: [String], preferred: [String]) {
+        // A resource that needs no translation is in `Base`.
+        let isLocalized = localizations.contains { $0 != "Base" }
+        self.init(preferring: isLocalized ? chosen : preferred)
+    }
+
     /// The language of a locale such as `zh_CN.UTF-8`, `zh-Hans-HK`, `en_GB@euro`; `nil` when it is unsupported.
     private init?(locale: String) {
         let name = locale.prefix { $0 != "." && $0 != "@" }

@@ -144,8 +144,15 @@
         static func systemBootID() -> String? {
             var bytes = [UInt8](repeating: 0, count: 64)
             var size = bytes.count
-            guard sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 else { return nil }
-            return String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            if sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 {
+                return String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
+            }
+            // A sandbox may refuse the identifier. The time of the start changes with the clock: then the boot counts as
+            // another one, and what depends on it is not trusted, which is safe.
+            var start = timeval()
+            size = MemoryLayout<timeval>.size
+            guard sysctlbyname("kern.boottime", &start, &size, nil, 0) == 0, start.tv_sec > 0 else { return nil }
+            return "started-\(start.tv_sec)"
         }
 
         static func systemCreationMask() -> UInt16 {

@@ -12,13 +12,21 @@ package final class SystemThread: Sendable {
     let name: String
     let body: @Sendable () -> Void
 
+    /// The usual stack of a thread in bytes, of which only used pages are memory. The systems' own sizes differ: 512 KiB on
+    /// Darwin, 8 MiB on Linux.
+    package static let usualStackBytes = 2 << 20
+
     init(name: String, body: @escaping @Sendable () -> Void) {
         self.name = name
         self.body = body
     }
 
     /// Starts a detached thread. Returns 0 or the error number.
-    package static func start(_ name: String, stackSize: Int? = nil, _ body: @escaping @Sendable () -> Void) -> Int32 {
+    ///
+    /// - Parameter stackSize: In bytes.
+    package static func start(
+        _ name: String, stackSize: Int = SystemThread.usualStackBytes, _ body: @escaping @Sendable () -> Void
+    ) -> Int32 {
         let started = create(name, stackSize: stackSize, body)
         if let thread = started.thread { pthread_detach(thread) }
         return started.code
@@ -30,12 +38,12 @@ package final class SystemThread: Sendable {
     }
 
     private static func create(
-        _ name: String, stackSize: Int?, _ body: @escaping @Sendable () -> Void
+        _ name: String, stackSize: Int, _ body: @escaping @Sendable () -> Void
     ) -> (thread: pthread_t?, code: Int32) {
         var attributes = pthread_attr_t()
         pthread_attr_init(&attributes)
         defer { pthread_attr_destroy(&attributes) }
-        if let stackSize { pthread_attr_setstacksize(&attributes, stackSize) }
+        pthread_attr_setstacksize(&attributes, stackSize)
         let thread = Unmanaged.passRetained(SystemThread(name: name, body: body))
         var number = unknown
         let code = pthread_create(&number, &attributes, run, thread.toOpaque())

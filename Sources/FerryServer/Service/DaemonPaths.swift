@@ -67,7 +67,8 @@ package struct DaemonPaths: Sendable, Hashable {
             environment[name].flatMap { $0.utf8.hasPrefix("/") ? $0 : nil }
         }
         self.state =
-            state ?? absolute("FERRY_STATE_DIR") ?? (absolute("XDG_STATE_HOME") ?? home + "/.local/state") + "/ferry"
+            state ?? absolute("FERRY_STATE_DIR")
+            ?? (absolute("XDG_STATE_HOME") ?? StateDirectory.root(home: home)) + "/ferry"
         self.socket =
             socket ?? DaemonSocket.path(environment: environment, home: home, user: userID, state: state)
         self.settings =

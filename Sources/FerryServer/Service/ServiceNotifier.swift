@@ -42,7 +42,7 @@ package struct ServiceNotifier: Sendable, Hashable {
     package let watchdog: Duration?
 
     /// The maximum length of an address: that of `sun_path` without its terminator.
-    private static let mostBytes = 107
+    private static let mostBytes = MemoryLayout.size(ofValue: sockaddr_un().sun_path) - 1
 
     /// Reads `NOTIFY_SOCKET`, `WATCHDOG_USEC` and `WATCHDOG_PID`; `nil` without a socket that can be used.
     package init?(_ environment: [String: String], process: Int32 = getpid()) {

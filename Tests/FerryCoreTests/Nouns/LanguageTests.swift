@@ -37,4 +37,17 @@ struct LanguageTests {
         #expect(Language(preferring: ["fr"]) == .english)
         #expect(Language(preferring: []) == .english)
     }
+
+    @Test("Language: an app without Chinese shows none to a Chinese user, and a program without localizations does")
+    func localizations() {
+        let user = ["zh-Hans-CN", "en-US"]
+        func language(_ localizations: [String], _ chosen: [String]) -> Language {
+            Language(localizations: localizations, chosen: chosen, preferred: user)
+        }
+        #expect(language(["Base", "en"], ["en"]) == .english)
+        #expect(language(["en", "zh-Hans"], ["zh-Hans"]) == .simplifiedChinese)
+        #expect(language(["fr"], ["fr"]) == .english)
+        #expect(language([], ["en"]) == .simplifiedChinese)
+        #expect(language(["Base"], ["Base"]) == .simplifiedChinese)
+    }
 }

@@ -1,0 +1,53 @@
+public import FerryCore
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+// As the functions that take and return paths, with URLs of Foundation. A directory or file whose URL is not one of a file
+// is refused with `invalidRequest`.
+
+extension DownloadManager.Configuration {
+    /// As ``default(identifier:directory:stateDirectory:)``, with the URLs of the directories.
+    public static func `default`(
+        identifier: String, directory: URL, stateDirectory: URL? = nil
+    ) -> DownloadManager.Configuration {
+        .default(
+            identifier: identifier, directory: directory.plainPath, stateDirectory: stateDirectory.map(\.plainPath))
+    }
+
+    /// As `background(identifier:directory:)`, with the URL of the directory.
+    public static func background(identifier: String, directory: URL) -> DownloadManager.Configuration {
+        .background(identifier: identifier, directory: directory.plainPath)
+    }
+}
+
+extension DownloadManager {
+    /// Adds a download into a directory; by default the manager's, as ``download(from:into:)``.
+    public func download(from url: URL, into directory: URL? = nil) async throws(DownloadError) -> Download {
+        guard let directory else { return try await download(from: DownloadURL(url)) }
+        return try await download(DownloadRequest(from: url, into: directory))
+    }
+
+    /// As ``adopt(_:)``, with the URL of the part file or journal.
+    public func adopt(_ file: URL) async throws(DownloadError) -> Download { try await adopt(file.localPath) }
+
+    /// The listed downloads whose first source is this URL, in the order of the list.
+    public func downloads(url: URL) async throws(DownloadError) -> [Download] {
+        try await downloads(url: DownloadURL(url))
+    }
+
+    /// As ``partFiles(in:)``, with URLs.
+    public func partFiles(in directory: URL) async throws(DownloadError) -> [URL] {
+        try await partFiles(in: directory.localPath).map { URL(filePath: $0, directoryHint: .notDirectory) }
+    }
+}
+
+extension Download {
+    /// As ``moveFiles(to:)``, with the URL of the directory.
+    public func moveFiles(to directory: URL) async throws(DownloadError) {
+        try await moveFiles(to: directory.localPath)
+    }
+}
