@@ -26,7 +26,7 @@ class Daemon:
     """A daemon with a state of its own, which is told everything over its Unix socket."""
 
     def __init__(self, process, ready):
-        self.process, self.socket = process, ready["socket"]
+        self.process, self.socket, self.port = process, ready["socket"], ready["port"]
 
     def connect(self):
         connection = socket.socket(socket.AF_UNIX)

@@ -36,9 +36,7 @@ package struct WatchRenderer: Sendable {
         let shown = all[first..<min(all.count, first + room)].compactMap { board.download($0) }
         let rows = shown.map { one in
             var row = bars.row(one.status, now: now)
-            if case .failed(let error) = one.status.state {
-                row.remark = PrintableText.escape(error.message(in: .current))
-            }
+            if let reason = reason(one, now: now) { (row.remark, row.needsRoom) = (reason.shown, true) }
             if case .waiting = one.status.state, row.remark == ("waiting" as Reason).local {
                 row.remark = DownloadTable.state(one)
             }
@@ -51,6 +49,20 @@ package struct WatchRenderer: Sendable {
         lines.append(DisplayWidth.fit(summary(board), to: width - 1))
         if hasHelp { lines.append(DisplayWidth.fit(help(board), to: width - 1)) }
         return lines
+    }
+
+    /// Why the download does not run, the next attempt first, as the end of a long sentence is cut; `nil` where the row's
+    /// own words say all.
+    private func reason(_ one: ListedDownload, now: Date) -> Reason? {
+        switch one.status.state {
+        case .failed(let error): return .words(error.message(in: .current))
+        case .waiting(.retry(let date)), .waiting(.server(_, until: let date?)):
+            guard let cause = one.status.waitError?.reason else { return nil }
+            let next: Reason = "next attempt in \(ByteText.briefly(BarRenderer.delay(until: date, from: now)))"
+            return "\(next): \(cause)"
+        case .waiting(.server), .waiting(.freshLink), .waiting(.credentials): return one.status.waitError?.reason
+        default: return nil
+        }
     }
 
     private func summary(_ board: WatchBoard) -> String {
