@@ -111,7 +111,7 @@ class Watched(ScaleRow):
     def answers(self, watch):
         """The longest time from a key to what it changes, over keys that move and keys that search."""
         longest = 0
-        for key in ["j"] * 10 + ["/"] + list("file-4999") + ["\x7f"] * 4 + ["\x1b"]:
+        for key in ["j"] * 10 + ["/f"] + list("ile-4999") + ["\x7f"] * 4 + ["\x1b"]:
             watch.read(0.3)
             begun = time.monotonic()
             watch.press(key)

@@ -41,6 +41,8 @@ package struct WatchBoard: Sendable {
     private var asked: Question?
     /// Only downloads with this text in their names are shown.
     package private(set) var search = ""
+    /// Whether a search has begun, also before its first letter.
+    package private(set) var isSearching = false
     /// The daemon's rate limit in bytes per second.
     package private(set) var limit: ByteCount?
     package var network = NetworkStatus(isOnline: true, isMetered: false, isConstrained: false)
@@ -267,7 +269,7 @@ package struct WatchBoard: Sendable {
         case .first: step(-order.count)
         case .last: step(order.count)
         case .search(let text):
-            search = text
+            (search, isSearching) = (text ?? "", text != nil)
             settled = nil
         case .pause: return chosen(.pause).map { .pause($0) }
         case .resume: return chosen(.resume).map { .resume($0) }

@@ -47,7 +47,7 @@ package struct WatchRenderer: Sendable {
             (hasKeys && one.id == chosen ? "> " : "  ") + bars.line(row, layout)
         }
         lines.append(DisplayWidth.fit(summary(board), to: width - 1))
-        if hasHelp { lines.append(DisplayWidth.fit(help(board), to: width - 1)) }
+        if hasHelp { lines.append(help(board, columns: width - 1)) }
         return lines
     }
 
@@ -69,7 +69,7 @@ package struct WatchRenderer: Sendable {
         if board.isLost { return ("the daemon does not answer; trying again" as Reason).local }
         var parts = [board.counts, ByteText.rate(board.speed)]
         if let limit = board.limit { parts.append(("limit \(ByteText.size(limit))/s" as Reason).local) }
-        if !board.search.isEmpty { parts.append("/" + PrintableText.escape(board.search)) }
+        if board.isSearching { parts.append("/" + PrintableText.escape(board.search)) }
         if !board.network.isOnline {
             parts.append(("offline" as Reason).local)
         } else if board.network.isMetered {
@@ -78,15 +78,26 @@ package struct WatchRenderer: Sendable {
         return parts.joined(separator: "  ")
     }
 
-    private func help(_ board: WatchBoard) -> String {
+    private func help(_ board: WatchBoard, columns: Int) -> String {
         if let question = board.question, let name = board.download(question.id)?.status.name {
             let text: Reason =
                 question.key == .cancel
                 ? "press c again to cancel \(name) and delete its partial data"
                 : "press d again to remove \(name) from the list and delete its partial data"
-            return text.shown
+            return DisplayWidth.fit(text.shown, to: columns)
         }
         let keys: Reason = "up/down select  p pause  r resume  c cancel  d remove  / search  +/- limit  q quit"
-        return keys.local
+        let words = keys.local.replacing("  ", by: "\n").split(at: "\n").map { String($0) }
+        var shown = Array(words.enumerated())
+        // Whole keys are left out: a piece of one would be read as the word of another.
+        for leaving in [0, 6, 5, 4, 3, 2, 1] {
+            if DisplayWidth.columns(of: Self.joined(shown)) <= columns { break }
+            shown.removeAll { $0.offset == leaving }
+        }
+        return DisplayWidth.fit(Self.joined(shown), to: columns)
+    }
+
+    private static func joined(_ keys: [(offset: Int, element: String)]) -> String {
+        keys.map(\.element).joined(separator: "  ")
     }
 }
