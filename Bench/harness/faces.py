@@ -43,6 +43,7 @@ class Watching:
     SEQUENCE = re.compile(r"\x1b\[[0-9;?]*[A-Za-z]")
 
     def __init__(self, program, directory):
+        self.paused = None  # How many it has said last.
         self.process, self.terminal = pty.fork()
         if self.process == 0:
             fcntl.ioctl(0, termios.TIOCSWINSZ, struct.pack("HHHH", 24, 80, 0, 0))
@@ -74,7 +75,10 @@ class Watching:
             if not select.select([self.terminal], [], [], left)[0]:
                 break
             text += os.read(self.terminal, 1 << 16).decode(errors="replace")
-            if until is not None and until(self.SEQUENCE.sub("", text)):
+            plain = self.SEQUENCE.sub("", text)
+            if counts := self.COUNT.findall(plain):
+                self.paused = int(counts[-1])
+            if until is not None and until(plain):
                 return text
         if until is not None:
             raise Failure("ferry watch does not show what it must")
@@ -83,7 +87,8 @@ class Watching:
     def until_paused(self, count, seconds=120):
         """Waits until it says that so many are paused; the seconds that took."""
         begun = time.monotonic()
-        self.read(seconds, lambda text: self.COUNT.findall(text)[-1:] == [str(count)])
+        if self.paused != count:
+            self.read(seconds, lambda _: self.paused == count)
         return time.monotonic() - begun
 
 
@@ -99,13 +104,16 @@ class Watched(ScaleRow):
         with serving(directory, programs) as daemon:
             fill(daemon, directory, self.count)
             with Watching(programs.path("ferry"), directory) as watch:
-                first = watch.until_paused(self.count)
+                begun = time.monotonic()
+                watch.read(120, lambda text: watch.COUNT.search(text))
+                first = time.monotonic() - begun
+                whole = first + watch.until_paused(self.count)
                 watch.read(2)
                 before, begun = watch.cpu(), time.monotonic()
                 written = len(watch.read(10))
                 still = (watch.cpu() - before) / (time.monotonic() - begun)
                 return {
-                    "first": first, "still": still, "written": written, "key": self.answers(watch),
+                    "first": first, "whole": whole, "still": still, "written": written, "key": self.answers(watch),
                     "behind": self.behind(daemon, watch, directory)} | self.flood(daemon, watch, directory)
 
     def answers(self, watch):
@@ -144,7 +152,7 @@ class Watched(ScaleRow):
 
         asking = threading.Thread(target=ask)
         asking.start()
-        text = watch.read(120, lambda text: watch.COUNT.findall(text)[-1:] == [str(self.count + 5 + BATCH)])
+        text = watch.read(120, lambda _: watch.paused == self.count + 5 + BATCH)
         seen = time.monotonic()
         asking.join()
         shown = [int(count) for count in watch.COUNT.findall(watch.SEQUENCE.sub("", text))]
@@ -154,10 +162,10 @@ class Watched(ScaleRow):
 
     def outcome(self, found):
         rows = [[
-            "first picture", "CPU of a still one", "written in 10 s", "key to answer", "one addition: behind",
+            "first picture", "whole list", "CPU of a still one", "written in 10 s", "key to answer", "one addition: behind",
             f"{BATCH:,} more: behind", "their CPU"]]
         rows += [[
-            f"{each['first']:.2f} s", f"{each['still'] * 100:.2f} %", f"{each['written']} B", f"{each['key'] * 1e3:.0f} ms",
+            f"{each['first']:.2f} s", f"{each['whole']:.2f} s", f"{each['still'] * 100:.2f} %", f"{each['written']} B", f"{each['key'] * 1e3:.0f} ms",
             f"{each['behind'] * 1e3:.0f} ms", f"{each['flood']:.2f} s", f"{each['floodCPU']:.2f} s"] for each in found]
 
         def most(key, factor=1):
@@ -186,15 +194,16 @@ class SlowLink(Link):
 
 
 class Crossing:
-    """An address of this machine from which connections cross the link to another one, over TCP of both its ends."""
+    """A port of this machine whose connections cross the link, over TCP of both its ends, to the same port of the far one."""
 
     def __init__(self, link, port):
-        self._link, self.received, self._open = link, 0, []
+        self.received, self._open = 0, []
+        near = socket.create_server(("127.0.0.1", port))
         far = self._made_in(link.far, lambda: socket.create_server(("192.0.2.2", 0)))
-        near = socket.create_server(("127.0.0.1", 0))
-        self.port, beyond = near.getsockname()[1], far.getsockname()
+        beyond = far.getsockname()
         self._serve(near, lambda: self._made_in(link.near, lambda: socket.create_connection(beyond)), counts=True)
-        self._serve(far, lambda: socket.create_connection(("127.0.0.1", port)), counts=False)
+        self._serve(
+            far, lambda: self._made_in(link.far, lambda: socket.create_connection(("127.0.0.1", port))), counts=False)
 
     def __enter__(self):
         return self
@@ -275,16 +284,18 @@ class SlowPage(ScaleRow):
             return super().run(field, nginx, programs, runs, seconds_left)
 
     def once(self, directory, programs):
-        with serving(directory, programs) as daemon:
+        subprocess.run(["ip", "-n", self.open_link.far, "link", "set", "lo", "up"], check=True)
+        with serving(directory, programs.inside(self.open_link.far)) as daemon:
             fill(daemon, directory, self.listed)
             code = daemon.ask("POST", "/codes", {})["code"]
             with Crossing(self.open_link, daemon.port) as crossing:
                 browser = subprocess.run(
                     [self.python, Path(__file__).with_name("first_rows.py"), str(directory / "profile"),
-                     f"http://127.0.0.1:{crossing.port}/#code={code}"],
+                     f"http://127.0.0.1:{daemon.port}/#code={code}"],
                     stdout=subprocess.PIPE, stderr=subprocess.PIPE, text=True, timeout=TIMEOUT)
                 if browser.returncode != 0:
-                    raise Failure((browser.stderr.splitlines() or ["the browser has failed"])[-1])
+                    said = [line for line in browser.stderr.splitlines() if line.strip()]
+                    raise Failure(next((line for line in said if "Error" in line or "Exception" in line), "no browser"))
                 found = json.loads(browser.stdout)
                 return found | {"bytes": crossing.received}
 
