@@ -252,13 +252,19 @@ class Crossing:
             copy(other, one, counts)
 
         def copy(source, target, counts):
-            with suppress(OSError):
+            try:
                 while piece := source.recv(1 << 14):
                     if counts:
                         self.received += len(piece)
                     target.sendall(piece)
-            with suppress(OSError):
                 target.shutdown(socket.SHUT_WR)
+            except OSError:
+                # One end does not want it any more: what is on its way must not keep the line busy.
+                for one in (source, target):
+                    with suppress(OSError):
+                        one.setsockopt(socket.SOL_SOCKET, socket.SO_LINGER, struct.pack("ii", 1, 0))
+                        one.shutdown(socket.SHUT_RD)
+                        one.close()
 
         threading.Thread(target=accept, daemon=True).start()
 

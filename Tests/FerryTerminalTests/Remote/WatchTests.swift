@@ -244,7 +244,7 @@ import Testing
         let next = Date(timeIntervalSince1970: 55)
         let mismatch = DownloadError(.checksum, "checksum mismatch: expected sha-256=00000000…, got sha-256=52bbe134…")
         var waiting = [
-            ListedDownload.sample("busy", .waiting(.retry(next)), done: 0, total: nil),
+            ListedDownload.sample("busy", .waiting(.retry(at: next)), done: 0, total: nil),
             .sample("fine", .waiting(.server(since: nil, until: next)), done: 0, total: nil),
             .sample("dead", .waiting(.server(since: Date(timeIntervalSince1970: 0), until: nil)), done: 0, total: nil),
             .sample("wrong", .failed(mismatch)),
