@@ -36,4 +36,21 @@ import Testing
             gate.open()
         }
     }
+
+    @Test("ferry watch: the time to the next attempt runs, although nothing else changes")
+    func countdown() async throws {
+        try await RemoteHome.run { home in
+            home.server.serve("/busy.bin", Resource(size: 1000, seed: 4))
+            home.server.always("/busy.bin", .status(503, retryAfter: "600"))
+            try await home.run("add", home.server.url("/busy.bin"))
+            let watch = try FerryProcess(
+                ["watch"], in: home.place, environment: home.environment, error: .terminal(columns: 90, lines: 24),
+                shell: "exec \"$@\" <&2")
+            await watch.waitForTerminal(": the server")
+            await watch.waitForTerminal("next attempt in 9m 5")
+            await watch.waitForTerminal("next attempt in 9m 4")
+            watch.type("q")
+            #expect(try await watch.outcome().code == 0)
+        }
+    }
 }

@@ -112,7 +112,7 @@ class Page(PageTest):
         # As one that was updated answers: the next attempt to join is refused.
         self.browser.js("""
             const real = window.fetch;
-            window.fetch = (path, options) => real(path, String(path).endsWith('/events')
+            window.fetch = (path, options) => real(path, String(path).includes('/events?')
               ? { ...options, headers: { ...options.headers, 'Ferry-Version': '99' } } : options);""")
         self.daemon.kill()
         self.daemon.start()

@@ -55,6 +55,7 @@ extension ErrorPhrase {
         case unusableListName, keptStream
         case notAChecksum, unknownAlgorithm, notHexadecimal, digitCount
         case proxyType, notAProxy, socksCredentials, noCertificate, noCookie, unusableUserAgent
+        case usage
         // Servers
         case answered, unusableAnswer, unusableAnswers, noSourceLeft, asksForCredentials, deadLink, credentialsRefused
         case gaveUpOnce, gaveUp
