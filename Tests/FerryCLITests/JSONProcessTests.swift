@@ -87,7 +87,7 @@ import Testing
         let outcome = try await FerryProcess.run(["get", "--bogus", "--json"], in: Workplace())
         let error = try #require(try objects(outcome.text).first?["error"] as? [String: Any])
         #expect(error["message"] as? String == "--bogus: unknown option")
-        #expect((error["messages"] as? [String: String])?["zh"] == "--bogus：未知的选项")
+        #expect((error["messages"] as? [String: String])?["zh"] == "用法有误：--bogus：未知的选项")
     }
 
     @Test("ferry get: after a refused connection nothing is said of resuming, as nothing was received")

@@ -53,4 +53,23 @@ import Testing
             #expect(try await watch.outcome().code == 0)
         }
     }
+
+    @Test("ferry watch NAME: without a terminal nothing is said of others")
+    func others() async throws {
+        try await RemoteHome.run { home in
+            let gate = Gate()
+            for name in ["a.bin", "b.bin"] {
+                home.server.serve("/" + name, Resource(size: 2_000_000, seed: 4))
+                home.server.always("/" + name, .hold(after: 1_000_000, gate))
+                try await home.run("add", "-x", "1", home.server.url("/" + name))
+            }
+            let watch = try FerryProcess(["watch", "a.bin"], in: home.place, environment: home.environment)
+            try await home.run("pause", "b.bin")
+            gate.open()
+            let outcome = try await watch.outcome()
+            #expect(outcome.code == 0)
+            #expect(outcome.error.contains("a.bin: done"), "\(outcome.error)")
+            #expect(!outcome.error.contains("b.bin"), "\(outcome.error)")
+        }
+    }
 }

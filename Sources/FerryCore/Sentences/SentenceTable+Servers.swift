@@ -1,7 +1,7 @@
 extension SentenceTable {
     /// A request that cannot be used.
     static let requests: Rows = [
-        .usage: ("{0}", "{0}"),
+        .usage: ("{0}", "用法有误：{0}"),
         .secretsForNobody: (
             "there are credentials or secret headers, and no server that they are for", "给出了凭据或机密标头，但没有说明它们属于哪台服务器"
         ),

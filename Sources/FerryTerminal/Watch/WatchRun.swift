@@ -174,8 +174,11 @@ package final class WatchRun: Sendable {
 
     /// Prints a line for an event if nothing is drawn.
     private func tell(_ event: DownloadEvent) {
-        guard style == .lines else { return }
-        let name = state.withLock { $0.board.download(event.id)?.status.name } ?? event.id.rawValue
+        let (isShown, known) = state.withLock { state in
+            (state.board.only?.contains(event.id) ?? true, state.board.download(event.id)?.status.name)
+        }
+        guard style == .lines, isShown else { return }
+        let name = known ?? event.id.rawValue
         switch event.kind {
         case .completed(let file): console.message(("\(name): done, \(file.path)" as Reason).shown)
         case .failed(let error): console.message("ferry: " + ErrorText.line(error, name: name))
