@@ -60,7 +60,7 @@ package enum DisplayWidth {
             guard used <= limit else { break }
             head.append(character)
         }
-        while head.last == " " { head.removeLast() }
+        while head.utf8.last == UInt8(ascii: " ") { head.removeLast() }
         return head + gap
     }
 
