@@ -95,7 +95,7 @@ class Watching:
 class Watched(ScaleRow):
     def __init__(self, count):
         self.count = count
-        self.rounds = 3 if count < 50_000 else 1
+        self.rounds = 3 if count < 50_000 else 1  # The larger one takes minutes.
 
     def title(self, field):
         return f"`ferry watch` on a list of {self.count:,} downloads"
