@@ -110,7 +110,7 @@ package struct LocalFileSystem: FileSystem {
             return fstatat(directory, name, &raw, follows ? 0 : AT_SYMLINK_NOFOLLOW)
         }
         var status = FileStatus(raw)
-        if Self.isAmbiguous(status), !isProvenOwn(path) { status.owner = FileStatus.unknownOwner }
+        if Self.isAmbiguous(status), !isProvenOwn(path, status) { status.owner = FileStatus.unknownOwner }
         return status
     }
 
@@ -247,7 +247,9 @@ extension LocalFileSystem {
         return status.owner == unmappedUser && geteuid() == unmappedUser
     }
 
-    private func isProvenOwn(_ path: FilePath) -> Bool {
+    private func isProvenOwn(_ path: FilePath, _ status: FileStatus) -> Bool {
+        // To open a device may do something.
+        guard status.kind == .regular || status.kind == .directory else { return false }
         let flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | Self.ownersOnly
         guard let descriptor = try? descriptor(.inspect, path, flags: flags) else { return false }
         _ = Self.closeDescriptor(descriptor)

@@ -85,9 +85,9 @@ package struct BrowserLink: ClientBody, Hashable {
     package func request(isPaused: Bool, isPrivate: (String) async -> Bool?) async -> DownloadRequest {
         var request = plainRequest(isPaused: isPaused)
         let address = (page ?? referer).flatMap { try? DownloadURL($0) }
-        for host in Set([url.host, address?.host ?? url.host]) where await isPrivate(host) == true {
-            guard let addresses else { return request }
-            if addresses.contains(where: { PrivateAddress.kind(ofHost: $0) != nil }) { return request }
+        let hosts = Set([url.host, address?.host ?? url.host])
+        if addresses?.contains(where: { PrivateAddress.kind(ofHost: $0) != nil }) ?? true {
+            for host in hosts where await isPrivate(host) == true { return request }
         }
         request.network.allowsPrivate = false
         return request
