@@ -1,19 +1,13 @@
 import DequeModule
+import FerryCore
+import FerryEngine
 import Synchronization
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Glibc)
-    import Glibc
-#elseif canImport(Musl)
-    import Musl
-#endif
 
 /// Resolves names to find whether they are local, a few at a time on threads of its own, and caches the results until
 /// the network changes.
 final class LocalNames: Sendable {
-    /// Returns the addresses of a name; may block.
-    typealias Lookup = @Sendable (String) -> [NetworkAddress]
+    /// Resolves a name; may block.
+    typealias Lookup = @Sendable (String) -> NameMemory.Answer
 
     /// A name to resolve in one network.
     private struct Question: Hashable {
@@ -40,7 +34,7 @@ final class LocalNames: Sendable {
     private let state = Mutex(State())
     private let lookUp: Lookup
 
-    init(_ lookUp: @escaping Lookup = LocalNames.system) { self.lookUp = lookUp }
+    init(_ lookUp: @escaping Lookup = { HostLookup.lookUp($0) }) { self.lookUp = lookUp }
 
     private enum Step {
         case answer(Bool)
@@ -48,8 +42,9 @@ final class LocalNames: Sendable {
         case wait
     }
 
-    /// Whether an address of the name is local in this network; false if the name has none, and at once if the task
-    /// is cancelled, even while the resolver blocks.
+    /// Whether an address of the name is local in this network. A name without an address counts as local where the machine
+    /// has a network, so that a download of it begins, and fails as every other one. False at once if the task is
+    /// cancelled, even while the resolver blocks.
     func isLocal(_ name: String, in snapshot: NetworkSnapshot) async -> Bool {
         let id = state.withLock { state in
             state.last += 1
@@ -109,7 +104,11 @@ final class LocalNames: Sendable {
             return false
         }
         guard isWanted else { return }
-        let isLocal = lookUp(question.name).contains { snapshot.isLocal($0) }
+        let isLocal =
+            switch lookUp(question.name) {
+            case .addresses(let found): found.contains { NetworkAddress(bytes: $0.bytes).map(snapshot.isLocal) ?? false }
+            case .missing, .failed: snapshot.hasNetwork
+            }
         let waiting = state.withLock { state in
             if state.network == question.network { state.answers[question.name] = isLocal }
             let waiting = state.waiting.removeValue(forKey: question) ?? [:]
@@ -117,19 +116,5 @@ final class LocalNames: Sendable {
             return waiting
         }
         for continuation in waiting.values { continuation.resume(returning: isLocal) }
-    }
-
-    /// Calls the system's resolver.
-    static let system: Lookup = { name in
-        var list: UnsafeMutablePointer<addrinfo>?
-        guard getaddrinfo(name, nil, nil, &list) == 0 else { return [] }
-        defer { freeaddrinfo(list) }
-        var addresses: [NetworkAddress] = []
-        var next = list
-        while let entry = next {
-            if let address = entry.pointee.ai_addr.flatMap({ NetworkAddress($0) }) { addresses.append(address) }
-            next = entry.pointee.ai_next
-        }
-        return addresses
     }
 }

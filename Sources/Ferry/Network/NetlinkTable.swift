@@ -49,7 +49,7 @@ struct NetlinkTable {
         // IFF_UP and IFF_RUNNING: administratively up, and the operational state is up or unknown (RFC 2863).
         let interface = NetworkInterface(
             name: name, isUp: flags & 0x41 == 0x41, isLoopback: flags & 8 != 0, isPointToPoint: isPointToPoint,
-            isTunnel: isPointToPoint && Self.tunnelKinds.contains(kind ?? ""))
+            isTunnel: isPointToPoint && Self.tunnelKinds.contains(kind ?? ""), isBridge: kind == "bridge")
         links[bytes.word(at: 4)] = interface
     }
 

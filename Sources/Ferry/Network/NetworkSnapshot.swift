@@ -68,6 +68,15 @@ extension NetworkSnapshot {
             .max { ($0.destination.length, -$0.metric) < ($1.destination.length, -$1.metric) }
     }
 
+    /// Whether the machine is on a network, with or without a way to others: an interface that is up with an address of
+    /// more than its link, and is no loopback, no point-to-point link and no bridge, such as that of containers.
+    var hasNetwork: Bool {
+        interfaces.contains { interface in
+            interface.isUp && !interface.isLoopback && !interface.isPointToPoint && !interface.isBridge
+                && interface.addresses.contains { !$0.isLinkLocal }
+        }
+    }
+
     static func isLoopbackName(_ host: String) -> Bool {
         let name = host.dropping(suffix: ".") ?? host[...]
         return name == "localhost" || name.utf8.hasSuffix(".localhost")
@@ -115,18 +124,21 @@ package struct NetworkInterface: Sendable, Hashable {
     package var isPointToPoint: Bool
     /// Whether packets travel through another interface.
     package var isTunnel: Bool
+    /// Whether other interfaces are joined here, often those of containers alone. False where unknown.
+    package var isBridge: Bool
     /// Addresses usable as source: neither tentative nor deprecated.
     package var addresses: [NetworkAddress]
 
     package init(
         name: String, isUp: Bool = true, isLoopback: Bool = false, isPointToPoint: Bool = false,
-        isTunnel: Bool = false, addresses: [NetworkAddress] = []
+        isTunnel: Bool = false, isBridge: Bool = false, addresses: [NetworkAddress] = []
     ) {
         self.name = name
         self.isUp = isUp
         self.isLoopback = isLoopback
         self.isPointToPoint = isPointToPoint
         self.isTunnel = isTunnel
+        self.isBridge = isBridge
         self.addresses = addresses
     }
 

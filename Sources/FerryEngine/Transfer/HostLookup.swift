@@ -7,7 +7,7 @@ package import FerryCore
     import Glibc
 #endif
 
-/// Queries the system's resolver. Blocks: called by ``HostNames`` alone.
+/// Queries the system's resolver. Blocks.
 package enum HostLookup {
     /// Resolves a name.
     package static func lookUp(_ host: String) -> NameMemory.Answer {

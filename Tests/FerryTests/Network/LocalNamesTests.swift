@@ -12,12 +12,14 @@ import Testing
         snapshot.status.isOnline = false
         return snapshot
     }()
+    private static let near = NameMemory.Answer.addresses(["8.8.8.8", "192.0.2.9"].compactMap { IPAddress($0) })
+    private static let far = NameMemory.Answer.addresses(["8.8.8.8"].compactMap { IPAddress($0) })
 
     @Test func `LocalNames: a name is local when one of its addresses is, and is resolved once`() async {
         let asked = Mutex<[String]>([])
         let names = LocalNames { name in
             asked.withLock { $0.append(name) }
-            return name == "nas.lan" ? ["8.8.8.8", "192.0.2.9"].compactMap { NetworkAddress($0) } : []
+            return name == "nas.lan" ? Self.near : Self.far
         }
         await withTaskGroup(of: Bool.self) { group in
             for _ in 0..<50 { group.addTask { await names.isLocal("nas.lan", in: Self.offline) } }
@@ -32,7 +34,7 @@ import Testing
         let asked = Mutex(0)
         let names = LocalNames { _ in
             asked.withLock { $0 += 1 }
-            return []
+            return Self.far
         }
         var moved = Self.offline
         moved.generation += 1
@@ -49,7 +51,7 @@ import Testing
             asked.withLock { $0.append(name) }
             began.notify()
             isBusy.wait()
-            return []
+            return Self.far
         }
         // As many lookups as run at a time, and one that waits for these.
         let busy = ["a.lan", "b.lan", "c.lan", "d.lan"].map { name in
@@ -75,10 +77,10 @@ import Testing
                 count += 1
                 return count == 1
             }
-            guard isFirst else { return ["192.0.2.9"].compactMap { NetworkAddress($0) } }
+            guard isFirst else { return Self.near }
             began.open()
             isBusy.wait()
-            return []
+            return Self.far
         }
         let old = Task { await names.isLocal("nas.lan", in: Self.offline) }
         await began.pass()
@@ -90,11 +92,29 @@ import Testing
         #expect(await names.isLocal("nas.lan", in: moved))
     }
 
-    @Test func `LocalNames: the system's resolver finds loopback for localhost, and nothing for an unknown name`() {
-        let own = LocalNames.system("localhost")
-        let areLoopback = own.map(\.isLoopback)
-        #expect(areLoopback.contains(true))
-        let none = LocalNames.system("no-such-host.invalid")
-        #expect(none == [])
+    @Test(arguments: [NameMemory.Answer.missing, .failed])
+    func `LocalNames: a name without an address counts as local where there is a network, so that its download ends`(
+        answer: NameMemory.Answer
+    ) async {
+        let names = LocalNames { _ in answer }
+        #expect(await names.isLocal("gone.lan", in: Self.offline))
+        // What is left of a laptop without a network: loopback, a bridge of containers, an address of the link alone, a tunnel.
+        var alone = Self.offline
+        alone.interfaces = [
+            NetworkInterface(name: "lo", isLoopback: true, addresses: ["127.0.0.1"].compactMap { NetworkAddress($0) }),
+            NetworkInterface(name: "docker0", isBridge: true, addresses: ["172.17.0.1"].compactMap { NetworkAddress($0) }),
+            NetworkInterface(name: "eth0", addresses: ["169.254.7.7", "fe80::1"].compactMap { NetworkAddress($0) }),
+            NetworkInterface(name: "wlan0", isUp: false, addresses: ["192.0.2.2"].compactMap { NetworkAddress($0) }),
+            NetworkInterface(
+                name: "tun0", isPointToPoint: true, isTunnel: true, addresses: ["10.8.0.2"].compactMap { NetworkAddress($0) }),
+        ]
+        #expect(await !names.isLocal("gone.lan", in: alone))
+    }
+
+    @Test func `LocalNames: the system's resolver answers, and localhost is local without a network`() async {
+        let names = LocalNames()
+        let alone = NetworkSnapshot(status: Self.offline.status)
+        #expect(await names.isLocal("localhost", in: alone))
+        #expect(await !names.isLocal("no-such-host.invalid", in: alone))
     }
 }
