@@ -23,6 +23,8 @@ RELEASE := $(OPTIMIZED) --static-swift-stdlib --disable-local-rpath
 
 # The tests as the optimizer translates them, in a build of their own. Swift Testing is a dynamic library, so Swift's are too.
 TESTED_RELEASE := $(OPTIMIZED) -Xswiftc -enable-testing --scratch-path .build-release
+# What the optimizer makes of the sources is tested; Package.swift leaves it out for the tests themselves.
+tests-release test-release docs: export FERRY_PLAIN_TESTS := 1
 
 THREAD_SANITIZER := --sanitize=thread --scratch-path .build-tsan -Xlinker $(CURDIR)/.build-tsan/mutex.o
 SOURCES := Package.swift Sources TestSupport Tests Examples Apple Bench/Package.swift Bench/Sources Fuzz/Package.swift Fuzz/Sources
@@ -46,7 +48,7 @@ test: dependencies ## Build and run every test (FILTER=name runs some)
 	$(SWIFT) build --build-tests
 	SWIFT='$(SWIFT)' FILTER='$(FILTER)' TARGETS='$(TARGETS)' Scripts/run-tests
 
-.PHONY: test-release programs-release
+.PHONY: test-release programs-release tests-release
 programs-release: dependencies
 	$(MAKE) --no-print-directory release
 	$(MAKE) --no-print-directory release PRODUCT=ferry-origin
@@ -55,9 +57,11 @@ programs-release: dependencies
 check-compiler: ## Say which forms the optimizer translates wrongly, and fail if our sources use one
 	Scripts/check-compiler -O $(OPTIMIZATION)
 
-# The suites that start programs start those of `make release`.
-test-release: programs-release check-compiler ## Build and run every test as the release is built, against its binary (FILTER=name runs some)
+tests-release: dependencies
 	$(SWIFT) build --build-tests $(TESTED_RELEASE)
+
+# The suites that start programs start those of `make release`.
+test-release: programs-release check-compiler tests-release ## Build and run every test as the release is built, against its binary (FILTER=name runs some)
 	SWIFT='$(SWIFT)' FILTER='$(FILTER)' TARGETS='$(TARGETS)' FERRY='$(CURDIR)/.build/release/ferry' FERRY_ORIGIN='$(CURDIR)/.build/release/ferry-origin' \
 		Scripts/run-tests $(TESTED_RELEASE)
 
@@ -127,9 +131,10 @@ compare-peers: dependencies ## Run hostile servers and faults with Ferry and its
 	@Scripts/dependencies bench
 	Scripts/compare-peers $(ARGS)
 
+# make docs TESTED=1 takes the modules that `make test-release` has built.
 docs: dependencies ## Compile the samples of the documents and make the API's pages in .build/docs
 	@Scripts/dependencies lint
-	Scripts/docs
+	Scripts/docs $(if $(TESTED),$(TESTED_RELEASE))
 
 demo: ## Download 1 GiB, kill it in the middle, go on, check the digest
 	@Scripts/demo

@@ -12,6 +12,10 @@ let strict: [SwiftSetting] = [
 let fuzzed: [SwiftSetting] =
     Context.environment["FERRY_FUZZ_COVERAGE"] == nil ? [] : [.unsafeFlags(["-sanitize=fuzzer"])]
 
+// `make test-release` tests what the optimizer makes of the sources. For the tests themselves it would take longer than for those.
+let tests: [SwiftSetting] =
+    strict + (Context.environment["FERRY_PLAIN_TESTS"] == nil ? [] : [.unsafeFlags(["-Xfrontend", "-Onone"])])
+
 // `make tarball` links libstdc++, SQLite and zlib statically: the linker finds their archives in this directory first.
 let staticLibraries: [LinkerSetting] =
     Context.environment["FERRY_STATIC_LIBRARIES"].map {
@@ -123,7 +127,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             exclude: ["Document/openapi.json"],
-            swiftSettings: strict),
+            swiftSettings: tests),
         // Many downloads: the façade that apps use.
         .target(
             name: "Ferry",
@@ -270,7 +274,7 @@ let package = Package(
         .testTarget(
             name: "FerryCoreTests",
             dependencies: ["FerryCore", .product(name: "HTTPTypes", package: "swift-http-types")],
-            swiftSettings: strict),
+            swiftSettings: tests),
         .testTarget(
             name: "FerryEngineTests",
             dependencies: [
@@ -282,21 +286,21 @@ let package = Package(
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            swiftSettings: strict),
+            swiftSettings: tests),
         .testTarget(
             name: "FerryAPITests",
             dependencies: [
                 "FerryAPI", "FerryCore", .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
             ],
-            swiftSettings: strict),
+            swiftSettings: tests),
         .testTarget(
             name: "FerryMetricsTests",
             dependencies: [
                 "FerryMetrics", "Ferry", "FerryCore", "FerryTesting",
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
-            swiftSettings: strict),
+            swiftSettings: tests),
         .testTarget(
             name: "FerryServerTests",
             dependencies: [
@@ -309,7 +313,7 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            swiftSettings: strict),
+            swiftSettings: tests),
         .testTarget(
             name: "FerryTests",
             dependencies: [
@@ -319,21 +323,21 @@ let package = Package(
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Logging", package: "swift-log"),
             ],
-            swiftSettings: strict),
+            swiftSettings: tests),
         .testTarget(
             name: "FerryTerminalTests",
             dependencies: [
                 "FerryTerminal", "Ferry", "FerryAPI", .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: strict),
+            swiftSettings: tests),
         .testTarget(
             name: "FerryFleetTests",
             dependencies: [
                 "FerryFleet", "FerryTerminal", "FerryServer", "FerryMetrics", "Ferry", "FerryCore",
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
-            swiftSettings: strict),
+            swiftSettings: tests),
         .testTarget(
             name: "FerryTestingTests",
             dependencies: [
@@ -341,8 +345,8 @@ let package = Package(
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
             ],
-            swiftSettings: strict),
-        .testTarget(name: "FerryFuzzingTests", dependencies: ["FerryFuzzing"], swiftSettings: strict),
+            swiftSettings: tests),
+        .testTarget(name: "FerryFuzzingTests", dependencies: ["FerryFuzzing"], swiftSettings: tests),
         .testTarget(
             name: "FerryCLITests",
             dependencies: [
@@ -354,7 +358,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
-            swiftSettings: strict),
+            swiftSettings: tests),
     ] + consumers,
     swiftLanguageModes: [.v6]
 )

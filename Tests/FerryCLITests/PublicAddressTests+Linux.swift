@@ -4,7 +4,7 @@
     import Testing
 
     @Suite(
-        "The binary: public addresses only",
+        "The binary: addresses and networks",
         .enabled(if: NetworkNamespace.isPossible, "network namespaces may not be made here: needs root and `ip`"),
         .timeLimit(.minutes(30)))
     struct PublicAddressTests {
@@ -31,6 +31,24 @@
                     #expect(outcome.error.contains("192.0.2.1 is no public address"))
                     #expect(try await get([], path).code == 0)
                 }
+                origin.signal(SIGTERM)
+                _ = await origin.end()
+            }
+        }
+
+        @Test("Air-gapped: beside a server that is near, a name that nobody knows ends the list by --retries")
+        func gap() async throws {
+            try await NetworkNamespace.with { network in
+                try network.far("addr add 93.184.215.1/24 dev eth0")
+                let origin = try await Self.origin(in: network.outside)
+                let place = try Workplace()
+                try place.write("\(Self.closed)/file/10k/near\nhttp://gone.invalid/far\n", to: "list")
+                let outcome = try await FerryProcess.run(
+                    ["get", "--retries", "1", "-i", "list"], in: place,
+                    shell: "exec /usr/sbin/ip netns exec \(network.inside) \"$@\"")
+                #expect(outcome.code == 3, "\(outcome.error)")
+                #expect(outcome.error.contains("gone.invalid"))
+                #expect(place.names == ["list", "near"])
                 origin.signal(SIGTERM)
                 _ = await origin.end()
             }

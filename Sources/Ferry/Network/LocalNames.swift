@@ -106,7 +106,8 @@ final class LocalNames: Sendable {
         guard isWanted else { return }
         let isLocal =
             switch lookUp(question.name) {
-            case .addresses(let found): found.contains { NetworkAddress(bytes: $0.bytes).map(snapshot.isLocal) ?? false }
+            case .addresses(let found):
+                found.contains { NetworkAddress(bytes: $0.bytes).map(snapshot.isLocal) ?? false }
             case .missing, .failed: snapshot.hasNetwork
             }
         let waiting = state.withLock { state in

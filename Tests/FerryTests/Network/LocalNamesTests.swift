@@ -102,11 +102,13 @@ import Testing
         var alone = Self.offline
         alone.interfaces = [
             NetworkInterface(name: "lo", isLoopback: true, addresses: ["127.0.0.1"].compactMap { NetworkAddress($0) }),
-            NetworkInterface(name: "docker0", isBridge: true, addresses: ["172.17.0.1"].compactMap { NetworkAddress($0) }),
+            NetworkInterface(
+                name: "docker0", isBridge: true, addresses: ["172.17.0.1"].compactMap { NetworkAddress($0) }),
             NetworkInterface(name: "eth0", addresses: ["169.254.7.7", "fe80::1"].compactMap { NetworkAddress($0) }),
             NetworkInterface(name: "wlan0", isUp: false, addresses: ["192.0.2.2"].compactMap { NetworkAddress($0) }),
             NetworkInterface(
-                name: "tun0", isPointToPoint: true, isTunnel: true, addresses: ["10.8.0.2"].compactMap { NetworkAddress($0) }),
+                name: "tun0", isPointToPoint: true, isTunnel: true,
+                addresses: ["10.8.0.2"].compactMap { NetworkAddress($0) }),
         ]
         #expect(await !names.isLocal("gone.lan", in: alone))
     }
