@@ -12,8 +12,6 @@ final class LiveDownload: Sendable {
         var status: DownloadStatus
         var finished: FinishedDownload?
         var driver: DownloadDriver?
-        var observers: [Int: AsyncStream<DownloadStatus>.Continuation] = [:]
-        var lastObserver = 0
         /// Set at shutdown and when the download leaves the list; no change follows.
         var isClosed = false
         /// The position of the daemon's log that the shown state is as new as; 0 for a download of this process.
@@ -36,6 +34,7 @@ final class LiveDownload: Sendable {
     /// Notifies when the state has changed or no change follows, after the observers have the new status.
     let changes = AsyncEvent()
     private let state: Mutex<State>
+    private let observers = Broadcast<DownloadStatus>()
     private let registry: LiveRegistry
 
     /// Does not register the object; on deinit it removes its entry from `registry`.
@@ -187,53 +186,33 @@ final class LiveDownload: Sendable {
     /// Sends the status to the observers. Returns false if there are none.
     @discardableResult
     func publish() -> Bool {
-        guard state.withLock({ !$0.observers.isEmpty }) else { return false }
-        let progress = driver?.progress()
-        let (observers, isFinal) = state.withLock { state in
-            let now = state.status(progress)
-            let observers = Array(state.observers.values)
-            // Yield under the lock, so that all observers see states in the same order.
-            for observer in observers { observer.yield(now) }
-            if now.state.isFinal { state.observers.removeAll() }
-            return (observers, now.state.isFinal)
+        guard !observers.isEmpty else { return false }
+        observers.send {
+            let status = observed
+            return (status, isLast: status.state.isFinal)
         }
-        if isFinal { for observer in observers { observer.finish() } }
-        return !observers.isEmpty
+        return true
     }
 
     /// The current status and every change; `owner` is retained while the stream is read.
     func updates(owner: (any Sendable)?) -> AsyncStream<DownloadStatus> {
-        let (stream, continuation) = AsyncStream.makeStream(
-            of: DownloadStatus.self, bufferingPolicy: .bufferingNewest(1))
+        observers.stream(retaining: owner) {
+            let status = observed
+            return (status, isLast: status.state.isFinal || isClosed)
+        }
+    }
+
+    /// The status with the driver's progress, while there is a driver.
+    private var observed: DownloadStatus {
         let progress = driver?.progress()
-        let id: Int? = state.withLock { state in
-            // Yield under the lock, so that no later status precedes this one.
-            continuation.yield(state.status(progress))
-            guard !state.status.state.isFinal, !state.isClosed else { return nil }
-            state.lastObserver += 1
-            state.observers[state.lastObserver] = continuation
-            return state.lastObserver
-        }
-        guard let id else {
-            continuation.finish()
-            return stream
-        }
-        continuation.onTermination = { [weak self] _ in
-            withExtendedLifetime(owner) {}
-            self?.state.withLock { $0.observers[id] = nil }
-        }
-        return stream
+        return state.withLock { $0.status(progress) }
     }
 
     /// Ends all changes, and finishes the observers.
     func close() {
-        let observers = state.withLock { state in
-            state.isClosed = true
-            defer { state.observers.removeAll() }
-            return Array(state.observers.values)
-        }
+        state.withLock { $0.isClosed = true }
         changes.notify()
-        for observer in observers { observer.finish() }
+        observers.finish()
     }
 }
 

@@ -48,6 +48,7 @@ private final class PacedStatuses: Sendable {
     func received(_ status: DownloadStatus, at now: Duration) -> Duration? {
         pace.withLock { pace in
             switch pace.received(status, at: now) {
+            // allow(wakes): the stream's end takes no lock of ours.
             case .deliver: continuation.yield(status)
             case .ask(let time): return time
             case .keep: break
@@ -58,6 +59,7 @@ private final class PacedStatuses: Sendable {
 
     func deliver(at now: Duration, isEnd: Bool = false) {
         pace.withLock { pace in
+            // allow(wakes): the stream's end takes no lock of ours.
             if let status = pace.due(at: now, isEnd: isEnd) { continuation.yield(status) }
         }
     }
