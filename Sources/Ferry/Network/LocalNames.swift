@@ -34,7 +34,10 @@ final class LocalNames: Sendable {
     private let state = Mutex(State())
     private let lookUp: Lookup
 
-    init(_ lookUp: @escaping Lookup = { HostLookup.lookUp($0) }) { self.lookUp = lookUp }
+    init(_ lookUp: @escaping Lookup = LocalNames.system) { self.lookUp = lookUp }
+
+    /// The system's resolver.
+    static let system: Lookup = { HostLookup.lookUp($0) }
 
     private enum Step {
         case answer(Bool)

@@ -17,10 +17,11 @@ package final class SnapshotHub: Sendable {
     /// Changes the snapshot; an equal one is not sent.
     package func update(_ change: (inout NetworkSnapshot) -> Void) {
         listeners.send {
-            snapshot.withLock { snapshot in
+            snapshot.withLock { snapshot -> (NetworkSnapshot, isLast: Bool)? in
                 let before = snapshot
                 change(&snapshot)
-                return snapshot == before ? nil : (snapshot, isLast: false)
+                guard snapshot != before else { return nil }
+                return (snapshot, isLast: false)
             }
         }
     }
