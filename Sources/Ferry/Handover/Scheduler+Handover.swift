@@ -29,7 +29,7 @@ extension Scheduler {
             let fileSystem = await withFiles { $0 }
             return try await HandoverKeeper.open(
                 session, landing: LandingDirectory(FilePath(place).appending(Self.directory)), fileSystem: fileSystem,
-                manager: keeperManager(fileSystem))
+                limits: transfer.limits, manager: keeperManager(fileSystem))
         } catch {
             complain(error)
             return nil
