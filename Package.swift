@@ -228,7 +228,7 @@ let package = Package(
         .target(
             name: "FerryFuzzing",
             dependencies: [
-                "FerryCore", "FerryEngine", "FerryAPI", "Ferry", "FerryServer",
+                "FerryCore", "FerryEngine", "FerryAPI", "Ferry", "FerryServer", "FerryTerminal",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],

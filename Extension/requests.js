@@ -6,8 +6,8 @@ import { api } from './api.js';
 const MOST = 200;
 const LONGEST = 10 * 60_000;
 
-/// By identifier of the request, oldest first: hops (its URLs, each with method and fields), tab, frame, who began it, page,
-/// size, type.
+/// By identifier of the request, oldest first: hops (its URLs, each with method and fields), the network addresses that they
+/// went to, tab, frame, who began it, page, size, type.
 const seen = new Map();
 
 const FILTER = { urls: ['http://*/*', 'https://*/*'], types: ['main_frame', 'sub_frame', 'other'] };
@@ -20,6 +20,7 @@ export function watch() {
   api.webRequest.onSendHeaders.addListener(sent, FILTER, options(api.webRequest.OnSendHeadersOptions));
   api.webRequest.onHeadersReceived.addListener(answered, FILTER, options(api.webRequest.OnHeadersReceivedOptions));
   api.webRequest.onErrorOccurred.addListener(answered, FILTER);
+  for (const event of [api.webRequest.onBeforeRedirect, api.webRequest.onResponseStarted]) event.addListener(reached, FILTER);
 }
 
 /// While an answer is due, the browser must not end this worker, which would forget the request: it is not idle while it
@@ -40,7 +41,7 @@ function sent(details) {
     seen.delete(id);
   }
   const entry = seen.get(details.requestId) ?? {
-    at: now, hops: [], tabId: details.tabId, isBare: details.type === 'other',
+    at: now, hops: [], addresses: [], tabId: details.tabId, isBare: details.type === 'other',
     isFrame: details.type === 'sub_frame' || details.frameId > 0,
     by: details.initiator ?? details.originUrl, page: details.documentUrl ?? details.originUrl ?? details.initiator,
   };
@@ -68,6 +69,11 @@ function answered(details) {
   }
 }
 
+function reached({ requestId, ip }) {
+  const entry = seen.get(requestId);
+  if (ip && entry && entry.addresses.length < 30) entry.addresses.push(ip);
+}
+
 /// Whether a request was seen that may be that of a download; see `claim`.
 export const isSeen = (ends) => [...seen.values()].some((entry) => fits(entry, ends));
 
@@ -87,7 +93,7 @@ export async function claim(ends) {
   const hops = entry.hops.slice(first);
   return {
     tabId: entry.tabId, by: entry.by, page: entry.page, type: entry.type, hops, method: hops.length > 0 ? 'GET' : 'other',
-    size: entry.size, isEncoded: entry.isEncoded, isBare: entry.isBare,
+    size: entry.size, isEncoded: entry.isEncoded, isBare: entry.isBare, addresses: entry.addresses,
   };
 }
 
@@ -115,10 +121,10 @@ function originOf(url) {
 }
 
 /// The link of a request as the host takes it: the first URL, with the cookies that each hop was sent.
-export function link({ hops, page }) {
+export function link({ hops, page, addresses }) {
   const [{ url, fields }] = hops;
   return clean({
-    url, page, referer: fields.referer, userAgent: fields['user-agent'], authorization: fields.authorization,
+    url, page, addresses, referer: fields.referer, userAgent: fields['user-agent'], authorization: fields.authorization,
     cookies: hops.flatMap((hop) => cookieLines(hop.url, hop.fields.cookie ?? '')).join('\n'),
   });
 }

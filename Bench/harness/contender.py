@@ -42,7 +42,7 @@ class Programs:
     """Finds programs and runs them."""
 
     def __init__(self, ferry, peers, measure):
-        self._measure, self._inside = measure, []
+        self._measure, self.before = measure, []  # `before`: the words before each command.
         self._paths = {"ferry": ferry}
         for name in ("ferry-scale", "ferry-origin"):
             self._paths[name] = ferry and ferry.parent / name
@@ -52,7 +52,7 @@ class Programs:
     def inside(self, namespace):
         """The same programs, run in a network namespace."""
         programs = copy(self)
-        programs._inside = enter(namespace)
+        programs.before = enter(namespace)
         return programs
 
     def path(self, name):
@@ -79,7 +79,7 @@ class Programs:
         read_end, write_end = os.pipe()
         with open(errors, "w") as stderr:
             process = subprocess.Popen(
-                [*self._inside, str(self._measure), str(write_end), *command], cwd=directory, env=environment,
+                [*self.before, str(self._measure), str(write_end), *command], cwd=directory, env=environment,
                 stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=stderr,
                 pass_fds=[write_end], start_new_session=True)
         os.close(write_end)

@@ -26,7 +26,7 @@ class Daemon:
     """A daemon with a state of its own, which is told everything over its Unix socket."""
 
     def __init__(self, process, ready):
-        self.process, self.socket = process, ready["socket"]
+        self.process, self.socket, self.port = process, ready["socket"], ready["port"]
 
     def connect(self):
         connection = socket.socket(socket.AF_UNIX)
@@ -116,7 +116,7 @@ def serving(directory, programs):
         name: str(directory / folder) for name, folder in FOLDERS.items()}
     reading, writing = os.pipe()
     process = subprocess.Popen(
-        [program, "serve", "--port", "0", "--ready-fd", str(writing)], env=environment, pass_fds=[writing],
+        [*programs.before, program, "serve", "--port", "0", "--ready-fd", str(writing)], env=environment, pass_fds=[writing],
         stdin=subprocess.DEVNULL, stdout=subprocess.DEVNULL, stderr=subprocess.DEVNULL, preexec_fn=many_files)
     os.close(writing)
     try:

@@ -5,6 +5,7 @@ from statistics import median
 
 from harness.contender import Contender, Failure, aria2, ferry, one_file_peers
 from harness.daemon import DAEMON, FOLDERS, serving
+from harness.faces import FACES
 from harness.limits import Limits
 from harness.long import LONG, Link, OverLink
 from harness.outcome import Gate
@@ -291,10 +292,11 @@ ROWS = {
     **SCALE,
     **DAEMON,
     **RPC,
+    **FACES,
 }
 
 # A name for several of them.
-GROUPS = {"long": [*LONG, "long-many"], "scale": list(SCALE), "daemon": [*DAEMON, *RPC]}
+GROUPS = {"long": [*LONG, "long-many"], "scale": list(SCALE), "daemon": [*DAEMON, *RPC], "faces": list(FACES)}
 
 
 def named(text):

@@ -6,8 +6,8 @@ public import FerryCore
     public import Foundation
 #endif
 
-// As the functions that take and return paths, with URLs of Foundation. A directory or file whose URL is not one of a file
-// is refused with `invalidRequest`.
+// As the functions that take and return paths, with URLs of Foundation. What is not the URL of a file is refused with
+// `invalidRequest`; a configuration, which cannot fail, requires URLs of files.
 
 extension DownloadManager.Configuration {
     /// As ``default(identifier:directory:stateDirectory:)``, with the URLs of the directories.
@@ -15,12 +15,12 @@ extension DownloadManager.Configuration {
         identifier: String, directory: URL, stateDirectory: URL? = nil
     ) -> DownloadManager.Configuration {
         .default(
-            identifier: identifier, directory: directory.plainPath, stateDirectory: stateDirectory.map(\.plainPath))
+            identifier: identifier, directory: directory.requiredPath, stateDirectory: stateDirectory?.requiredPath)
     }
 
     /// As `background(identifier:directory:)`, with the URL of the directory.
     public static func background(identifier: String, directory: URL) -> DownloadManager.Configuration {
-        .background(identifier: identifier, directory: directory.plainPath)
+        .background(identifier: identifier, directory: directory.requiredPath)
     }
 }
 

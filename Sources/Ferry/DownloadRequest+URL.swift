@@ -59,8 +59,14 @@ extension URL {
         }
     }
 
+    /// The path of what must be the URL of a file.
+    var requiredPath: String {
+        precondition(isFileURL, "a directory's URL must be that of a file")
+        return plainPath
+    }
+
     /// The path, decoded and without a slash at its end.
-    var plainPath: String {
+    private var plainPath: String {
         let path = path(percentEncoded: false)
         return path.utf8.count > 1 ? path.dropping(suffix: "/").map(String.init) ?? path : path
     }

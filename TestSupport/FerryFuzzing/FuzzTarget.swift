@@ -27,6 +27,7 @@ public struct FuzzTarget: Sendable, Hashable, CustomStringConvertible {
         FuzzTarget("aria2-call", aria2Call),
         FuzzTarget("aria2-control", aria2Control),
         FuzzTarget("auth-challenge", authChallenge),
+        FuzzTarget("browser-link", browserLink),
         FuzzTarget("checksum-list", checksumList),
         FuzzTarget("content-disposition", contentDisposition),
         FuzzTarget("content-range", contentRange),

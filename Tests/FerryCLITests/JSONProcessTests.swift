@@ -82,6 +82,22 @@ import Testing
         #expect(outcome.text.hasPrefix(#"{"date":"#) && outcome.error.hasSuffix(" --help)\n"))
     }
 
+    @Test("ferry --json: a usage error has its own sentence in every language")
+    func usageInEveryLanguage() async throws {
+        let outcome = try await FerryProcess.run(["get", "--bogus", "--json"], in: Workplace())
+        let error = try #require(try objects(outcome.text).first?["error"] as? [String: Any])
+        #expect(error["message"] as? String == "--bogus: unknown option")
+        #expect((error["messages"] as? [String: String])?["zh"] == "用法有误：--bogus：未知的选项")
+    }
+
+    @Test("ferry get: after a refused connection nothing is said of resuming, as nothing was received")
+    func nothingToResume() async throws {
+        let outcome = try await FerryProcess.run(["get", "--retries", "0", "http://127.0.0.1:1/x"], in: Workplace())
+        #expect(outcome.code == 3)
+        let end = "gave up after 1 attempt: 127.0.0.1:1: connection refused\n"
+        #expect(outcome.error.hasSuffix(end), "\(outcome.error)")
+    }
+
     @Test("ferry get --json: resumed has offset and reason, and restarted has the reason")
     func resumed() async throws {
         try await OriginServer.with { server in

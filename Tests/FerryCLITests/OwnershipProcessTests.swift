@@ -26,17 +26,27 @@ struct OwnershipProcessTests {
         ((try? FileManager.default.contentsOfDirectory(atPath: directory)) ?? []).sorted()
     }
 
+    /// Becomes a user that has no number in its user namespace, as no other user has.
+    private static let becomeUnmapped =
+        "umask 022; exec setpriv --reuid=65534 --regid=65534 --clear-groups --inh-caps=-all unshare -U \"$@\""
+
     /// Leaves half a download of this user in a directory.
     private static func leaveHalf(
         _ server: OriginServer, _ place: Workplace, in directory: String, as user: UInt32,
         _ resource: Resource = resource
+    ) async throws {
+        try await leaveHalf(server, place, in: directory, shell: become(user), resource)
+    }
+
+    private static func leaveHalf(
+        _ server: OriginServer, _ place: Workplace, in directory: String, shell: String, _ resource: Resource = resource
     ) async throws {
         let gate = Gate()
         server.serve("/tool.sh", resource)
         server.always("/tool.sh", .hold(after: resource.size / 2, gate))
         let process = try FerryProcess(
             ["get", "-x", "1", "--min-free", "0", "-d", directory, server.url("/tool.sh")], in: place,
-            error: .terminal(columns: 120, lines: 24), shell: become(user))
+            error: .terminal(columns: 120, lines: 24), shell: shell)
         await process.waitForTerminal("50.0%")
         process.signal(SIGINT)
         #expect(try await process.outcome().code == 130)
@@ -70,6 +80,32 @@ struct OwnershipProcessTests {
             #expect(own.lines == [directory + "/tool.sh"])
             #expect(server.bodyBytes("/tool.sh") - before == Self.resource.size / 2)
             #expect(Self.resource.source.compare(file: directory + "/tool.sh", size: Self.resource.size) == .equal)
+        }
+    }
+
+    @Test(
+        "ferry get: a user without a number in its namespace resumes its own part file, and none of another such user",
+        .enabled(if: isRoot, "only root becomes other users"))
+    func unmappedUsers() async throws {
+        try await OriginServer.with { server in
+            let place = try Workplace()
+            let directory = try Self.shared(place)
+            try await Self.leaveHalf(server, place, in: directory, as: Self.bob)
+            let arguments = ["get", "-x", "1", "-d", directory, server.url("/tool.sh")]
+            let foreign = try await FerryProcess.run(arguments, in: place, shell: Self.becomeUnmapped)
+            #expect(foreign.code == 0, "\(foreign.error)")
+            #expect(foreign.lines == [directory + "/tool (1).sh"])
+            #expect(foreign.error.contains("belongs to another user"), "\(foreign.error)")
+            let own = place.path("shared/own")
+            try FileManager.default.createDirectory(atPath: own, withIntermediateDirectories: false)
+            #expect(chmod(own, 0o1777) == 0)
+            try await Self.leaveHalf(server, place, in: own, shell: Self.becomeUnmapped)
+            let before = server.bodyBytes("/tool.sh")
+            let resumed = try await FerryProcess.run(
+                ["get", "-x", "1", "-d", own, server.url("/tool.sh")], in: place, shell: Self.becomeUnmapped)
+            #expect(resumed.code == 0, "\(resumed.error)")
+            #expect(resumed.lines == [own + "/tool.sh"])
+            #expect(server.bodyBytes("/tool.sh") - before == Self.resource.size / 2)
         }
     }
 

@@ -37,6 +37,21 @@ struct EventStreamTests {
         }
     }
 
+    @Test("Event stream: with a limit the snapshot has that many downloads, and the number of all")
+    func shortSnapshot() async throws {
+        try await DaemonRig.run { rig in
+            let first = try await rig.add(new(rig, "/file/1k") { $0.startsPaused = true })
+            _ = try await rig.add(new(rig, "/file/2k") { $0.startsPaused = true })
+            for (limit, expected) in [(0, []), (1, [first.id])] {
+                try await rig.follow(query: "limit=\(limit)") { events in
+                    let begin = try await events.catchUp()
+                    #expect(begin.reset?.items.map(\.id) == expected)
+                    #expect(begin.reset?.total == 2)
+                }
+            }
+        }
+    }
+
     @Test("EventBroadcaster: an observer of another session does not count as its client")
     func looking() {
         let broadcaster = EventBroadcaster()

@@ -45,6 +45,24 @@ struct PageBundleTests {
                 """)
     }
 
+    @Test("PageBundle: comments and blanks before a line are left out, and what is in a line stays")
+    func comments() {
+        let script = script(["/main.js": "/// Says it.\nif (a) {\n  // Why.\n\n  say('// no  comment'); // One.\n}\n"])
+        let expected = "modules['main.js'] = (() => {\nif (a) {\nsay('// no  comment'); // One.\n}\nreturn {  };\n})();"
+        #expect(script.contains(expected), "\(script)")
+    }
+
+    @Test("PageBundle: no text in a module goes on over a line")
+    func wholeLines() {
+        for (name, bytes) in PageAssets.files where name.hasSuffix(".js") {
+            for line in String(decoding: bytes, as: UTF8.self).split(separator: "\n") {
+                // The one pattern with a backtick in it.
+                let marks = line.replacingOccurrences(of: "^_`|~", with: "").filter { $0 == "`" }
+                #expect(marks.count.isMultiple(of: 2), "\(name): \(line)")
+            }
+        }
+    }
+
     @Test("PageBundle: every module of the page is in the script, and nothing in it imports")
     func whole() throws {
         let asset = try #require(PageAssets.own.asset(at: "/page.js"))

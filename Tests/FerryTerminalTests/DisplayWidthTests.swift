@@ -22,6 +22,16 @@ import Testing
         #expect(DisplayWidth.fit(text, to: limit) == expected)
     }
 
+    @Test(
+        "DisplayWidth: a long sentence is cut at its end",
+        arguments: [
+            ("connection refused", 18, "connection refused"), ("connection refused", 14, "connection..."),
+            ("connection refused", 4, "conn"), ("服务器返回了 503", 11, "服务器返..."), ("中文", 3, "中"),
+        ])
+    func begins(text: String, limit: Int, expected: String) {
+        #expect(DisplayWidth.begin(text, to: limit) == expected)
+    }
+
     @Test("DisplayWidth: fitting and padding divide no character and respect the limit", arguments: 0...24)
     func fits(limit: Int) {
         for text in [

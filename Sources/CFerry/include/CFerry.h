@@ -42,12 +42,13 @@ static const int ferry_SOCK_CLOEXEC = 0;
 #define AT_EMPTY_PATH 0x1000
 #endif
 
-#ifndef O_PATH
-#define O_PATH 010000000
+#ifndef O_NOATIME
+#define O_NOATIME 01000000
 #endif
 
 static const int ferry_O_TMPFILE = O_TMPFILE;
 static const int ferry_O_PATH = O_PATH;
+static const int ferry_O_NOATIME = O_NOATIME;
 static const int ferry_AT_EMPTY_PATH = AT_EMPTY_PATH;
 static const unsigned int ferry_RENAME_NOREPLACE = 1;
 

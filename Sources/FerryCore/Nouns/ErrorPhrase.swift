@@ -55,6 +55,7 @@ extension ErrorPhrase {
         case unusableListName, keptStream
         case notAChecksum, unknownAlgorithm, notHexadecimal, digitCount
         case proxyType, notAProxy, socksCredentials, noCertificate, noCookie, unusableUserAgent
+        case usage
         // Servers
         case answered, unusableAnswer, unusableAnswers, noSourceLeft, asksForCredentials, deadLink, credentialsRefused
         case gaveUpOnce, gaveUp
@@ -109,7 +110,8 @@ extension ErrorPhrase {
         case makeDirectory, syncDirectory, measureSpace, setMode, setTime, setAttribute, getAttribute
         case unsupported, fileEndsEarly, fileIsClosed, leadsOut
         // Ownership of files
-        case otherKind, othersFile, usersFile, rootsFile, severalNames, writableByGroup, writableByOthers
+        case otherKind, othersFile, usersFile, rootsFile, unnamedUsersFile, severalNames
+        case writableByGroup, writableByOthers
         case notOurs, notOursHere, makeItYours, movedButUnproven
         // Moving files
         case noFileToMove, otherThanFinished, copyDiffers, moveStopped

@@ -78,6 +78,10 @@ extension SentenceTable {
             "it belongs to user {0}, and Ferry runs as root: a download that was started without sudo is resumed without sudo",
             "它属于用户 {0}，而 Ferry 以 root 身份运行：未用 sudo 开始的下载，请不用 sudo 继续"
         ),
+        .unnamedUsersFile: (
+            "it belongs to another user, who has no number in the user namespace that Ferry runs in, as Ferry's user has none",
+            "它属于另一个用户；在 Ferry 所在的用户命名空间里，该用户和 Ferry 的用户都没有编号"
+        ),
         .rootsFile: (
             "it belongs to root, and Ferry runs as user {0}: a download that was started with sudo is resumed with sudo",
             "它属于 root，而 Ferry 以用户 {0} 的身份运行：用 sudo 开始的下载，请用 sudo 继续"

@@ -1,6 +1,7 @@
 extension SentenceTable {
     /// A request that cannot be used.
     static let requests: Rows = [
+        .usage: ("{0}", "用法有误：{0}"),
         .secretsForNobody: (
             "there are credentials or secret headers, and no server that they are for", "给出了凭据或机密标头，但没有说明它们属于哪台服务器"
         ),
@@ -173,8 +174,8 @@ extension SentenceTable {
             "the file on the server changed while it was written to the output: {0}", "写入输出期间，服务器上的文件发生了变化：{0}"
         ),
         .streamBroke: (
-            "nothing proves that the rest is of the file whose beginning is in the output: {0}",
-            "无法证明其余部分与已输出的开头属于同一个文件：{0}"
+            "the rest cannot be added to what is in the output: {0}",
+            "无法在已输出的内容之后继续：{0}"
         ),
         .changedWhileRead: ("{0} changed while it was read", "读取期间 {0} 发生了变化"),
         .readBytesWrong: ("bytes that were read do not match their digest", "已读取的字节与其摘要不符"),

@@ -142,9 +142,12 @@ extension DownloadDriver {
         return try status.map { status throws(DownloadError) in try skipped(path, length: status.length) }
     }
 
-    /// Whether there is a file that the new one replaces, which takes a part file; or a part file, which may be in the way.
+    /// Whether there is something that the new file replaces, which takes a part file: a backup, which only a journal can say
+    /// that it is done with, once the file is published; a file; or a part file, which may be in the way.
     private func isReplaced(_ path: FilePath, _ disk: Disk) throws(DownloadError) -> Bool {
-        guard request.uploadTo == nil, request.onConflict == .overwrite else { return false }
+        guard request.uploadTo == nil else { return false }
+        if target.backup.paths != nil { return true }
+        guard request.onConflict == .overwrite else { return false }
         do throws(FileError) {
             if try disk.fileSystem.exists(path) { return true }
             return try disk.fileSystem.exists(DownloadPaths(final: path)?.part ?? path)

@@ -154,6 +154,7 @@ extension Ownership.Flaw {
     package var phrase: ErrorPhrase {
         switch self {
         case .notRegular: ErrorPhrase(.otherKind)
+        case .otherOwner(FileStatus.unknownOwner, _): ErrorPhrase(.unnamedUsersFile)
         case .otherOwner(let owner, user: 0): ErrorPhrase(.usersFile, "\(owner)")
         case .otherOwner(0, let user): ErrorPhrase(.rootsFile, "\(user)")
         case .otherOwner(let owner, let user): ErrorPhrase(.othersFile, "\(owner)", "\(user)")

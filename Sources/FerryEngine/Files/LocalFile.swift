@@ -113,6 +113,9 @@ final class LocalFile: File {
             guard fstat(descriptor, &raw) == 0 else { throw FileError(.inspect, path, errno: errno) }
             var status = FileStatus(raw)
             status.created = LocalFileSystem.creationTime(descriptor, raw)
+            if LocalFileSystem.isAmbiguous(status), !LocalFileSystem.isProvenOwn(descriptor) {
+                status.owner = FileStatus.unknownOwner
+            }
             return status
         }
     }

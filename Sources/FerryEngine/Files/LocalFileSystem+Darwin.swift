@@ -12,6 +12,10 @@
         /// Device numbers are those of the present start of the system.
         private static let volumes = VolumeIdentities { volumeUUID(ofDevice: $0) }
 
+        /// Every user has a number.
+        static let unmappedUser: UInt32? = nil
+        static let ownersOnly: Int32 = 0
+
         /// The number that names a volume.
         static func volume(ofDevice device: UInt64) -> UInt64 { volumes.identity(ofDevice: device) }
 

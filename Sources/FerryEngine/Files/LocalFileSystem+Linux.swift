@@ -13,6 +13,12 @@
         static let unnamedFlags: Int32? = ferry_O_TMPFILE
         static let noAttribute = ENODATA
 
+        /// The number of every user that has none in this process's user namespace; `nil` if every user has one.
+        static let unmappedUser = UserNamespace.unmapped(
+            map: smallFile("/proc/self/uid_map"), overflow: smallFile("/proc/sys/kernel/overflowuid"))
+        /// Opens a file without a change of its access time, which the kernel lets its owner do, and no other user.
+        static let ownersOnly = ferry_O_NOATIME
+
         /// The number that names a volume: here that of its device.
         static func volume(ofDevice device: UInt64) -> UInt64 { device }
 

@@ -109,7 +109,9 @@ package struct LocalFileSystem: FileSystem {
             let follows = followingLinks && directory == AT_FDCWD
             return fstatat(directory, name, &raw, follows ? 0 : AT_SYMLINK_NOFOLLOW)
         }
-        return FileStatus(raw)
+        var status = FileStatus(raw)
+        if Self.isAmbiguous(status), !isProvenOwn(path, status) { status.owner = FileStatus.unknownOwner }
+        return status
     }
 
     package func list(_ directory: FilePath) throws(FileError) -> [String] {
@@ -236,7 +238,37 @@ extension LocalFileSystem {
     }
 }
 
+// In a user namespace one number stands for all users that have none there. If that of this process is the same, the status of a
+// file does not tell whether it is ours. That the kernel lets this process do what only the owner may do tells it.
+extension LocalFileSystem {
+    /// Whether a file may belong to this user or to any other.
+    static func isAmbiguous(_ status: FileStatus) -> Bool {
+        guard let unmappedUser else { return false }
+        return status.owner == unmappedUser && geteuid() == unmappedUser
+    }
+
+    private func isProvenOwn(_ path: FilePath, _ status: FileStatus) -> Bool {
+        // To open a device may do something.
+        guard status.kind == .regular || status.kind == .directory else { return false }
+        let flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | Self.ownersOnly
+        guard let descriptor = try? descriptor(.inspect, path, flags: flags) else { return false }
+        _ = Self.closeDescriptor(descriptor)
+        return true
+    }
+
+    /// Whether an open file is proven to be this user's.
+    static func isProvenOwn(_ descriptor: Int32) -> Bool {
+        let flags = fcntl(descriptor, F_GETFL)
+        guard flags >= 0, fcntl(descriptor, F_SETFL, flags | ownersOnly) == 0 else { return false }
+        _ = fcntl(descriptor, F_SETFL, flags)
+        return true
+    }
+}
+
 extension FileStatus {
+    /// The owner of a file that may be another user's: no user has this number.
+    static let unknownOwner = UInt32.max
+
     init(_ raw: stat) {
         let kind: Kind =
             switch raw.st_mode & S_IFMT {

@@ -1,3 +1,4 @@
+import FerryCore
 import NIOCore
 
 #if canImport(Darwin)

@@ -1,4 +1,6 @@
 #if os(Linux)
+    package import FerryCore
+
     extension UserNamespace {
         /// The number that the system reports for every user without one here; `nil` if every user has one.
         package static let unmapped = unmapped(

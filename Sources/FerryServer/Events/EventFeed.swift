@@ -17,6 +17,8 @@ struct EventFeed: Sendable {
     let isOwn: Bool
     /// The last event that the client has received.
     let last: EventID?
+    /// The most downloads in a snapshot, for clients that read the list page by page.
+    let limit: Int
 
     /// The interval without events after which a keep-alive is sent.
     static let mostSilence: Duration = .seconds(15)
@@ -82,9 +84,9 @@ struct EventFeed: Sendable {
             ends += some
         }
         let position = manager.position
-        let page = try await manager.page(RowFilter(session: session), limit: FerryAPI.mostEntries)
+        let page = try await manager.page(RowFilter(session: session), limit: max(1, limit))
         let snapshot = StreamEvent.Snapshot(
-            items: page.rows.map { manager.listed($0, asOf: position) }, total: page.total,
+            items: page.rows.prefix(limit).map { manager.listed($0, asOf: position) }, total: page.total,
             settings: settings.current.body, network: manager.network, sets: sets.all.isEmpty ? nil : sets.all,
             asOf: position)
         try await send(.reset(snapshot), place, to: &writer)
@@ -107,14 +109,15 @@ struct EventFeed: Sendable {
 
 extension API {
     func events(_ call: APIRequest) throws -> Response {
-        let items = try call.items(["after", "session"])
+        let items = try call.items(["after", "session", "limit"])
         guard call.http.method == .get else { throw Problem(.methodNotAllowed) }
         let header = HTTPField.Name("Last-Event-ID").flatMap { call.http.headers[$0] }
         let session = try call.session(in: items)
         let feed = EventFeed(
             manager: manager, broadcaster: broadcaster, settings: settings, sets: sets, session: session,
             isOwn: session == call.session,
-            last: (header ?? items.text("after")).flatMap { EventID($0) })
+            last: (header ?? items.text("after")).flatMap { EventID($0) },
+            limit: try items.number("limit", in: 0...FerryAPI.mostEntries) ?? FerryAPI.mostEntries)
         return Response(
             status: .ok, headers: [.contentType: ServerSentEvent.mediaType, .cacheControl: "no-store"],
             body: ResponseBody { writer in

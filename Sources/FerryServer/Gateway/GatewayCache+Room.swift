@@ -162,7 +162,11 @@ extension GatewayCache {
 
     /// Removes a download and its files, unless a client has taken hold of it meanwhile.
     func remove(_ row: CatalogueRow, _ reason: GatewayCounts.Eviction) async -> Bool {
-        guard !uses.isHeld(row.id), let download = try? await manager.download(id: row.id) else { return false }
+        await uses.removing(row.id) { await removeFiles(of: row, reason) }
+    }
+
+    private func removeFiles(of row: CatalogueRow, _ reason: GatewayCounts.Eviction) async -> Bool {
+        guard let download = try? await manager.download(id: row.id) else { return false }
         do throws(DownloadError) {
             do throws(DownloadError) { try await download.remove(deletingFile: true) } catch {
                 // A file that has been changed stays then; without a download it leaves with the next sweep.

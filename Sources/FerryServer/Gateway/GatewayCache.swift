@@ -141,13 +141,13 @@ final class GatewayCache: Sendable {
         _ file: GatewayFile, _ match: Download?, _ seat: ContentSeats.Seat
     ) async throws(DownloadError) -> Holding {
         if let match, match.id != file.id {
-            uses.hold(match.id)
+            await uses.hold(match.id)
             if try await manager.download(id: match.id) === match, await isReadable(match) {
                 return Holding(match, .complete, self, seat)
             }
             uses.release(match.id)
         }
-        uses.hold(file.id)
+        await uses.hold(file.id)
         do throws(DownloadError) {
             var request = file.request(in: directory)
             // A body of unknown size may have no end, and goes on without its client: it may not take the whole disk.

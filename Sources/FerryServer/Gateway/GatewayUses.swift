@@ -15,10 +15,14 @@ final class GatewayUses: Sendable {
     private struct State {
         /// The number of clients of each download.
         var held: [DownloadID: Int] = [:]
+        /// The downloads that are being removed.
+        var leaving: Set<DownloadID> = []
         /// When each was last asked for, in seconds since 1970.
         var uses: [String: Double] = [:]
     }
     private let state: Mutex<State>
+    /// Notified when a removal has ended.
+    private let removals = AsyncEvent()
     /// Of files that it does not have, the dates of their downloads count.
     private let file: PrivateFile
     private static let mostBytes = 8 << 20
@@ -31,10 +35,19 @@ final class GatewayUses: Sendable {
         state = Mutex(State(uses: found))
     }
 
-    func hold(_ id: DownloadID) {
-        state.withLock { state in
-            state.held[id, default: 0] += 1
-            state.uses[id.rawValue] = Date().timeIntervalSince1970
+    /// Keeps a download from being removed; one that is being removed is waited for, and is not listed then.
+    func hold(_ id: DownloadID) async {
+        while true {
+            let seen = removals.count
+            // A cancelled client reads nothing any more.
+            let isHeld = state.withLock { state in
+                guard !state.leaving.contains(id) || Task.isCancelled else { return false }
+                state.held[id, default: 0] += 1
+                state.uses[id.rawValue] = Date().timeIntervalSince1970
+                return true
+            }
+            if isHeld { return }
+            await removals.wait(after: seen)
         }
     }
 
@@ -43,6 +56,16 @@ final class GatewayUses: Sendable {
             let count = (state.held[id] ?? 1) - 1
             state.held[id] = count > 0 ? count : nil
         }
+    }
+
+    /// Removes a download by `body`, unless a client holds it. Returns whether it was removed.
+    func removing(_ id: DownloadID, _ body: () async -> Bool) async -> Bool {
+        guard state.withLock({ $0.held[id] == nil && $0.leaving.insert(id).inserted }) else { return false }
+        defer {
+            state.withLock { _ = $0.leaving.remove(id) }
+            removals.notify()
+        }
+        return await body()
     }
 
     func isHeld(_ id: DownloadID) -> Bool { state.withLock { $0.held[id] != nil } }

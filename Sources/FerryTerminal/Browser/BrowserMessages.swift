@@ -55,11 +55,14 @@ package struct BrowserLink: ClientBody, Hashable {
     package var cookies: CookieJar?
     /// The address of the page with the link.
     package var page: String?
+    /// The network addresses that the browser's own request went to, as far as it tells them; `nil` for a link that it has not
+    /// requested.
+    package var addresses: [String]?
     /// The identifier of the download for which the user has opened the page.
     package var renews: String?
 
     package enum CodingKeys: String, CodingKey, CaseIterable {
-        case url, name, totalBytes, type, referer, userAgent, authorization, cookies, page, renews
+        case url, name, totalBytes, type, referer, userAgent, authorization, cookies, page, addresses, renews
     }
 
     package init(url: DownloadURL) { self.url = url }
@@ -72,15 +75,20 @@ package struct BrowserLink: ClientBody, Hashable {
     /// Returns the request for a new download.
     ///
     /// Browsers keep public pages from requests into the user's network, also over redirects (Private Network Access). So
-    /// does Ferry for what it requests in their place, unless the page, where it is known, or the first address is known to be
-    /// private. The owner of a public name can leave it without an answer for a moment, so an unknown one opens nothing.
+    /// does Ferry for what it requests in their place, unless the host of the page, where it is known, or that of the link is
+    /// known to be private, and the browser's own request has gone there too. The owner of a public name can leave it without an
+    /// answer for a moment, so an unknown one opens nothing; and he can give it a private address for a moment, which the browser
+    /// has not gone to.
     ///
     /// - Parameter isPrivate: Whether a host is an address of this machine or its network, or a name of one; `nil` if that is
     ///   not known.
     package func request(isPaused: Bool, isPrivate: (String) async -> Bool?) async -> DownloadRequest {
         var request = plainRequest(isPaused: isPaused)
         let address = (page ?? referer).flatMap { try? DownloadURL($0) }
-        for host in Set([url.host, address?.host ?? url.host]) where await isPrivate(host) == true { return request }
+        let hosts = Set([url.host, address?.host ?? url.host])
+        if addresses?.contains(where: { PrivateAddress.kind(ofHost: $0) != nil }) ?? true {
+            for host in hosts where await isPrivate(host) == true { return request }
+        }
         request.network.allowsPrivate = false
         return request
     }

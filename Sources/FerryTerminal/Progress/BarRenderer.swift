@@ -66,7 +66,7 @@ package struct BarRenderer: Sendable {
         return row
     }
 
-    private static func delay(until date: Date, from now: Date) -> Duration {
+    static func delay(until date: Date, from now: Date) -> Duration {
         let seconds = date.timeIntervalSince(now)
         return .seconds(seconds.isFinite ? min(1e6, max(0, seconds)) : 0)
     }
@@ -88,9 +88,12 @@ package struct BarRenderer: Sendable {
             let text = ByteText.percent(row.hasTotal ? row.fraction : nil, isComplete: row.isComplete)
             line += "  " + DisplayWidth.padLeft(text, to: layout.percent)
         }
-        if layout.size > 0 { line += "  " + DisplayWidth.padLeft(row.size, to: layout.size) }
-        if let remark = row.remark, layout.afterSize > 2 {
-            return line + "  " + colored(DisplayWidth.fit(remark, to: layout.afterSize - 2), "33")
+        let sizeRoom = layout.size > 0 ? layout.size + 2 : 0
+        let hidesSize = row.remark != nil && row.needsRoom
+        if sizeRoom > 0, !hidesSize { line += "  " + DisplayWidth.padLeft(row.size, to: layout.size) }
+        let room = layout.afterSize + (hidesSize ? sizeRoom : 0)
+        if let remark = row.remark, room > 2 {
+            return line + "  " + colored(DisplayWidth.begin(remark, to: room - 2), "33")
         }
         if layout.speed > 0 { line += "  " + DisplayWidth.padLeft(row.speed, to: layout.speed) }
         if layout.timeLeft > 0 { line += "  " + DisplayWidth.padLeft(row.timeLeft, to: layout.timeLeft) }
@@ -184,4 +187,6 @@ struct BarRow: Sendable, Hashable {
     var connections: String
     /// Text in place of speed, time left and connections while the file is not downloading.
     var remark: String?
+    /// Whether the remark takes the place of the size too, as that says less.
+    var needsRoom = false
 }

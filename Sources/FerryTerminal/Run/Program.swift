@@ -98,7 +98,7 @@ package enum Program {
 
     /// Prints a usage error on one line, with `json` also as a line of JSON on standard output. Returns the exit code.
     package static func usage(_ error: UsageError, command: String, json: Bool) -> ExitCode {
-        let failure = DownloadError(error.code, error.message, recovery: .needsUser)
+        let failure = DownloadError(error.code, ErrorPhrase(.usage, error.reason), recovery: .needsUser)
         if json { _ = StandardStreams.write(Array(Self.failure(failure).utf8), to: 1) }
         let isOfDisk = error.code == .disk
         let hint: Reason =

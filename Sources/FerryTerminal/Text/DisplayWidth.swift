@@ -50,6 +50,20 @@ package enum DisplayWidth {
         return head + gap + String(tail.reversed())
     }
 
+    /// Shortens a sentence at its end to at most `limit` columns, so that its beginning remains.
+    package static func begin(_ text: String, to limit: Int) -> String {
+        guard columns(of: text) > limit else { return text }
+        let gap = limit >= 8 ? "..." : ""
+        var (head, used) = ("", gap.count)
+        for character in text {
+            used += columns(of: String(character))
+            guard used <= limit else { break }
+            head.append(character)
+        }
+        while head.utf8.last == UInt8(ascii: " ") { head.removeLast() }
+        return head + gap
+    }
+
     /// Shortens or right-pads the text to exactly `width` columns.
     package static func pad(_ text: String, to width: Int) -> String {
         let fitted = fit(text, to: width)

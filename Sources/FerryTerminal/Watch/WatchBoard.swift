@@ -5,7 +5,8 @@ import FerryCore
 /// The state of `ferry watch`: processes events and keys. Pure.
 ///
 /// An event costs the same in a list of any length: counts and the set of running downloads follow each event, and the rows
-/// are found once for each picture (``settle()``).
+/// are found once for each picture (``settle()``), by what is kept of each download for that alone (`Mark`). A letter of a
+/// search looks at names only.
 package struct WatchBoard: Sendable {
     /// A request to the daemon that results from a key.
     package enum Order: Sendable, Hashable {
@@ -25,7 +26,11 @@ package struct WatchBoard: Sendable {
     /// The numbers of shown downloads, by group.
     private var counted = Array(repeating: 0, count: Group.allCases.count)
     private var running: Set<DownloadID> = []
-    /// The rows, as ``settle()`` found them; `nil` once an event may have changed which they are.
+    /// What finding rows looks at, of every download. Entries are large, and a look at one copies it.
+    private var marks: [DownloadID: Mark] = [:]
+    /// The rows without a search, as ``settle()`` found them; `nil` once an event may have changed which they are.
+    private var unsearched: [(id: DownloadID, name: String)]?
+    /// The rows; `nil` once an event or the search may have changed which they are.
     private var settled: [DownloadID]?
     /// The download that the user chose; it is selected while it has a row.
     private var choice: DownloadID?
@@ -41,6 +46,8 @@ package struct WatchBoard: Sendable {
     private var asked: Question?
     /// Only downloads with this text in their names are shown.
     package private(set) var search = ""
+    /// Whether a search has begun, also before its first letter.
+    package private(set) var isSearching = false
     /// The daemon's rate limit in bytes per second.
     package private(set) var limit: ByteCount?
     package var network = NetworkStatus(isOnline: true, isMetered: false, isConstrained: false)
@@ -58,6 +65,12 @@ package struct WatchBoard: Sendable {
         var group: Group
         /// Where it stands in the list.
         var place: Int
+    }
+
+    private struct Mark {
+        var group: Group
+        /// In small letters.
+        var name: String
     }
 
     /// What is counted together; the first four have rows, in this order.
@@ -111,7 +124,7 @@ package struct WatchBoard: Sendable {
     ///
     /// - Parameter position: The position of the daemon's log that the items are as new as.
     package mutating func fill(_ items: [ListedDownload], asOf position: UInt64 = 0) {
-        (downloads, order, asOf) = ([:], [], position)
+        (downloads, marks, order, asOf) = ([:], [:], [], position)
         isIncomplete = false
         for item in items { put(item) }
         recount()
@@ -134,10 +147,10 @@ package struct WatchBoard: Sendable {
             for id in ids.map({ DownloadID(rawValue: $0) }) {
                 gone?[id] = position
                 guard let entry = downloads[id], entry.listed.asOf ?? 0 <= position else { continue }
-                downloads[id] = nil
+                (downloads[id], marks[id]) = (nil, nil)
                 count(entry, -1)
             }
-            settled = nil
+            changeRows()
         case .order(let position): if position > asOf { isStale = true }
         case .settings(let settings): if settings.scope == "daemon" { limit = settings.rateLimit }
         case .network(let status): network = status
@@ -156,9 +169,7 @@ package struct WatchBoard: Sendable {
         let group = Group(download.status.state)
         if let old = downloads[download.id] {
             downloads[download.id]?.listed = download
-            guard old.group != group || !search.isEmpty && old.listed.status.name != download.status.name else {
-                return
-            }
+            guard old.group != group || old.listed.status.name != download.status.name else { return }
             downloads[download.id]?.group = group
             count(old, -1)
         } else {
@@ -169,8 +180,11 @@ package struct WatchBoard: Sendable {
             order.append(download.id)
         }
         if let new = downloads[download.id] { count(new, 1) }
-        settled = nil
+        marks[download.id] = Mark(group: group, name: download.status.name.lowercased())
+        changeRows()
     }
+
+    private mutating func changeRows() { (unsearched, settled) = (nil, nil) }
 
     private mutating func count(_ entry: Entry, _ change: Int) {
         guard only?.contains(entry.listed.id) ?? true else { return }
@@ -183,14 +197,17 @@ package struct WatchBoard: Sendable {
         counted = Array(repeating: 0, count: Group.allCases.count)
         running = []
         for entry in downloads.values { count(entry, 1) }
-        settled = nil
+        changeRows()
     }
 
     /// Finds the rows, once for all events since the last time. Without it, each question for them does.
     package mutating func settle() {
         if settled != nil { return }
-        order.removeAll { downloads[$0] == nil }
-        let rows = foundRows
+        if unsearched == nil {
+            order.removeAll { marks[$0] == nil }
+            unsearched = allRows
+        }
+        let rows = rows
         if choice == nil || !hasRow(choice) { (choice, asked) = (rows.first, nil) }
         settled = rows
     }
@@ -206,26 +223,24 @@ package struct WatchBoard: Sendable {
 
     /// The downloads that are searched for and not completed or cancelled: running, waiting, paused, then failed ones, each in the
     /// order of the list.
-    package var rows: [DownloadID] { settled ?? foundRows }
+    package var rows: [DownloadID] {
+        if let settled { return settled }
+        let (all, wanted) = (unsearched ?? allRows, search.lowercased())
+        return all.compactMap { wanted.isEmpty || $0.name.utf8.contains(wanted) ? $0.id : nil }
+    }
 
-    private var foundRows: [DownloadID] {
-        let wanted = search.lowercased()
-        var groups = Array(repeating: [DownloadID](), count: Group.allCases.count)
+    private var allRows: [(id: DownloadID, name: String)] {
+        var groups = Array(repeating: [(id: DownloadID, name: String)](), count: Group.allCases.count)
         for id in order {
-            guard let entry = downloads[id], has(entry, wanted) else { continue }
-            groups[entry.group.rawValue].append(id)
+            guard let mark = marks[id], mark.group.hasRows, only?.contains(id) ?? true else { continue }
+            groups[mark.group.rawValue].append((id, mark.name))
         }
         return groups.flatMap { $0 }
     }
 
-    /// Whether the download has a row; `wanted` is the text that is searched for, in small letters.
-    private func has(_ entry: Entry, _ wanted: String) -> Bool {
-        entry.group.hasRows && only?.contains(entry.listed.id) ?? true
-            && (wanted.isEmpty || entry.listed.status.name.lowercased().contains(wanted))
-    }
-
     private func hasRow(_ id: DownloadID?) -> Bool {
-        id.flatMap { downloads[$0] }.map { has($0, search.lowercased()) } ?? false
+        guard let id, let mark = marks[id], mark.group.hasRows, only?.contains(id) ?? true else { return false }
+        return search.isEmpty || mark.name.utf8.contains(search.lowercased())
     }
 
     /// The download that keys apply to: the chosen one, or the first if that has no row any more.
@@ -267,7 +282,7 @@ package struct WatchBoard: Sendable {
         case .first: step(-order.count)
         case .last: step(order.count)
         case .search(let text):
-            search = text
+            (search, isSearching) = (text ?? "", text != nil)
             settled = nil
         case .pause: return chosen(.pause).map { .pause($0) }
         case .resume: return chosen(.resume).map { .resume($0) }

@@ -1,8 +1,8 @@
 /// A key of `ferry watch`.
 package enum WatchKey: Sendable, Hashable {
     case up, down, pageUp, pageDown, first, last, pause, resume, cancel, remove, faster, slower, quit
-    /// The text of a search so far; empty at its beginning and after Esc.
-    case search(String)
+    /// The text of a search so far, empty at its beginning; `nil` after Esc, and after Return without a text.
+    case search(String?)
     /// Any other key; withdraws a pending question.
     case other
 }
@@ -61,7 +61,7 @@ package struct KeyParser: Sendable, Hashable {
             switch byte {
             case 0x0A, 0x0D, 0x1B:
                 state = .plain
-                return byte == 0x1B ? .search("") : nil
+                return byte == 0x1B || text.isEmpty ? .search(nil) : nil
             case 0x08, 0x7F: while let last = text.popLast(), last & 0xC0 == 0x80 {}
             case 0x15: text = []
             default: if byte >= 0x20, text.count < 200 { text.append(byte) }

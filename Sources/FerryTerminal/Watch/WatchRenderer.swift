@@ -36,9 +36,7 @@ package struct WatchRenderer: Sendable {
         let shown = all[first..<min(all.count, first + room)].compactMap { board.download($0) }
         let rows = shown.map { one in
             var row = bars.row(one.status, now: now)
-            if case .failed(let error) = one.status.state {
-                row.remark = PrintableText.escape(error.message(in: .current))
-            }
+            if let reason = reason(one, now: now) { (row.remark, row.needsRoom) = (reason.shown, true) }
             if case .waiting = one.status.state, row.remark == ("waiting" as Reason).local {
                 row.remark = DownloadTable.state(one)
             }
@@ -49,15 +47,29 @@ package struct WatchRenderer: Sendable {
             (hasKeys && one.id == chosen ? "> " : "  ") + bars.line(row, layout)
         }
         lines.append(DisplayWidth.fit(summary(board), to: width - 1))
-        if hasHelp { lines.append(DisplayWidth.fit(help(board), to: width - 1)) }
+        if hasHelp { lines.append(help(board, columns: width - 1)) }
         return lines
+    }
+
+    /// Why the download does not run, the next attempt first, as the end of a long sentence is cut; `nil` where the row's
+    /// own words say all.
+    private func reason(_ one: ListedDownload, now: Date) -> Reason? {
+        switch one.status.state {
+        case .failed(let error): return .words(error.message(in: .current))
+        case .waiting(.retry(let date)), .waiting(.server(_, until: let date?)):
+            guard let cause = one.status.waitError?.reason else { return nil }
+            let next: Reason = "next attempt in \(ByteText.briefly(BarRenderer.delay(until: date, from: now)))"
+            return "\(next): \(cause)"
+        case .waiting(.server), .waiting(.freshLink), .waiting(.credentials): return one.status.waitError?.reason
+        default: return nil
+        }
     }
 
     private func summary(_ board: WatchBoard) -> String {
         if board.isLost { return ("the daemon does not answer; trying again" as Reason).local }
         var parts = [board.counts, ByteText.rate(board.speed)]
         if let limit = board.limit { parts.append(("limit \(ByteText.size(limit))/s" as Reason).local) }
-        if !board.search.isEmpty { parts.append("/" + PrintableText.escape(board.search)) }
+        if board.isSearching { parts.append("/" + PrintableText.escape(board.search)) }
         if !board.network.isOnline {
             parts.append(("offline" as Reason).local)
         } else if board.network.isMetered {
@@ -66,15 +78,26 @@ package struct WatchRenderer: Sendable {
         return parts.joined(separator: "  ")
     }
 
-    private func help(_ board: WatchBoard) -> String {
+    private func help(_ board: WatchBoard, columns: Int) -> String {
         if let question = board.question, let name = board.download(question.id)?.status.name {
             let text: Reason =
                 question.key == .cancel
                 ? "press c again to cancel \(name) and delete its partial data"
                 : "press d again to remove \(name) from the list and delete its partial data"
-            return text.shown
+            return DisplayWidth.fit(text.shown, to: columns)
         }
         let keys: Reason = "up/down select  p pause  r resume  c cancel  d remove  / search  +/- limit  q quit"
-        return keys.local
+        let words = keys.local.replacing("  ", by: "\n").split(at: "\n").map { String($0) }
+        var shown = Array(words.enumerated())
+        // Whole keys are left out: a piece of one would be read as the word of another.
+        for leaving in [0, 6, 5, 4, 3, 2, 1] {
+            if DisplayWidth.columns(of: Self.joined(shown)) <= columns { break }
+            shown.removeAll { $0.offset == leaving }
+        }
+        return DisplayWidth.fit(Self.joined(shown), to: columns)
+    }
+
+    private static func joined(_ keys: [(offset: Int, element: String)]) -> String {
+        keys.map(\.element).joined(separator: "  ")
     }
 }

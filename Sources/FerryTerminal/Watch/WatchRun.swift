@@ -29,6 +29,8 @@ package final class WatchRun: Sendable {
         /// The last event of the stream.
         var last: String?
         var isChanged = false
+        /// When the last picture was made, for the times in it that pass by themselves.
+        var drawnAt: ContinuousClock.Instant?
         /// The selected downloads are to be told once the list is complete.
         var tellsWaiting = false
 
@@ -55,6 +57,8 @@ package final class WatchRun: Sendable {
     private let style: ProgressStyle
     private let terminal: RawTerminal?
     private let state = Mutex(State())
+    /// Held while a picture is made and written, so that no older one is written over it.
+    private let drawing = Mutex(())
     private let start = ContinuousClock.now
     /// Notifies when the list is to be read again.
     private let stale = AsyncEvent()
@@ -170,8 +174,11 @@ package final class WatchRun: Sendable {
 
     /// Prints a line for an event if nothing is drawn.
     private func tell(_ event: DownloadEvent) {
-        guard style == .lines else { return }
-        let name = state.withLock { $0.board.download(event.id)?.status.name } ?? event.id.rawValue
+        let (isShown, known) = state.withLock { state in
+            (state.board.only?.contains(event.id) ?? true, state.board.download(event.id)?.status.name)
+        }
+        guard style == .lines, isShown else { return }
+        let name = known ?? event.id.rawValue
         switch event.kind {
         case .completed(let file): console.message(("\(name): done, \(file.path)" as Reason).shown)
         case .failed(let error): console.message("ferry: " + ErrorText.line(error, name: name))
@@ -242,19 +249,7 @@ package final class WatchRun: Sendable {
 
     private func show() {
         switch style {
-        case .bars(let color):
-            guard TerminalSize.isForeground(2) else { return }
-            let size = TerminalSize.current(2)
-            let renderer = WatchRenderer(
-                width: size.columns > 24 ? size.columns - 3 : size.columns, height: size.lines, usesColor: color)
-            // Under the lock, since a copy of a long list would be copied again at the next event.
-            let lines: [String]? = state.withLock { state in
-                guard state.isChanged else { return nil }
-                state.isChanged = false
-                state.board.settle()
-                return renderer.lines(state.board, now: Date(), hasKeys: terminal != nil)
-            }
-            if let lines { console.draw(lines) }
+        case .bars(let color): drawing.withLock { _ in draw(color) }
         case .lines:
             let elapsed = ContinuousClock.now - start
             let lines = state.withLock { state in
@@ -268,6 +263,23 @@ package final class WatchRun: Sendable {
         }
     }
 
+    /// Draws what has changed, and once a second also what only the time changes.
+    private func draw(_ color: Bool) {
+        guard TerminalSize.isForeground(2) else { return }
+        let size = TerminalSize.current(2)
+        let renderer = WatchRenderer(
+            width: size.columns > 24 ? size.columns - 3 : size.columns, height: size.lines, usesColor: color)
+        let now = ContinuousClock.now
+        // Under the lock, since a copy of a long list would be copied again at the next event.
+        let lines: [String]? = state.withLock { state in
+            guard state.isChanged || state.drawnAt.map({ now - $0 >= .seconds(1) }) != false else { return nil }
+            (state.isChanged, state.drawnAt) = (false, now)
+            state.board.settle()
+            return renderer.lines(state.board, now: Date(), hasKeys: terminal != nil)
+        }
+        if let lines { console.draw(lines) }
+    }
+
     // MARK: Input
 
     private func handle(_ key: WatchKey) async {
@@ -275,6 +287,11 @@ package final class WatchRun: Sendable {
             state.isChanged = true
             return state.board.press(key)
         }
+        // Of keys that follow each other closely, the next tick shows what they did together.
+        let isFirst = state.withLock { state in
+            state.drawnAt.map { ContinuousClock.now - $0 >= Self.betweenKeys } ?? true
+        }
+        if isFirst, case .bars = style { show() }
         do throws(DownloadError) {
             switch order {
             case nil: break
@@ -293,6 +310,8 @@ package final class WatchRun: Sendable {
             console.message("ferry: " + ErrorText.line(error, name: ""))
         }
     }
+
+    private static let betweenKeys = Duration.milliseconds(30)
 
     private func act(_ route: Route, on id: DownloadID) async throws(DownloadError) {
         _ = try await link.ask(route, id: id.rawValue, as: ListedDownload.self)

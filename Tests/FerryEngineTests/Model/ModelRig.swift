@@ -15,6 +15,7 @@ struct ModelRig: Sendable {
     /// The server's earlier files.
     var earlier: [Resource] = []
     var syncs = true
+    var onConflict = ConflictRule.rename
 
     var rules: WritingRules { WritingRules([resource] + earlier, syncs: syncs) }
     func disk() -> ModelDisk { ModelDisk(rules: rules) }
@@ -57,6 +58,7 @@ struct ModelRig: Sendable {
             sources: [try DownloadURL("http://model.test/a")], destination: .directory("/d"))
         request.maxConnections = 1
         request.syncsToDisk = syncs
+        request.onConflict = onConflict
         var settings = DriverSettings()
         settings.minFreeBytes = 0
         settings.stallTimeout = .seconds(1_000_000)

@@ -18,6 +18,8 @@ enum ModelScenario: String, CaseIterable, Sendable, CustomTestStringConvertible 
     case spilled
     /// The server's file has changed since an earlier run: the old part file is set aside.
     case changed
+    /// As `changed`, to a file under 1 MiB, which may replace no other: so a file of a set is downloaded.
+    case changedToSmall
     /// As `whole`, with writes during a sync.
     case overlapping
 
@@ -31,13 +33,17 @@ enum ModelScenario: String, CaseIterable, Sendable, CustomTestStringConvertible 
             ModelRig(
                 resource: Resource(size: 1_250_000, seed: 5), earlier: [Resource(size: 1_200_003, seed: 3)],
                 syncs: syncs)
+        case .changedToSmall:
+            ModelRig(
+                resource: Resource(size: 40_001, seed: 4), earlier: [Resource(size: 1_200_003, seed: 3)], syncs: syncs,
+                onConflict: .fail)
         }
     }
 
     /// The disk on which the run begins.
     func start(_ rig: ModelRig) async throws -> ModelDisk {
         let disk = rig.disk()
-        guard self == .resumed || self == .changed else { return disk }
+        guard [.resumed, .changed, .changedToSmall].contains(self) else { return disk }
         var first = rig
         if let old = rig.earlier.first {
             first.resource = old
@@ -52,7 +58,7 @@ enum ModelScenario: String, CaseIterable, Sendable, CustomTestStringConvertible 
     /// The run itself, on a file system over `disk`.
     func run(_ rig: ModelRig, on fileSystem: any FileSystem, _ disk: ModelDisk) async throws -> ModelRig.Outcome {
         switch self {
-        case .small: return try await rig.run(on: fileSystem)
+        case .small, .changedToSmall: return try await rig.run(on: fileSystem)
         case .spilled: return try await rig.run(on: fileSystem, breaks: [20_000])
         case .whole, .resumed, .changed:
             return try await rig.run(on: fileSystem, checkpoints: [300_000, 600_000, 900_000], watched: disk)

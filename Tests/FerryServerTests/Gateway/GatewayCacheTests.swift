@@ -81,6 +81,28 @@ struct GatewayCacheTests {
         }
     }
 
+    @Test("A file that is asked for while it leaves the cache is fetched again")
+    func leaving() async throws {
+        // A cache for two of eight files.
+        try await DaemonRig.runWithGateway(configure: { $0.flags[.gatewaySize] = .whole(2000) }) { rig in
+            let paths = try await Self.links(rig, 8)
+            try await withThrowingTaskGroup(of: Void.self) { group in
+                for client in 0..<4 {
+                    group.addTask {
+                        for round in 0..<60 {
+                            let number = (3 * client + 5 * round + round / 8) % paths.count
+                            let reply = try await rig.gateway(paths[number])
+                            let file = Resource(size: 1000, seed: UInt64(number + 1))
+                            #expect(reply.status == 200 && reply.data == Data(file.bytes(0..<1000)), "\(reply)")
+                        }
+                    }
+                }
+                try await group.waitForAll()
+            }
+            #expect(rig.log.text.contains("the gateway has removed a file"))
+        }
+    }
+
     @Test(
         "On a full disk the least recently used files make room; a file for which there is none gets 507 with the reason"
     )

@@ -62,6 +62,19 @@ import Testing
         #expect((request.network.allowsPrivate ?? true) == allowsPrivate)
     }
 
+    @Test(
+        "BrowserLink: a name that is private at the click leads into the user's network only if the browser has gone there",
+        arguments: [
+            (["192.168.1.2"], true), (["93.184.216.34", "10.0.0.1"], true), (["fd00::1"], true), (["::1"], true),
+            (["93.184.216.34"], false), ([], false), (["192.168.1.2.example"], false), ([""], false), (nil, true),
+        ] as [([String]?, Bool)])
+    func rebinding(addresses: [String]?, allowsPrivate: Bool) async throws {
+        var link = BrowserLink(url: try DownloadURL("http://rebound.test/f"))
+        (link.page, link.addresses) = ("http://rebound.test/", addresses)
+        let request = await link.request(isPaused: true) { _ in true }
+        #expect((request.network.allowsPrivate ?? true) == allowsPrivate)
+    }
+
     @Test("BrowserLink: a change has the URL, headers, cookies and User-Agent, and nothing else of a download")
     func change() throws {
         let change = try link(Self.whole).change(forbidsPrivate: false)

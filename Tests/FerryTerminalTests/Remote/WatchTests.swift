@@ -239,6 +239,53 @@ import Testing
         #expect(shown()[3] == "the daemon does not answer; trying again")
     }
 
+    @Test("WatchRenderer: a row of 80 columns says why its download waits or has failed, the beginning first")
+    func reasons() {
+        let next = Date(timeIntervalSince1970: 55)
+        let mismatch = DownloadError(.checksum, "checksum mismatch: expected sha-256=00000000…, got sha-256=52bbe134…")
+        var waiting = [
+            ListedDownload.sample("busy", .waiting(.retry(at: next)), done: 0, total: nil),
+            .sample("fine", .waiting(.server(since: nil, until: next)), done: 0, total: nil),
+            .sample("dead", .waiting(.server(since: Date(timeIntervalSince1970: 0), until: nil)), done: 0, total: nil),
+            .sample("wrong", .failed(mismatch)),
+        ]
+        waiting[0].status.waitError = DownloadError(.refused, "the server answered 503")
+        waiting[1].status.waitError = DownloadError(.refused, "127.0.0.1 asked to wait (503)")
+        waiting[2].status.waitError = DownloadError(.network, "127.0.0.1:1: connection refused")
+        let lines = WatchRenderer(width: 80, height: 24, usesColor: false).lines(
+            Self.board(waiting), now: Date(timeIntervalSince1970: 0), hasKeys: true)
+        #expect(lines[0].hasSuffix("  next attempt in 55s: the server answered 503"), "\(lines[0])")
+        #expect(lines[1].hasSuffix("  next attempt in 55s: 127.0.0.1 asked to wa..."), "\(lines[1])")
+        #expect(lines[2].hasSuffix("  127.0.0.1:1: connection refused"), "\(lines[2])")
+        #expect(lines[3].contains("  checksum mismatch: expected sha-256="), "\(lines[3])")
+        #expect(lines.allSatisfy { DisplayWidth.columns(of: $0) < 80 })
+    }
+
+    @Test("WatchRenderer: a search is shown from its first key on, and its end too")
+    func searchIsShown() {
+        var board = Self.board(Self.four)
+        let renderer = WatchRenderer(width: 100, height: 24, usesColor: false)
+        func counts() -> String { renderer.lines(board, now: Date(timeIntervalSince1970: 0), hasKeys: true)[3] }
+        let without = counts()
+        _ = board.press(.search(""))
+        #expect(counts() == without + "  /")
+        _ = board.press(.search(nil))
+        #expect(counts() == without)
+    }
+
+    @Test(
+        "WatchRenderer: on a narrow terminal whole keys are left out",
+        arguments: [
+            (100, "up/down select  p pause  r resume  c cancel  d remove  / search  +/- limit  q quit"),
+            (80, "p pause  r resume  c cancel  d remove  / search  +/- limit  q quit"),
+            (40, "p pause  r resume  c cancel  q quit"), (12, "q quit"),
+        ])
+    func keys(width: Int, expected: String) {
+        let lines = WatchRenderer(width: width, height: 24, usesColor: false).lines(
+            Self.board(Self.four), now: Date(timeIntervalSince1970: 0), hasKeys: true)
+        #expect(lines.last == expected)
+    }
+
     @Test("WatchRun: a refusal and another version are lasting; an absent daemon or a shutdown is not")
     func lasting() {
         let failures: [(DaemonFailure, Bool)] = [
@@ -268,7 +315,8 @@ import Testing
                     .pause,
                 ]
             ),
-            ("/a\u{1B}q", [.search(""), .search("a"), .search(""), .quit]),
+            ("/a\u{1B}q", [.search(""), .search("a"), .search(nil), .quit]),
+            ("/\n/a\np", [.search(""), .search(nil), .search(""), .search("a"), .pause]),
         ])
     func bytes(text: String, keys: [WatchKey]) {
         var parser = KeyParser()

@@ -972,7 +972,8 @@ package struct TransferMachine: Sendable {
                     code,
                     retry.attempts == 1
                         ? ErrorPhrase(.gaveUpOnce, reason) : ErrorPhrase(.gaveUp, "\(retry.attempts)", reason),
-                    suggestion: ErrorPhrase(.runAgain), recovery: .transient(retryAfter: wish)))
+                    suggestion: bytes.written.isEmpty ? nil : ErrorPhrase(.runAgain),
+                    recovery: .transient(retryAfter: wish)))
         }
     }
 

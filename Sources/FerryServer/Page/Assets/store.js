@@ -329,13 +329,14 @@ export class Store extends EventTarget {
   async #readList() {
     const seen = new Map();
     const epoch = this.#epoch;
-    const answer = await this.#api.sets();
+    // Both at once: on a slow link each answer that is waited for costs a round trip.
+    const [answer, first] = await Promise.all([this.#api.sets(), this.#api.page(0, this.isLoaded ? PAGE : FIRST_PAGE)]);
     const sets = new Map(answer.items.map((set) => [set.id, setEntry(set)]));
     let total = Infinity;
     let asOf = Infinity;
     for (let attempt = 0; attempt < 3 && seen.size < total; attempt++) {
       for (let offset = 0; offset < total; ) {
-        const page = await this.#api.page(offset, this.isLoaded || offset > 0 ? PAGE : FIRST_PAGE);
+        const page = offset === 0 && attempt === 0 ? first : await this.#api.page(offset, PAGE);
         total = page.total;
         if (epoch !== this.#epoch) return;
         asOf = Math.min(asOf, page.asOf);

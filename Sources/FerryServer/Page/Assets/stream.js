@@ -211,7 +211,7 @@ export class Stream {
     try {
       const extra = { Accept: 'text/event-stream' };
       if (this.#lastID !== null) extra['Last-Event-ID'] = this.#lastID;
-      const response = await fetch(`${ROOT}/events`, {
+      const response = await fetch(`${ROOT}/events?limit=0`, { // The list is read page by page.
         headers: this.#api.headers(extra), cache: 'no-store', credentials: 'omit', redirect: 'error',
         signal: controller.signal,
       });
