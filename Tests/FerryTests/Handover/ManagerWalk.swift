@@ -19,13 +19,17 @@ final class ManagerWalkLog: Sendable {
         var problems: [String] = []
         /// The numbers of what has happened, by kind.
         var counts: [String: Int] = [:]
+        /// What has happened, in order.
+        var trace: [String] = []
     }
     private let state = Mutex(State())
 
     func with<Value: Sendable>(_ body: (inout State) -> Value) -> Value { state.withLock { body(&$0) } }
     func count(_ kind: String, _ number: Int = 1) { with { $0.counts[kind, default: 0] += number } }
     func fail(_ problem: String) { with { $0.problems.append(problem) } }
+    func note(_ event: String) { with { $0.trace.append(event) } }
     var problems: [String] { with { $0.problems } }
+    var trace: [String] { with { $0.trace } }
 
     func calls(of completion: Int) -> Int { with { $0.completions[completion].calls } }
 }
@@ -44,14 +48,14 @@ final class ManagerWalk {
         let listener: Task<Void, Never>
     }
 
-    static let directory = "/d"
     private static let temporary: FilePath = "/t"
 
     var random: SeededGenerator
-    let log = ManagerWalkLog()
-    private(set) var trace: [String] = []
+    private let log: ManagerWalkLog
     private let identifier: String
     private let state: String
+    /// The directory of the downloads, which the manager also seeks on the disk of this machine.
+    private let directory: String
     private let system: ScriptedSystem
     private let limits: HandoverLimits
     private let slots: Int
@@ -65,12 +69,18 @@ final class ManagerWalk {
     private var paused: Set<DownloadID> = []
     /// Processes that died while their app was in the foreground.
     private var falls = 0
+    /// What the journals claimed at the last suspension, by the path of the URL, of files that have not changed since.
+    private var claims: [String: RangeSet<ByteCount>] = [:]
 
-    /// - Parameter place: An empty directory of this machine.
-    init(seed: UInt64, place: String) {
+    /// - Parameters:
+    ///   - place: An empty directory of this machine.
+    ///   - log: Gets what happens.
+    init(seed: UInt64, place: String, _ log: ManagerWalkLog) {
+        self.log = log
         var random = SeededGenerator(seed: seed)
         identifier = "walk-\(seed)"
         state = place + "/state"
+        directory = place + "/files"
         var origins: [String: ScriptedOrigin] = [:]
         var all: [Resource] = []
         for number in 0..<Int.random(in: 1...3, using: &random) {
@@ -86,10 +96,11 @@ final class ManagerWalk {
             all += versions
             paths.append("/f\(number)")
         }
-        let names = FilePath(state).components.map(\.string)
+        let names = FilePath(place).components.map(\.string)
         let parents = names.indices.map { FilePath("/" + names[...$0].joined(separator: "/")) }
-        disk = ModelDisk(
-            DiskImage(directories: [FilePath(Self.directory), Self.temporary] + parents), rules: WritingRules(all))
+        let directories = parents + [FilePath(state), FilePath(directory), Self.temporary]
+        let disk = ModelDisk(DiskImage(directories: directories), rules: WritingRules(all))
+        self.disk = disk
         var script = ScriptedSystem.Script()
         script.loses = [0, 0, 0.05].randomElement(using: &random) ?? 0
         script.fails = [0, 0, 0.1].randomElement(using: &random) ?? 0
@@ -112,13 +123,14 @@ final class ManagerWalk {
 
     private func start(dies: Bool = true) -> Process {
         processes += 1
-        let (number, log, system) = (processes, log, system)
-        let life = WalkLife(dyingAt: dies && chance(0.6) ? Int.random(in: 0..<400, using: &random) : Int.max - 1)
+        let (number, log, system, disk, directory) = (processes, log, system, disk, directory)
+        let call = dies && chance(0.6) ? Int.random(in: 0..<400, using: &random) : nil
+        log.note("process \(processes)\(call.map { ", dies at call \($0)" } ?? "")")
+        let life = WalkLife(dyingAt: call ?? .max)
         let fileSystem = FaultyFileSystem(.none, over: disk, look: { _, _ in life.enter() })
         let clock = ManualClock()
-        let disk = disk
         let transport = WalkTransport(system) { path, asked, head in
-            guard life.isAlive, let range = Self.repeated(path, head, on: disk) else { return }
+            guard life.isAlive, let range = Self.repeated(path, head, in: directory, on: disk) else { return }
             log.fail("\(path): \(range) is claimed, and was requested again with \(asked)")
         }
         let engine = EngineProvider(clock: clock) { _ in
@@ -129,7 +141,7 @@ final class ManagerWalk {
         transfer.ignoredSettings = [.unencrypted]
         transfer.limits = limits
         var configuration = DownloadManager.Configuration.default(
-            identifier: identifier, directory: Self.directory, stateDirectory: state
+            identifier: identifier, directory: directory, stateDirectory: state
         ).continuingInBackground(transfer)
         configuration.minFreeBytes = 0
         configuration.maxConcurrentDownloads = slots
@@ -150,7 +162,9 @@ final class ManagerWalk {
     }
 
     /// Returns claimed bytes that a response has once more; `nil` if there are none.
-    private static func repeated(_ path: String, _ head: ResponseHead, on disk: ModelDisk) -> Range<ByteCount>? {
+    private static func repeated(
+        _ path: String, _ head: ResponseHead, in directory: String, on disk: ModelDisk
+    ) -> Range<ByteCount>? {
         let journal = FilePath("\(directory)\(path).part.ferry")
         guard let record = try? Journal.read(at: journal, fileSystem: disk), let total = record.totalBytes,
             record.identity.etag == head.headers[.eTag], record.publishing == nil,
@@ -167,6 +181,22 @@ final class ManagerWalk {
         return claims.intersection(RangeSet(range)).ranges.first
     }
 
+    /// Returns what the journal of a path claims of the version that its server has; `nil` without such a journal.
+    private func claimed(_ path: String) -> RangeSet<ByteCount>? {
+        guard let record = try? Journal.read(at: FilePath("\(directory)\(path).part.ferry"), fileSystem: disk),
+            record.identity.etag == system.origin(path)?.resource.etag
+        else { return nil }
+        return RangeSet(pairs: record.claimed)
+    }
+
+    /// Checks that what was claimed at the last suspension still is, or the file is published.
+    private func checkClaims() {
+        for (path, old) in claims where (try? disk.exists(FilePath(directory + path))) != true {
+            let lost = old.subtracting(claimed(path) ?? RangeSet())
+            if !lost.isEmpty { log.fail("\(path): \(lost) was claimed, and is not any more") }
+        }
+    }
+
     /// Calls the body, which ends at the death of the process at the latest; then the process is gone.
     private func alive(_ body: @escaping @Sendable (DownloadManager) async -> Void) async {
         guard let process else { return }
@@ -178,9 +208,11 @@ final class ManagerWalk {
             isDone.store(true, ordering: .sequentiallyConsistent)
             life.news.notify()
         }
-        while !life.isStopped, !isDone.load(ordering: .sequentiallyConsistent) {
+        while true {
             let seen = life.news.count
             if life.isStopped || isDone.load(ordering: .sequentiallyConsistent) { break }
+            // The walk has taken too long.
+            if Task.isCancelled { life.stop() }
             await life.news.wait(after: seen)
         }
         if life.isStopped { await crash(powerCut: chance(0.4), task) } else { await task.value }
@@ -190,7 +222,7 @@ final class ManagerWalk {
     private func crash(powerCut: Bool, _ task: Task<Void, Never>? = nil) async {
         guard let process else { return }
         log.count(powerCut ? "power cuts" : "kills")
-        trace.append(powerCut ? "power cut" : "killed")
+        log.note(powerCut ? "power cut" : "killed")
         process.life.stop()
         if let scheduler = process.manager.scheduler {
             if scheduler.state.withLock({ $0.handover.foregroundSince != nil }) { falls += 1 }
@@ -203,6 +235,7 @@ final class ManagerWalk {
         process.life.bury()
         system.set(disk: disk)
         for violation in disk.violations { log.fail(violation) }
+        checkClaims()
         app = .absent
         self.process = nil
         task?.cancel()
@@ -213,7 +246,7 @@ final class ManagerWalk {
     }
 
     private func launchByUser() async {
-        trace.append("started by the user")
+        log.note("started by the user")
         app = .foreground
         process = start()
         // A process whose first use is another call takes nothing back.
@@ -259,7 +292,7 @@ final class ManagerWalk {
 
     private func wake() async {
         guard let process else { return }
-        trace.append("woken")
+        log.note("woken")
         log.count("wakes")
         app = .background
         system.wake()
@@ -292,16 +325,18 @@ final class ManagerWalk {
     }
 
     private func suspend() async {
-        trace.append("suspended")
+        log.note("suspended")
         await alive { await $0.suspend() }
-        guard process != nil else { return }
-        log.count("leases", process.map { Self.leases(of: $0.manager).count } ?? 0)
+        guard let process else { return }
+        log.count("leases", Self.leases(of: process.manager).count)
+        checkClaims()
+        for path in system.paths { claims[path] = claimed(path) }
         app = .suspended
         system.set(app: .suspended)
     }
 
     private func comeToForeground() async {
-        trace.append("in the foreground")
+        log.note("in the foreground")
         app = .foreground
         system.set(app: .foreground)
         await alive { try? await $0.activate() }
@@ -316,11 +351,11 @@ final class ManagerWalk {
     private func add() async {
         guard !paths.isEmpty else { return }
         let path = paths.removeFirst()
-        trace.append("added \(path)")
-        let log = log
+        log.note("added \(path)")
+        let (log, directory) = (log, directory)
         await alive { manager in
             guard let url = try? DownloadURL("http://model.test\(path)") else { return }
-            var request = DownloadRequest(sources: [url], destination: .directory(Self.directory))
+            var request = DownloadRequest(sources: [url], destination: .directory(directory))
             request.maxConnections = 1
             if (try? await manager.download(request)) != nil { log.count("downloads") }
         }
@@ -330,7 +365,7 @@ final class ManagerWalk {
     private func press() async {
         let number = Int.random(in: 0..<3, using: &random)
         let pauses = chance(0.5)
-        trace.append(pauses ? "pause" : "resume")
+        log.note(pauses ? "pause" : "resume")
         let pausedNow = Mutex<DownloadID?>(nil)
         await alive { manager in
             guard let all = try? await manager.downloads(), number < all.count else { return }
@@ -346,7 +381,7 @@ final class ManagerWalk {
     }
 
     private func forceQuit() async {
-        trace.append("force quit")
+        log.note("force quit")
         log.count("force quits")
         // The system ends the app's tasks first.
         process?.life.stop()
@@ -357,9 +392,10 @@ final class ManagerWalk {
 
     private func changeServer() {
         guard let path = system.paths.randomElement(using: &random) else { return }
-        trace.append("\(path) changed")
+        log.note("\(path) changed")
         log.count("changes")
         system.change(path) { $0.current = 1 - $0.current }
+        claims[path] = nil
     }
 
     /// One random event.
@@ -406,7 +442,7 @@ final class ManagerWalk {
         if chance(0.5) { await crash(powerCut: chance(0.3)) }
         for path in system.paths { system.change(path) { $0.oddities = 0 } }
         system.set(ScriptedSystem.Script())
-        trace.append("the end")
+        log.note("the end")
         if process == nil { process = start(dies: false) }
         guard let process else { return }
         // The present process may still die.
@@ -451,7 +487,7 @@ final class ManagerWalk {
                     ended.store(isQuiet && areTold, ordering: .sequentiallyConsistent)
                 } catch {
                     // The process may have died.
-                    if life.isAlive { log.fail("\(error)") }
+                    if !life.isStopped { log.fail("\(error)") }
                 }
             }
             isOver = ended.load(ordering: .sequentiallyConsistent) || !log.problems.isEmpty
@@ -475,7 +511,7 @@ final class ManagerWalk {
             let states = downloads.map { "\($0.id): \($0.status.state), told \(log.with { $0.completed })" }
             log.fail("it does not end: \(states), \(Self.leases(of: process.manager))")
         }
-        for path in disk.image.files where path.string.hasPrefix(Self.directory + "/") {
+        for path in disk.image.files where path.string.hasPrefix(directory + "/") {
             let name = path.lastComponent?.string ?? ""
             let versions = system.origin("/" + name)?.versions ?? []
             if versions.isEmpty { log.fail("\(name) is left") }
