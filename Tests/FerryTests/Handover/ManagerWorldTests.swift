@@ -51,7 +51,8 @@ struct ManagerWorldTests {
         do {
             try await notForever("the end of the walk", seen: { "" }) {
                 let walk = ManagerWalk(seed: seed, place: place, log)
-                for _ in 0..<Int.random(in: 10...30, using: &walk.random) where log.problems.isEmpty { await walk.step() }
+                let steps = Int.random(in: 10...30, using: &walk.random)
+                for _ in 0..<steps where log.problems.isEmpty { await walk.step() }
                 await walk.finish()
             }
         } catch { log.fail("\(error)") }
