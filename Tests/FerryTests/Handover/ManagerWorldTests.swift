@@ -7,12 +7,12 @@ import Testing
 
 @Suite("A manager in random worlds", .timeLimit(.minutes(30)))
 struct ManagerWorldTests {
-    /// The number of walks: `FERRY_MANAGER_WALKS`, else 2,000; without the optimizer 200.
+    /// The number of walks: `FERRY_MANAGER_WALKS`, else 250; without the optimizer 25.
     static let walks = ProcessInfo.processInfo.environment["FERRY_MANAGER_WALKS"].flatMap { Int($0) } ?? usualWalks
     #if DEBUG
-        private static let usualWalks = 200
+        private static let usualWalks = 25
     #else
-        private static let usualWalks = 2_000
+        private static let usualWalks = 250
     #endif
     /// The seed of the first walk.
     static let firstSeed = ProcessInfo.processInfo.environment["FERRY_MANAGER_SEED"].flatMap { UInt64($0) } ?? 1
@@ -49,7 +49,7 @@ struct ManagerWorldTests {
         defer { try? FileManager.default.removeItem(atPath: place) }
         let log = ManagerWalkLog()
         do {
-            try await notForever("the end of the walk", seen: { "" }) {
+            try await notForever("the end of the walk", seen: { log.with { $0.awaited } }) {
                 let walk = ManagerWalk(seed: seed, place: place, log)
                 let steps = Int.random(in: 10...30, using: &walk.random)
                 for _ in 0..<steps where log.problems.isEmpty { await walk.step() }

@@ -14,7 +14,9 @@ import Synchronization
 /// What the process did before it stopped is on the disk, in the list and with the system; what it does afterwards is not.
 final class WalkLife: Sendable {
     private struct State {
+        /// While the list is open.
         var calls = 0
+        var allCalls = 0
         var isStopped = false
         var isDead = false
         weak var scheduler: Scheduler?
@@ -38,6 +40,9 @@ final class WalkLife: Sendable {
     private var isDead: Bool { state.withLock { $0.isDead } }
     var isStopped: Bool { state.withLock { $0.isStopped } }
 
+    /// The calls of the file system so far.
+    var calls: Int { state.withLock { $0.allCalls } }
+
     func follow(_ scheduler: Scheduler?) { state.withLock { $0.scheduler = scheduler } }
 
     /// Called on the thread of a call of the file system, before it; returns the error of a dead process' call.
@@ -45,6 +50,7 @@ final class WalkLife: Sendable {
         let scheduler = state.withLock { $0.scheduler }
         let isOpen = scheduler?.store != nil
         let (stops, isNews) = state.withLock { state in
+            state.allCalls += 1
             if isOpen { state.calls += 1 }
             let isNews = isOpen && state.calls > fatalCall && !state.isStopped
             if isNews { state.isStopped = true }

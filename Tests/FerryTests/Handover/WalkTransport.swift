@@ -13,6 +13,7 @@ final class WalkTransport: Transport {
         var allowance: ByteCount = 0
         /// The number of times that all connections have ended.
         var breaks = 0
+        var pieces = 0
     }
     private static let pieceBytes: ByteCount = 64 << 10
 
@@ -36,6 +37,9 @@ final class WalkTransport: Transport {
         news.notify()
     }
 
+    /// The number of responses and of pieces of their bodies.
+    var pieces: Int { state.withLock { $0.pieces } }
+
     /// Ends all connections.
     func breakAll() {
         state.withLock { $0.breaks += 1 }
@@ -50,7 +54,11 @@ final class WalkTransport: Transport {
             throw TransferFailure(.broken, ErrorPhrase(.stopped))
         }
         look(request.url.path, request.fields, answer.head)
-        let body = Body(answer.body, state.withLock { $0.breaks })
+        let breaks = state.withLock { state in
+            state.pieces += 1
+            return state.breaks
+        }
+        let body = Body(answer.body, breaks)
         return TransferResponse(
             head: answer.head, url: request.url,
             body: TransferBody { [self] () async throws(TransferFailure) -> ByteBuffer? in try await next(body) })
@@ -73,6 +81,7 @@ final class WalkTransport: Transport {
             let (isBroken, count) = state.withLock { state in
                 let count = min(state.allowance, Self.pieceBytes, ByteCount(body.bytes.count - start))
                 state.allowance -= count
+                if count > 0 { state.pieces += 1 }
                 return (state.breaks != body.breaks, Int(count))
             }
             if isBroken { throw TransferFailure(.broken, ErrorPhrase(.bodyTooShort, "script", "1")) }
