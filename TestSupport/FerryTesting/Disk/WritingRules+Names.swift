@@ -14,7 +14,8 @@ extension WritingRules {
 
     /// Whether the name is in the directory of a manager's leases, or a temporary file of the system in it.
     private static func isOfHandover(_ name: String) -> Bool {
-        name.hasSuffix(".landed") || name.hasPrefix("ferry-leases.json") || name.hasPrefix("CFNetworkDownload_")
+        [".landed", ".landed.new"].contains { name.hasSuffix($0) }
+            || ["ferry-leases.json", "CFNetworkDownload_"].contains { name.hasPrefix($0) }
     }
 
     /// Checks a new name of a file; `old` is its previous name.

@@ -50,7 +50,6 @@ final class ManagerWalk {
         let listener: Task<Void, Never>
     }
 
-    private static let temporary: FilePath = "/t"
 
     var random: SeededGenerator
     private let log: ManagerWalkLog
@@ -101,7 +100,7 @@ final class ManagerWalk {
         }
         let names = FilePath(place).components.map(\.string)
         let parents = names.indices.map { FilePath("/" + names[...$0].joined(separator: "/")) }
-        let directories = parents + [FilePath(state), FilePath(directory), Self.temporary]
+        let directories = parents + [FilePath(state), FilePath(directory), "/t"]
         let disk = ModelDisk(DiskImage(directories: directories), rules: WritingRules(all))
         self.disk = disk
         var script = ScriptedSystem.Script()
@@ -112,7 +111,9 @@ final class ManagerWalk {
         script.redelivers = Bool.random(using: &random)
         script.tells = Bool.random(using: &random)
         system = ScriptedSystem(
-            disk: disk, directory: Self.temporary, origins: origins, script: script, seed: random.next())
+            // Landed files are renamed, or copied as to another volume.
+            disk: disk, directory: Bool.random(using: &random) ? FilePath(state).appending("handover") : "/t",
+            origins: origins, script: script, seed: random.next())
         var limits = HandoverLimits()
         limits.minSegmentBytes = [150_000, 500_000, 32 << 20].randomElement(using: &random) ?? 150_000
         self.limits = limits
@@ -525,6 +526,12 @@ final class ManagerWalk {
         guard let process, log.problems.isEmpty else { return }
         for path in disk.image.files where path.string.hasPrefix(directory + "/") {
             let name = path.lastComponent?.string ?? ""
+            // A power cut may bring back the journal of a published file, whose removal was not synced: it says so.
+            if log.with({ $0.counts["power cuts"] }) != nil, let record = try? Journal.read(at: path, fileSystem: disk),
+                record.publishing?.name == record.name
+            {
+                continue
+            }
             let versions = system.origin("/" + name)?.versions ?? []
             if versions.isEmpty { log.fail("\(name) is left") }
             let isWhole = versions.contains { Self.isEqual(path, $0, on: disk) }
@@ -532,7 +539,8 @@ final class ManagerWalk {
         }
         let landing = LandingDirectory(FilePath(state).appending("handover"))
         if let book = try? landing.leases(disk), !book.leases.isEmpty { log.fail("leases are stored: \(book.leases)") }
-        if let landed = try? landing.landed(disk), !landed.isEmpty { log.fail("landed files are left: \(landed)") }
+        let landed = (try? disk.list(landing.path).filter { $0.contains(".landed") }) ?? []
+        if !landed.isEmpty { log.fail("landed files are left: \(landed)") }
         log.with { state in
             for (index, completion) in state.completions.enumerated() {
                 let isRight = completion.process == process.number ? completion.calls == 1 : completion.calls <= 1
