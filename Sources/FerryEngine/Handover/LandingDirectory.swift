@@ -29,7 +29,8 @@ package struct LandingDirectory: Sendable, Hashable {
     /// Creates the directory, if it is missing, and removes what a kill has left of a copy. Called before anything lands.
     package func prepare(_ fileSystem: any FileSystem) throws(FileError) {
         try fileSystem.makeDirectories(path, syncs: true)
-        for name in try fileSystem.list(path) where name.hasSuffix(Self.ending + ReservedName.draft.text) {
+        for name in try fileSystem.list(path) where name.dropping(suffix: Self.ending + ReservedName.draft.text) != nil
+        {
             // allow(ours): the directory is private, and no file of this name is whole.
             try fileSystem.removeIfPresent(path.appending(name))
         }

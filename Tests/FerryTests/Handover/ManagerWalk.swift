@@ -50,7 +50,6 @@ final class ManagerWalk {
         let listener: Task<Void, Never>
     }
 
-
     var random: SeededGenerator
     private let log: ManagerWalkLog
     private let identifier: String
@@ -440,7 +439,13 @@ final class ManagerWalk {
         case (_, 9): process.transport.breakAll()
         case (_, 10): await press()
         case (_, 11): if chance(0.5) { changeServer() }
-        case (_, 12..<18): await suspend()
+        case (_, 12..<18):
+            // Mostly in the middle of files.
+            if chance(0.6) {
+                process.transport.permit(ByteCount.random(in: 1...500_000, using: &random))
+                await breathe()
+            }
+            await suspend()
         case (_, 18): await crash(powerCut: chance(0.5))
         default: await forceQuit()
         }

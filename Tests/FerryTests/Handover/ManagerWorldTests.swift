@@ -49,7 +49,7 @@ struct ManagerWorldTests {
         defer { try? FileManager.default.removeItem(atPath: place) }
         let log = ManagerWalkLog()
         do {
-            try await notForever("the end of the walk", seen: { log.with { $0.awaited } }) {
+            try await notForever("the end of the walk", limit: .seconds(120), seen: { log.with { $0.awaited } }) {
                 let walk = ManagerWalk(seed: seed, place: place, log)
                 let steps = Int.random(in: 10...30, using: &walk.random)
                 for _ in 0..<steps where log.problems.isEmpty { await walk.step() }
