@@ -27,6 +27,8 @@ public struct BackgroundTransfer: Sendable, Hashable {
 
     /// How long a wake takes at most: the system gives about half a minute.
     var wakeLimit: Duration = .seconds(20)
+    /// The sizes and numbers of leases.
+    var limits = HandoverLimits()
 
     public init(isDiscretionary: Bool = false, sendsLaunchEvents: Bool = true) {
         self.isDiscretionary = isDiscretionary

@@ -29,7 +29,7 @@ extension Scheduler {
             let fileSystem = await withFiles { $0 }
             return try await HandoverKeeper.open(
                 session, landing: LandingDirectory(FilePath(place).appending(Self.directory)), fileSystem: fileSystem,
-                manager: keeperManager(fileSystem))
+                limits: transfer.limits, manager: keeperManager(fileSystem))
         } catch {
             complain(error)
             return nil
@@ -111,8 +111,13 @@ extension Scheduler {
     /// Reads where the parts of leased downloads are.
     func readPlaces(of ids: Set<DownloadID>) async {
         guard let rows = try? await store?.rows(ids.sorted { $0.rawValue < $1.rawValue }) else { return }
-        let places = Dictionary(rows.map { ($0.id, place(of: $0)) }) { first, _ in first }
-        state.withLock { $0.handover.places = places }
+        let read = Dictionary(rows.map { ($0.id, place(of: $0)) }) { first, _ in first }
+        state.withLock { state in
+            // A pair may have been made since, whose name the list does not have yet.
+            state.handover.places = read.merging(state.handover.places.filter { read[$0.key] != nil }) { new, old in
+                new.paths == nil ? old : new
+            }
+        }
     }
 
     private func place(of row: CatalogueRow) -> HandoverPlace {
@@ -136,7 +141,11 @@ extension Scheduler {
         guard isFree else { return .postponed }
         let result = await body()
         // Before a run can begin, which would take another name.
-        if case .ended(.claimed) = result { await keepPlace(of: live) }
+        switch result {
+        // A kill may have come after the claim, and before the list had the name.
+        case .ended(.claimed), .ended(.repeated): await keepPlace(of: live)
+        case .ended, .postponed: break
+        }
         state.withLock { $0.queue.take(.settle, of: id) }
         updates.notify()
         reschedule()

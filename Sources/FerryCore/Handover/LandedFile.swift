@@ -123,6 +123,8 @@ package enum LandedVerdict: Hashable, Sendable {
         _ head: ResponseHead, length: ByteCount, lease: Lease, held: PartialContent, rules: ResumeRules,
         acceptsUnproven: Bool, now: Date
     ) -> LandedVerdict {
+        // A kill may have come after the claim.
+        if let total = held.identity.totalBytes, total > 0, held.ranges.holds(0..<total) { return .repeated }
         guard held.ranges.isEmpty else { return .refused(.overtaken) }
         let verdict = ResponseVerdict.judge(head, asked: .whole, now: now)
         let assessment = ResumePolicy.assess(

@@ -26,9 +26,14 @@ package struct LandingDirectory: Sendable, Hashable {
     private var bookPath: FilePath { path.appending("ferry-leases.json") }
     package func path(of number: LeaseNumber) -> FilePath { path.appending("\(number)\(Self.ending)") }
 
-    /// Creates the directory, if it is missing.
+    /// Creates the directory, if it is missing, and removes what a kill has left of a copy. Called before anything lands.
     package func prepare(_ fileSystem: any FileSystem) throws(FileError) {
         try fileSystem.makeDirectories(path, syncs: true)
+        for name in try fileSystem.list(path) where name.dropping(suffix: Self.ending + ReservedName.draft.text) != nil
+        {
+            // allow(ours): the directory is private, and no file of this name is whole.
+            try fileSystem.removeIfPresent(path.appending(name))
+        }
         // allow(ours): the directory is private; what it has can be fetched again.
         guard let directory = try? fileSystem.open(path, .readOnly) else { return }
         directory.mark(as: .unfinished)

@@ -6,12 +6,16 @@ extension WritingRules {
     /// Whether a user would take a file of this name for finished.
     static func isFinal(_ name: String) -> Bool {
         ![".part", ".part.old", ".part.ferry", ".part.ferry.old", ".part.ferry.new"].contains { name.hasSuffix($0) }
-            && !isOfHandover(name)
+            && !isOfHandover(name) && name != ledger
     }
+
+    /// The name of a manager's file of its runs, in its state directory.
+    private static let ledger = "running"
 
     /// Whether the name is in the directory of a manager's leases, or a temporary file of the system in it.
     private static func isOfHandover(_ name: String) -> Bool {
-        name.hasSuffix(".landed") || name.hasPrefix("ferry-leases.json") || name.hasPrefix("CFNetworkDownload_")
+        [".landed", ".landed.new"].contains { name.hasSuffix($0) }
+            || ["ferry-leases.json", "CFNetworkDownload_"].contains { name.hasPrefix($0) }
     }
 
     /// Checks a new name of a file; `old` is its previous name.

@@ -165,6 +165,9 @@ package final class ScriptedSystem: Sendable {
 
     package func origin(_ path: String) -> ScriptedOrigin? { state.withLock { $0.origins[path] } }
 
+    /// The paths of all servers, sorted.
+    package var paths: [String] { state.withLock { $0.origins.keys.sorted() } }
+
     package func set(_ script: Script) { state.withLock { $0.script = script } }
 
     /// The disk after a crash.

@@ -161,7 +161,7 @@ struct LandedVerdictTests {
 
     private func judgeWhole(
         tag: String?, declared: String? = "50", length: ByteCount = 50, type: String? = nil, total: ByteCount? = nil,
-        claimed: RangeSet<ByteCount> = RangeSet(), acceptsUnproven: Bool = true
+        claimed: RangeSet<ByteCount> = RangeSet(), known: ByteCount? = nil, acceptsUnproven: Bool = true
     ) throws -> LandedVerdict {
         let lease = try #require(
             Lease(
@@ -173,7 +173,7 @@ struct LandedVerdictTests {
         fields[.contentType] = type
         return LandedVerdict.judge(
             ResponseHead(status: 200, headers: fields), length: length, lease: lease,
-            held: PartialContent(identity: FileIdentity(), ranges: claimed), total: nil, rules: ResumeRules(),
+            held: PartialContent(identity: FileIdentity(), ranges: claimed), total: known, rules: ResumeRules(),
             acceptsUnproven: acceptsUnproven, now: Date(timeIntervalSince1970: 0))
     }
 
@@ -211,6 +211,12 @@ struct LandedVerdictTests {
         #expect(refusal(try judgeWhole(tag: nil, total: 51))?.showsChange == true)
         #expect(refusal(try judgeWhole(tag: nil, type: "text/html")) != nil)
         #expect(refusal(try judgeWhole(tag: "\"v\"", claimed: RangeSet(0..<1))) == .overtaken)
+    }
+
+    @Test("LandedVerdict: a whole file whose bytes are all claimed is repeated, as after a kill behind the claim")
+    func claimedWhole() throws {
+        #expect(try judgeWhole(tag: "\"v\"", claimed: RangeSet(0..<50), known: 50) == .repeated)
+        #expect(refusal(try judgeWhole(tag: "\"v\"", claimed: RangeSet(0..<49), known: 50)) == .overtaken)
     }
 
     @Test("LandedFacts: what decides is kept and read back, long values are dropped")

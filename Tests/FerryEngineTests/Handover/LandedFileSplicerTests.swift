@@ -118,6 +118,15 @@ struct LandedFileSplicerTests {
         #expect(fixture.disk.violations == [])
     }
 
+    @Test("LandingDirectory: what a kill has left of a copy is removed at the next start, and landed files stay")
+    func leftDraft() throws {
+        let fixture = try SpliceFixture()
+        try fixture.land()
+        try fixture.disk.create("/h/0000000000000002.landed.new", mode: 0o600).close()
+        try SpliceFixture.landing.prepare(fixture.disk)
+        #expect(try fixture.disk.list("/h") == ["0000000000000001.landed"])
+    }
+
     @Test("LandedFileSplicer: a second splice finds the range claimed, with the file or without it")
     func again() throws {
         let fixture = try SpliceFixture()

@@ -1,7 +1,9 @@
+import Dispatch
 import FerryCore
 import FerryTesting
 import Foundation
 import HTTPTypes
+import Synchronization
 import SystemPackage
 import Testing
 
@@ -301,6 +303,48 @@ struct HandingOverTests {
             }
             #expect(shop.asked == ["/a"])
             #expect(Set(shop.names.filter { !$0.hasPrefix("s") }) == ["a", "b", "third"])
+            await manager.shutdown()
+        }
+    }
+
+    @Test("Handover: the name of a whole file that lands is kept, although the list is read again meanwhile")
+    func placesReadAgain() async throws {
+        try await Workshop.run { shop in
+            let system = try SystemService(shop, ["/b": Self.resource])
+            let (transport, clock) = (ScriptedTransport(Self.resource), ManualClock())
+            let owner = Mutex<Scheduler?>(nil)
+            // While the bytes are written, the list is read, which does not have the name yet.
+            let fileSystem = FaultyFileSystem { operation, path in
+                guard operation == .write, path.lastComponent?.string == "b.part",
+                    let scheduler = owner.withLock({ $0.take() })
+                else { return nil }
+                let isRead = DispatchSemaphore(value: 0)
+                // owner: this call, which awaits it.
+                Task {
+                    let leases = scheduler.state.withLock { $0.handover.keeper }?.leases ?? []
+                    await scheduler.readPlaces(of: Set(leases.map(\.download)))
+                    isRead.signal()
+                }
+                isRead.wait()
+                return nil
+            }
+            let engine = EngineProvider(clock: clock) { _ in
+                EngineEnvironment(transport: transport, fileSystem: fileSystem, clock: clock, processor: nil)
+            }
+            let manager = shop.phone(system, engine: engine)
+            var request = DownloadRequest(
+                sources: [try DownloadURL("http://model.test/b")], destination: .directory(shop.directory))
+            request.notBefore = clock.date().addingTimeInterval(5000)
+            let download = try await manager.download(request)
+            await manager.suspend()
+            system.transferAll()
+            owner.withLock { $0 = manager.scheduler }
+            system.service.set(app: .foreground)
+            try await manager.activate()
+            await system.deliver { download.status.progress.completedBytes == Self.resource.size }
+            clock.advance(by: .seconds(6000))
+            #expect(try await download.finished().path == shop.path("b"))
+            #expect(transport.requests == 0)
             await manager.shutdown()
         }
     }

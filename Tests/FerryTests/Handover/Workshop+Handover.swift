@@ -47,7 +47,7 @@ final class CallCount: Sendable {
 extension Workshop {
     /// A manager whose list is kept, and which hands over to the service.
     func phone(
-        _ system: SystemService, identifier: String = "phone",
+        _ system: SystemService, identifier: String = "phone", engine: EngineProvider = EngineProvider(),
         _ change: (inout DownloadManager.Configuration) -> Void = { _ in }
     ) -> DownloadManager {
         var transfer = BackgroundTransfer()
@@ -62,7 +62,7 @@ extension Workshop {
         configuration.waitForBusyMachine()
         change(&configuration)
         return DownloadManager(
-            configuration, engine: EngineProvider(), monitor: ManualNetworkMonitor(),
+            configuration, engine: engine, monitor: ManualNetworkMonitor(),
             system: { _ in system.service.session() })
     }
 
