@@ -132,7 +132,7 @@ class Gate:
 
     def __init__(self, daemon, path, outcome="held"):
         self.path, self.outcome, self.port = path.encode(), outcome, daemon.port
-        self.asked = []
+        self.asked, self._near = [], []
         self._opened = threading.Event()
         self._listener = socket.create_server((self.HOST.decode(), daemon.port))
         self.page = f"http://{self.HOST.decode()}:{daemon.port}/"
@@ -145,6 +145,12 @@ class Gate:
 
     def close(self):
         self.open()
+        # Also the wait for a connection, which would keep the port, and connections that a browser would use again.
+        for one in (self._listener, *self._near):
+            try:
+                one.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
         self._listener.close()
 
     def _accept(self):
@@ -153,6 +159,7 @@ class Gate:
                 near = self._listener.accept()[0]
             except OSError:
                 return
+            self._near.append(near)
             threading.Thread(target=self._serve, args=[near], daemon=True).start()
 
     def _serve(self, near):

@@ -22,7 +22,8 @@ class Loading(PageTest):
         self.identifier = self.daemon.add(self.origin.file("10K", "first.bin"), startsPaused=True)
 
     def open_page(self):
-        self.browser.open(self.gate.page)
+        # No page, so that nothing is loaded yet.
+        self.browser.open(f"{self.gate.page}mark.svg")
         self.browser.js("localStorage.clear()")
         self.browser.open(f"{self.gate.page}#code={self.daemon.code()}")
         self.browser.one(".row")

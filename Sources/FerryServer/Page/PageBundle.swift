@@ -84,7 +84,7 @@ struct PageBundle {
         let parts = code.split(at: "'", omittingEmptySubsequences: false)
         return parts.map { text in
             guard let module = text.dropping(prefix: "./")?.dropping(suffix: ".js") else { return String(text) }
-            let name = module + ".js"
+            let name = "\(module).js"
             precondition(second == nil || second == name, "a page has no more than two scripts")
             second = name
             return "./" + address(of: name)

@@ -1,7 +1,7 @@
 // The second script of the page: what is shown at a request alone, as details, options and dialogs. It is loaded when the first
 // rows are shown, or at the first request, so that over a slow link it holds up no row.
 
-import { h, setText } from './dom.js';
+import { h, setText, setAttribute } from './dom.js';
 import { t } from './text.js';
 
 const SCRIPT = './later.js';
@@ -80,8 +80,8 @@ export function waitingNote(parts, signal) {
   const show = () => {
     setText(text, parts.text);
     setText(button, t(parts.state === 'outdated' ? 'lost.reload' : 'lost.now'));
-    // The button that has the focus keeps it.
-    button.disabled = parts.state === 'loading';
+    // The button that has the focus keeps it; while they load it does nothing.
+    setAttribute(button, 'aria-disabled', parts.state === 'loading' ? 'true' : null);
     button.hidden = parts.state === 'loading' && document.activeElement !== button;
   };
   parts.addEventListener('change', show, { signal });
