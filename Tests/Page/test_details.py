@@ -366,7 +366,9 @@ class Details(PageTest):
 
     def test_a_file_that_is_too_large_is_taken_with_another_limit(self):
         self.browser.write(".add-field", self.origin.file("20K", "large.bin"))
-        self.browser.js("document.querySelector('[name=maxBytes]').value = '10 KB'")
+        self.browser.press(".options-toggle")
+        self.browser.one(".options [name=name]")
+        self.browser.js("document.querySelector('.options [name=maxBytes]').value = '10 KB'")
         self.browser.press(".add-button")
         identifier = self.browser.until(lambda: self.daemon.named("large.bin"), "it is listed")["id"]
         self.browser.until_state(identifier, "failed")
