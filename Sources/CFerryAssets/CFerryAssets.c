@@ -48,6 +48,9 @@ static const uint8_t detail_css[] = {
 static const uint8_t detail_js[] = {
 #embed "../FerryServer/Page/Assets/detail.js"
 };
+static const uint8_t dialogsentences_js[] = {
+#embed "../FerryServer/Page/Assets/dialogsentences.js"
+};
 static const uint8_t dom_js[] = {
 #embed "../FerryServer/Page/Assets/dom.js"
 };
@@ -65,6 +68,9 @@ static const uint8_t entry_js[] = {
 };
 static const uint8_t facts_js[] = {
 #embed "../FerryServer/Page/Assets/facts.js"
+};
+static const uint8_t figures_js[] = {
+#embed "../FerryServer/Page/Assets/figures.js"
 };
 static const uint8_t format_js[] = {
 #embed "../FerryServer/Page/Assets/format.js"
@@ -90,8 +96,14 @@ static const uint8_t icons_js[] = {
 static const uint8_t index_html[] = {
 #embed "../FerryServer/Page/Assets/index.html"
 };
+static const uint8_t keyhelp_js[] = {
+#embed "../FerryServer/Page/Assets/keyhelp.js"
+};
 static const uint8_t keys_js[] = {
 #embed "../FerryServer/Page/Assets/keys.js"
+};
+static const uint8_t later_js[] = {
+#embed "../FerryServer/Page/Assets/later.js"
 };
 static const uint8_t links_js[] = {
 #embed "../FerryServer/Page/Assets/links.js"
@@ -113,6 +125,15 @@ static const uint8_t mark_svg[] = {
 };
 static const uint8_t menu_js[] = {
 #embed "../FerryServer/Page/Assets/menu.js"
+};
+static const uint8_t options_js[] = {
+#embed "../FerryServer/Page/Assets/options.js"
+};
+static const uint8_t panel_js[] = {
+#embed "../FerryServer/Page/Assets/panel.js"
+};
+static const uint8_t parts_js[] = {
+#embed "../FerryServer/Page/Assets/parts.js"
 };
 static const uint8_t ranges_js[] = {
 #embed "../FerryServer/Page/Assets/ranges.js"
@@ -184,12 +205,14 @@ static const struct ferry_asset page_assets[] = {
     ASSET("/controls.css", controls_css),
     ASSET("/detail.css", detail_css),
     ASSET("/detail.js", detail_js),
+    ASSET("/dialogsentences.js", dialogsentences_js),
     ASSET("/dom.js", dom_js),
     ASSET("/detailsentences.js", detailsentences_js),
     ASSET("/doubleclick.js", doubleclick_js),
     ASSET("/drag.js", drag_js),
     ASSET("/entry.js", entry_js),
     ASSET("/facts.js", facts_js),
+    ASSET("/figures.js", figures_js),
     ASSET("/format.js", format_js),
     ASSET("/frame.css", frame_css),
     ASSET("/graph.js", graph_js),
@@ -198,7 +221,9 @@ static const struct ferry_asset page_assets[] = {
     ASSET("/history.js", history_js),
     ASSET("/icons.js", icons_js),
     ASSET("/index.html", index_html),
+    ASSET("/keyhelp.js", keyhelp_js),
     ASSET("/keys.js", keys_js),
+    ASSET("/later.js", later_js),
     ASSET("/links.js", links_js),
     ASSET("/list.css", list_css),
     ASSET("/list.js", list_js),
@@ -206,6 +231,9 @@ static const struct ferry_asset page_assets[] = {
     ASSET("/manifest.webmanifest", manifest_webmanifest),
     ASSET("/mark.svg", mark_svg),
     ASSET("/menu.js", menu_js),
+    ASSET("/options.js", options_js),
+    ASSET("/panel.js", panel_js),
+    ASSET("/parts.js", parts_js),
     ASSET("/ranges.js", ranges_js),
     ASSET("/row.js", row_js),
     ASSET("/rowmenu.js", rowmenu_js),

@@ -90,6 +90,12 @@ class Browser:
     def gone(self, selector):
         self.until(lambda: not any(found.is_displayed() for found in self.all(selector)), f"{selector} is gone")
 
+    def module(self, name, expression, *arguments):
+        """The value of an expression of the page's modules, with that one as `it`, once it is loaded."""
+        self.until(
+            lambda: self.js(f"const {{ modules }} = await import('/page.js'); return '{name}.js' in modules"), f"{name}.js is loaded")
+        return self.js(f"const {{ modules }} = await import('/page.js'); const it = modules['{name}.js']; return {expression}", *arguments)
+
     def text(self, selector):
         return self.js("return document.querySelector(arguments[0])?.innerText ?? ''", selector)
 

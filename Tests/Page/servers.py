@@ -124,6 +124,78 @@ class Listener:
         self.server.server_close()
 
 
+class Gate:
+    """Another address of this machine, with the daemon's port, whose connections lead to the daemon. What asks for a path that begins
+    with `path` is held back until the gate is opened, or treated as `outcome` says: `broken` ends its connection, `gone` has it 404."""
+
+    HOST, MEANT = b"127.0.0.2", b"127.0.0.1"  # Of one length: requests keep theirs.
+
+    def __init__(self, daemon, path, outcome="held"):
+        self.path, self.outcome, self.port = path.encode(), outcome, daemon.port
+        self.asked, self._near = [], []
+        self._opened = threading.Event()
+        self._listener = socket.create_server((self.HOST.decode(), daemon.port))
+        self.page = f"http://{self.HOST.decode()}:{daemon.port}/"
+        threading.Thread(target=self._accept, daemon=True).start()
+
+    def open(self):
+        """From now on all is passed on, and what was held back goes on."""
+        self.outcome = "open"
+        self._opened.set()
+
+    def close(self):
+        self.open()
+        # Also the wait for a connection, which would keep the port, and connections that a browser would use again.
+        for one in (self._listener, *self._near):
+            try:
+                one.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+        self._listener.close()
+
+    def _accept(self):
+        while True:
+            try:
+                near = self._listener.accept()[0]
+            except OSError:
+                return
+            self._near.append(near)
+            threading.Thread(target=self._serve, args=[near], daemon=True).start()
+
+    def _serve(self, near):
+        far = socket.create_connection((self.MEANT.decode(), self.port))
+        threading.Thread(target=self._pass, args=[far, near, lambda piece: piece], daemon=True).start()
+        self._pass(near, far, self._request)
+
+    def _pass(self, source, target, changed):
+        try:
+            while piece := source.recv(65536):
+                piece = changed(piece)
+                if not piece:
+                    break
+                target.sendall(piece)
+        except OSError:
+            pass
+        for one in (source, target):
+            try:
+                one.shutdown(socket.SHUT_RDWR)
+            except OSError:
+                pass
+
+    def _request(self, piece):
+        """What the daemon gets of it; nothing, where the connection ends."""
+        words = piece.split(b" ", 2)
+        if len(words) == 3 and words[1].startswith(self.path):
+            self.asked.append(words[1].decode())
+            if self.outcome == "held":
+                self._opened.wait()
+            elif self.outcome == "broken":
+                return b""
+            elif self.outcome == "gone":
+                piece = b" ".join([words[0], words[1] + b".of-another-version", words[2]])
+        return piece.replace(self.HOST, self.MEANT)
+
+
 def forward(url, headers):
     """What a proxy does."""
     target = urllib.parse.urlsplit(url)

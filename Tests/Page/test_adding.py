@@ -170,6 +170,8 @@ class Adding(PageTest):
         left_out = {
             "id", "urls", "checksumList", "path", "part", "uploadTo", "secretsOrigin", "userInfo", "expectedBytes", "pieces"}
         # What makes a set of it is no member of a download.
+        self.browser.press(".options-toggle")
+        self.browser.one(".options [name=name]")
         self.assertEqual(fields(".options") - {"isSet"}, members("DownloadRequest") - left_out)
         identifier = self.daemon.add(self.origin.file("10K", "fields.bin"), startsPaused=True)
         self.browser.press(self.browser.in_row(identifier, ".row-name"))

@@ -366,7 +366,9 @@ class Details(PageTest):
 
     def test_a_file_that_is_too_large_is_taken_with_another_limit(self):
         self.browser.write(".add-field", self.origin.file("20K", "large.bin"))
-        self.browser.js("document.querySelector('[name=maxBytes]').value = '10 KB'")
+        self.browser.press(".options-toggle")
+        self.browser.one(".options [name=name]")
+        self.browser.js("document.querySelector('.options [name=maxBytes]').value = '10 KB'")
         self.browser.press(".add-button")
         identifier = self.browser.until(lambda: self.daemon.named("large.bin"), "it is listed")["id"]
         self.browser.until_state(identifier, "failed")
@@ -410,13 +412,13 @@ class Details(PageTest):
 
     def test_equal_events_are_one_line(self):
         identifier = self.daemon.add(self.origin.file("10K", "folded.bin"), startsPaused=True)
-        said = self.browser.js("""
-            const { modules } = await import('/page.js');
-            const { folded } = modules['history.js'];
-            const broke = (second) => ({ kind: 'note', date: `2026-01-01T00:00:0${second}Z`, phrase: ['connectionBroke', 'reset'],
-              texts: { en: 'a connection broke: reset', zh: '一个连接中断：reset' } });
-            const note = { kind: 'note', date: '2026-01-01T00:00:09Z', texts: { en: 'something else' } };
-            return folded([broke(1), broke(2), broke(3), note, note, broke(4)]).map(({ text, since, date }) => [text, since, date])""")
+        broke = lambda second: {
+            "kind": "note", "date": f"2026-01-01T00:00:0{second}Z", "phrase": ["connectionBroke", "reset"],
+            "texts": {"en": "a connection broke: reset", "zh": "一个连接中断：reset"}}
+        note = {"kind": "note", "date": "2026-01-01T00:00:09Z", "texts": {"en": "something else"}}
+        said = self.browser.module(
+            "history", "it.folded(arguments[0]).map(({ text, since, date }) => [text, since, date])",
+            [broke(1), broke(2), broke(3), note, note, broke(4)])
         self.assertEqual([text for text, _, _ in said], [
             "a connection broke: reset", "something else (2 times)", "3 connections broke: reset"])
         self.assertEqual(said[2][1:], ["2026-01-01T00:00:01Z", "2026-01-01T00:00:03Z"])

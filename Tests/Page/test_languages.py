@@ -69,10 +69,9 @@ class Chinese(PageTest):
         self.assertNotRegex(self.browser.text("dialog.detail .events"), r"strong|single|weak")
 
     def test_every_text_is_there_in_both_languages(self):
-        rows = self.browser.js("""
-            const { modules } = await import('/page.js');
-            const { sentences } = modules['sentences.js'];
-            return Object.entries(sentences).map(([key, row]) => [key, row.map((text) => String(text))])""")
+        rows = self.browser.module(
+            "later", "Object.entries(modules['sentences.js'].sentences).map(([key, row]) => [key, row.map((text) => String(text))])")
+        self.assertIn("keys.title", dict(rows), "those of the second script")
         for key, texts in rows:
             self.assertEqual([bool(text) for text in texts], [True, True], key)
             holes = [sorted(set(re.findall(r"(?<!\$)\{\w+\}", text))) for text in texts if "=>" not in text]

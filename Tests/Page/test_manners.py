@@ -154,7 +154,7 @@ class Touch(PageTest):
 
 class Figures(PageTest):
     def of(self, module, expression, *arguments):
-        return self.browser.js(f"const {{ modules }} = await import('/page.js'); const it = modules['{module}.js']; return {expression}", *arguments)
+        return self.browser.module(module, expression, *arguments)
 
     def test_what_is_missing_of_a_file_looks_missing_but_where_it_is_fetched_now(self):
         cells = self.of("ranges", """it.cells([{ start: 0, end: 20, state: 'done' }, { start: 20, end: 100, state: 'running', connection: 1 }], 100, 10)
@@ -164,7 +164,7 @@ class Figures(PageTest):
         self.assertEqual(cells[3:], [[0, True, False]] * 7)
 
     def test_the_time_of_a_run_that_ended_unseen_is_not_made_up(self):
-        shown = self.of("words", """it.figures({ state: 'completed', endedAt: '2026-01-01T00:05:00Z', progress: { totalBytes: 100, completedBytes: 100 } },
+        shown = self.of("figures", """it.figures({ state: 'completed', endedAt: '2026-01-01T00:05:00Z', progress: { totalBytes: 100, completedBytes: 100 } },
             [{ kind: 'started', date: '2026-01-01T00:00:00Z' }, { kind: 'resumed', date: '2026-01-01T00:04:00Z' }], false)""")
         self.assertEqual([text for key, text in shown if key in ("detail.average", "detail.duration")], ["", ""])
 

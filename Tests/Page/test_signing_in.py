@@ -2,6 +2,7 @@
 
 import os
 import pty
+import re
 import shutil
 import socket
 import subprocess
@@ -145,8 +146,13 @@ class SigningIn(PageTest):
                 suffix = Path(name).suffix
                 if suffix in (".html", ".svg", ".webmanifest"):
                     self.assertEqual(served, (folder / name).read_bytes(), "build anew: this is not what is compiled in")
+                if suffix == ".js":
+                    second, = set(re.findall(rb"'\./(later-\w+\.js)'", served))
+                    with urllib.request.urlopen(self.daemon.page + second.decode()) as answer:
+                        self.assertEqual(answer.headers["Content-Type"].split(";")[0], kind)
+                        served = served.replace(second, b"later.js") + answer.read()
                 for part in folder.glob(f"*{suffix}"):
                     lines = {line for line in part.read_bytes().split(b"\n") if not line.startswith((b"import ", b"export "))}
-                    if suffix == ".js":
-                        lines = {code for line in lines if (code := line.lstrip(b" ")) and not code.startswith(b"//")}
+                    if suffix in (".js", ".css"):
+                        lines = {code for line in lines if (code := line.lstrip(b" ")) and not code.startswith((b"//", b"/*"))}
                     self.assertEqual(lines - set(served.split(b"\n")), set(), f"build anew: {part.name} is not what is compiled in")

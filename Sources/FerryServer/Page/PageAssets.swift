@@ -10,8 +10,8 @@ import HummingbirdCore
     import Foundation
 #endif
 
-/// What is served of the page's files, which are compiled into the binary: the modules and the style sheets as one each. Exact
-/// lookup by path rules out path traversal.
+/// What is served of the page's files, which are compiled into the binary: the modules as two scripts, the style sheets as one.
+/// Exact lookup by path rules out path traversal.
 struct PageAssets: Sendable {
     struct Asset: Sendable {
         let type: String
@@ -48,8 +48,8 @@ struct PageAssets: Sendable {
 
     init(_ files: [String: [UInt8]]) {
         var served = files.filter { path, _ in !path.utf8.hasSuffix(".js") && !path.utf8.hasSuffix(".css") }
-        served["/page.js"] = PageBundle.script(files, from: "main.js")
-        served["/page.css"] = Self.styles.flatMap { files[$0] ?? [] }
+        served.merge(PageBundle.scripts(files, from: "main.js")) { $1 }
+        served["/page.css"] = PageBundle.styles(Self.styles.map { files[$0] ?? [] })
         var assets: [String: Asset] = [:]
         for (path, bytes) in served {
             assets[path] = Asset(
@@ -75,11 +75,13 @@ struct PageAssets: Sendable {
         }
     }
 
-    /// Returns an entity tag from FNV-1a: it distinguishes versions and is not cryptographic.
-    private static func tag(of bytes: [UInt8]) -> String {
+    private static func tag(of bytes: [UInt8]) -> String { "\"\(String(hash(of: bytes), radix: 16))-\(bytes.count)\"" }
+
+    /// Returns FNV-1a of the bytes: it distinguishes versions and is not cryptographic.
+    static func hash(of bytes: [UInt8]) -> UInt64 {
         var hash: UInt64 = 0xcbf2_9ce4_8422_2325
         for byte in bytes { hash = (hash ^ UInt64(byte)) &* 0x100_0000_01b3 }
-        return "\"\(String(hash, radix: 16))-\(bytes.count)\""
+        return hash
     }
 }
 

@@ -1,34 +1,68 @@
 import FerryCore
 
-/// The page's modules as one script: a browser far away sends one request in place of fifty.
+/// The page's modules as two scripts: a browser far away sends two requests in place of sixty, and waits for the first rows no
+/// longer than their code takes.
 ///
 /// Each module becomes a function that is called once, after those that it imports:
 /// `modules["a.js"] = (() => { …; return { …its exports }; })();`. The modules keep to what is read here: an import is one line,
 /// `import { a, b as c } from './x.js';` or `import * as a from './x.js';`, a declaration is exported where it stands, and no text
-/// goes on over a line. Lines of comments and the blanks before a line are left out: a sixth of what a browser waits for. Pure.
+/// goes on over a line. Lines of comments and the blanks before a line are left out: a sixth of what a browser waits for.
+///
+/// The first script is `page.js`. A text `'./later.js'` elsewhere than in an import is the address of the second one, for
+/// `import(…)`: the script of that module and of all that it imports and the first one does not have. It exports what the module
+/// does, and finds the modules of the first in `page.js`, which a browser runs once. Its name has a hash of all files, as
+/// `later-1f2e….js`: a daemon that was updated since has no script of that name, so that a page never runs modules of two versions.
+/// Pure.
 struct PageBundle {
     private let files: [String: [UInt8]]
-    private var script = "const modules = {};\n"
+    private let version: String
     private var included: Set<String> = []
+    /// The module of the second script, once a module of the first has named it.
+    private var second: String?
 
-    /// Returns the script of a module and of all that it imports. `files` are the contents by path.
-    static func script(_ files: [String: [UInt8]], from entry: String) -> [UInt8] {
+    /// Returns the scripts by path: that of a module and of all that it imports, and the second one, where the first names it.
+    /// `files` are the contents by path.
+    static func scripts(_ files: [String: [UInt8]], from entry: String) -> [String: [UInt8]] {
         var bundle = PageBundle(files: files)
-        bundle.include(entry)
-        return Array((bundle.script + "export { modules };\n").utf8)
+        let first = bundle.modules(of: entry)
+        var scripts = ["/page.js": "const modules = {};\n\(first.script)export { modules };\n"]
+        if let second = bundle.second {
+            let (script, exports) = bundle.modules(of: second)
+            scripts["/" + bundle.address(of: second)] =
+                "import { modules } from './page.js';\n\(script)export const { \(exports) } = modules['\(second)'];\n"
+        }
+        return scripts.mapValues { Array($0.utf8) }
     }
 
-    private init(files: [String: [UInt8]]) { self.files = files }
+    private init(files: [String: [UInt8]]) {
+        self.files = files
+        let all = files.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        version = String(PageAssets.hash(of: all.flatMap { Array($0.key.utf8) + $0.value }), radix: 16)
+    }
 
-    private mutating func include(_ name: String) {
-        guard included.insert(name).inserted, let bytes = files["/" + name] else { return }
+    /// Returns style sheets as one, without lines of comments and the blanks before a line.
+    static func styles(_ sheets: [[UInt8]]) -> [UInt8] {
+        var styles = ""
+        for line in sheets.flatMap({ String(decoding: $0, as: UTF8.self).split(at: "\n") }) {
+            let rule = Substring(line.utf8.drop { $0 == UInt8(ascii: " ") })
+            if rule.isEmpty || (rule.utf8.hasPrefix("/*") && rule.utf8.hasSuffix("*/")) { continue }
+            styles += rule + "\n"
+        }
+        return Array(styles.utf8)
+    }
+
+    /// Returns the functions of a module and of those that it imports, without those that were included before; and what the
+    /// module exports.
+    private mutating func modules(of name: String) -> (script: String, exports: String) {
+        guard included.insert(name).inserted, let bytes = files["/" + name] else { return ("", "") }
+        var script = ""
         var body = ""
         var exports: [Substring] = []
         for line in String(decoding: bytes, as: UTF8.self).split(at: "\n", omittingEmptySubsequences: false) {
             if let rest = line.dropping(prefix: "import ") {
                 let parts = rest.split(at: "'")
                 let module = String(parts[1].dropping(prefix: "./") ?? parts[1])
-                include(module)
+                script += modules(of: module).script
                 body += Self.binding(parts[0], of: module)
             } else if let declaration = line.dropping(prefix: "export ") {
                 exports.append(Self.name(of: declaration))
@@ -36,11 +70,30 @@ struct PageBundle {
             } else {
                 let code = Substring(line.utf8.drop { $0 == UInt8(ascii: " ") })
                 if code.isEmpty || code.utf8.hasPrefix("//") { continue }
-                body += code
+                body += addressed(code)
             }
             body += "\n"
         }
-        script += "modules['\(name)'] = (() => {\n\(body)return { \(exports.joined(separator: ", ")) };\n})();\n"
+        let list = exports.joined(separator: ", ")
+        script += "modules['\(name)'] = (() => {\n\(body)return { \(list) };\n})();\n"
+        return (script, list)
+    }
+
+    /// Returns a line with the address of the second script in place of its module, where the line names it.
+    private mutating func addressed(_ code: Substring) -> String {
+        let parts = code.split(at: "'", omittingEmptySubsequences: false)
+        return parts.map { text in
+            guard let module = text.dropping(prefix: "./")?.dropping(suffix: ".js") else { return String(text) }
+            let name = "\(module).js"
+            precondition(second == nil || second == name, "a page has no more than two scripts")
+            second = name
+            return "./" + address(of: name)
+        }.joined(separator: "'")
+    }
+
+    /// Returns the name under which the script of a module is served: with the version of the page.
+    private func address(of module: String) -> String {
+        "\(module.dropping(suffix: ".js") ?? "")-\(version).js"
     }
 
     /// Returns the declaration of what an import brings: `{ a, b as c } from ` or `* as a from `.

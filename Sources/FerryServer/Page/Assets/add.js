@@ -1,18 +1,16 @@
-// The field for links, its options, and what is dropped or pasted anywhere on the page.
+// The field for links, and what is dropped or pasted anywhere on the page. Its options are in `options.js`.
 
 import { h, setText, setAttribute, uniqueId, isTyping } from './dom.js';
 import { icon } from './icons.js';
 import { t } from './text.js';
-import { FieldSet } from './fields.js';
 import { cookieFile, droppedText, folderOf, isLink, mayBecomeLink, newIdentifier, parseLinks } from './links.js';
+import { waitingNote } from './parts.js';
 
 /// The field scrolls when its links need more than these pixels.
 const MOST_HEIGHT = 220;
 
 /// The longest time between the two halves of a double click.
 const DOUBLE_CLICK = 600;
-/// What can be chosen for a set of files.
-const OF_SETS = ['isSet', 'directory'];
 
 export class AddForm {
   #api;
@@ -22,17 +20,23 @@ export class AddForm {
   #field;
   #error;
   #button;
-  #options;
+  #parts;
+  #signal;
+  /// The place of the options below the field.
+  #panel;
+  /// The options; `null` before they are shown for the first time.
+  #options = null;
   #toggle;
   #hint;
-  #fields = new FieldSet({ onInput: () => this.#showSet(), onComplain: () => this.#showOptions(true) });
   /// The last request that got no answer: sent again it keeps its identifiers, and adds nothing twice.
   #unanswered = null;
   /// When links were added last: the second half of a double click finds the field empty, which is no fault.
   #addedAt = -Infinity;
 
-  constructor({ api, store, announcer, onAdded }) {
+  constructor({ api, store, parts, announcer, signal, onAdded }) {
     this.#api = api;
+    this.#parts = parts;
+    this.#signal = signal;
     this.#store = store;
     this.#announcer = announcer;
     this.#onAdded = onAdded;
@@ -80,9 +84,10 @@ export class AddForm {
     const panel = uniqueId('options');
     this.#toggle = h('button', {
       type: 'button', class: 'button quiet options-toggle', 'aria-expanded': 'false', 'aria-controls': panel,
-      on: { click: () => this.#showOptions(this.#options.hidden) },
+      on: { click: () => this.#showOptions(this.#panel.hidden) },
     }, h('span', null, t('add.options')), icon('chevron'));
-    this.#options = h('div', { class: 'options', id: panel, hidden: true }, this.#optionFields());
+    this.#panel = h('div', { class: 'options', id: panel, hidden: true }, waitingNote(this.#parts, this.#signal));
+    this.#parts.addEventListener('change', () => { if (!this.#panel.hidden) this.#fillOptions(); }, { signal: this.#signal });
     return h('form', {
       class: 'add card', 'aria-label': t('add.title'), novalidate: true,
       on: {
@@ -91,62 +96,36 @@ export class AddForm {
           this.#submit();
         },
       },
-    }, h('div', { class: 'add-line' }, h('div', { class: 'add-box' }, this.#field, h('span', { class: 'add-many quiet', 'aria-hidden': 'true' }, t('add.many'))), this.#toggle, this.#button), this.#error, this.#hint, this.#options);
+    }, h('div', { class: 'add-line' }, h('div', { class: 'add-box' }, this.#field, h('span', { class: 'add-many quiet', 'aria-hidden': 'true' }, t('add.many'))), this.#toggle, this.#button), this.#error, this.#hint, this.#panel);
   }
-
-  #optionFields() {
-    const fields = this.#fields;
-    const field = (name) => fields.field(name);
-    this.#warning = h('p', { class: 'notice', role: 'alert', hidden: true }, t('insecure.warning'));
-    return [
-      ['name', 'directory', 'checksum', 'rateLimit', 'maxConnections', 'allowsMetered', 'user', 'password', 'onConflict', 'notBefore', 'headers'].map(field),
-      h('div', { class: 'checks' }, field('startsPaused'), field('acceptsHTML'), field('isSet')),
-      fields.section('section.connection', [
-        'proxy', 'userAgent', 'addressFamily', 'connectTimeout', 'stallTimeout', 'maxAttempts', 'maxRedirects', 'allowsDowngrade', 'allowsPrivate',
-        'allowsConstrained', 'cookies', 'certificates', 'insecure',
-      ], this.#warning),
-      fields.section('section.file', [
-        'minFreeBytes', 'maxBytes', 'priority', 'label', 'strict', 'failsOnChange', 'resumesUnproven', 'allowsUnprovenParts', 'syncsToDisk', 'usesServerTime', 'recordsDigests', 'onDuplicate',
-      ]),
-    ];
-  }
-
-  /// Says which folder is meant, and offers those below it that downloads of the list are in.
-  #showFolder() {
-    const folder = this.#store.settings?.directory;
-    if (!folder) return;
-    this.#fields.setHint('directory', t('field.directory.in', { folder }));
-    const input = this.#fields.input('directory');
-    if (!this.#folders) {
-      this.#folders = h('datalist', { id: uniqueId('folders') });
-      input.after(this.#folders);
-      input.setAttribute('list', this.#folders.id);
-      input.addEventListener('focus', () => {
-        const inside = `${this.#store.settings.directory.replace(/\/$/, '')}/`;
-        const used = new Set([...this.#store.downloads.values()].map(({ directory }) => directory ?? '').filter((each) => each.startsWith(inside)));
-        this.#folders.replaceChildren(...[...used].sort().map((each) => h('option', { value: each.slice(inside.length) })));
-      });
-    }
-  }
-  #folders = null;
 
   #showOptions(isOpen) {
-    this.#options.hidden = !isOpen;
+    this.#panel.hidden = !isOpen;
     setAttribute(this.#toggle, 'aria-expanded', String(isOpen));
+    if (!isOpen) return;
+    this.#parts.load();
+    this.#fillOptions();
   }
 
-  get #isSet() { return this.#fields.input('isSet').checked; }
+  #fillOptions() {
+    if (this.#options || !this.#parts.loaded) return;
+    this.#options = new this.#parts.loaded.AddOptions({
+      store: this.#store, signal: this.#signal, onInput: () => this.#showSet(), onComplain: () => this.#showOptions(true),
+    });
+    this.#panel.replaceChildren(...this.#options.nodes);
+    this.#showSet();
+  }
+
+  get #isSet() { return this.#options?.isSet ?? false; }
 
   /// Options count for one add alone. What is set is seen on the button, though the options be closed.
   #showSet() {
     this.#showUse(parseLinks(this.#field.value).entries.length);
-    const { labels } = this.#fields;
+    const { labels } = this.#options;
     setText(this.#toggle.firstChild, labels.length === 0 ? t('add.options') : t('set', { label: t('add.options'), n: labels.length }));
     setAttribute(this.#toggle, 'title', labels.join(' · ') || null);
     this.#toggle.classList.toggle('has-set', labels.length > 0);
-    this.#warning.hidden = !this.#fields.input('insecure').checked;
   }
-  #warning;
 
   #grow() {
     const { style } = this.#field;
@@ -176,10 +155,7 @@ export class AddForm {
   /// What the button does with so many links, and which options are of use to it.
   #showUse(count, areLinks = true) {
     setText(this.#button.lastChild, this.#isSet ? t('add.set.button') : count > 1 && areLinks ? t('add.button.many', { n: count }) : t('add.button'));
-    for (const name of this.#fields.names) {
-      const isForOne = count > 1 && ['name', 'checksum'].includes(name);
-      this.#fields.disable(name, this.#isSet && !OF_SETS.includes(name) ? t('add.set.only') : isForOne ? t('add.onlyone') : null);
-    }
+    this.#options?.showUse(count);
   }
 
   /// What is wrong with a line that is no link: its scheme, or that it has none, which is offered.
@@ -196,17 +172,6 @@ export class AddForm {
       : t('add.scheme'));
   }
 
-  /// What the options ask for; `null` when one makes no sense, which is said beside it.
-  #readOptions() {
-    const asked = this.#fields.read();
-    if (!asked) return null;
-    if (asked.password && !asked.user) return this.#fields.complain('user', t('add.user.needed'));
-    const list = asked.checksum?.replace(/^@/, '');
-    // A checksum of null is none, whatever the server declares.
-    if (isLink(list ?? '')) Object.assign(asked, { checksumList: list, checksum: undefined });
-    return Object.fromEntries(Object.entries(asked).filter(([name, value]) => value !== undefined && (value !== null || name === 'checksum')));
-  }
-
   // Sending ---------------------------------------------------------------------------------------------------------
 
   async #submit() {
@@ -221,7 +186,7 @@ export class AddForm {
       this.#field.focus();
       return;
     }
-    const options = this.#readOptions();
+    const options = this.#options ? this.#options.read() : {};
     if (!options || this.#button.disabled) return;
     if (options.isSet) return this.#addSet(entries, options);
     const downloads = this.#withIdentifiers(entries.map(({ line: _, ...entry }) => request(entry, options)));
@@ -274,7 +239,7 @@ export class AddForm {
 
   #empty() {
     this.#field.value = '';
-    this.#fields.forget();
+    this.#options?.forget();
     this.#showOptions(false);
     this.#grow();
     this.#judge(true);
@@ -282,8 +247,7 @@ export class AddForm {
   }
 
   #refuse(problem) {
-    const field = problem.status === 400 || problem.status === 403 ? this.#fields.refused(problem) : null;
-    if (field) return this.#fields.complain(field, problem.text);
+    if ((problem.status === 400 || problem.status === 403) && this.#options?.complains(problem)) return;
     this.#isUnreachable = problem.status === 0;
     this.#say(problem.text ?? problem.message);
   }
@@ -305,12 +269,11 @@ export class AddForm {
 
   // Dropping and pasting --------------------------------------------------------------------------------------------
 
-  /// Takes what is dropped or pasted anywhere on the page, until `signal` ends.
-  watchPage(signal) {
+  /// Takes what is dropped or pasted anywhere on the page.
+  watchPage() {
+    const signal = this.#signal;
     const veil = h('div', { class: 'drop-veil', hidden: true, 'aria-hidden': 'true' }, icon('down'), h('p', null, t('add.drop')));
     document.body.append(veil);
-    this.#store.addEventListener('settings', () => this.#showFolder(), { signal });
-    this.#showFolder();
     signal.addEventListener('abort', () => veil.remove());
     const brings = ({ dataTransfer }) =>
       dataTransfer && ['Files', 'text/uri-list', 'text/plain'].some((type) => dataTransfer.types.includes(type));

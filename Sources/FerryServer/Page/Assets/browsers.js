@@ -1,19 +1,10 @@
 // The browsers that are signed in, in a dialog: each has a key of its own, which can be withdrawn.
 
 import { h } from './dom.js';
-import { icon } from './icons.js';
 import { t, dateTime } from './text.js';
 import { dialog } from './ask.js';
 
-export function browsersButton(api, announcer) {
-  const label = t('browsers');
-  return h('button', {
-    type: 'button', class: 'icon-button browsers-button', 'aria-label': label, title: label,
-    on: { click: () => showBrowsers(api, announcer) },
-  }, icon('shield'));
-}
-
-function showBrowsers(api, announcer) {
+export function showBrowsers(api, announcer) {
   const list = h('ul', { class: 'browser-list' });
   const box = dialog({ title: t('browsers'), className: 'browsers', body: [h('p', { class: 'quiet' }, t('browsers.text')), list] });
   const fail = (problem) => announcer.warn(t('failure', { reason: problem.text ?? String(problem) }));

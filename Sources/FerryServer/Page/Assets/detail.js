@@ -1,6 +1,5 @@
 // One download opened: what it does, what it waits for, what happened, the map of its ranges, its speed, what is known, and what
-// can be changed, folded; or one set of files: what it does, what is missing, what is known.
-// Beside the list where there is room, over it where there is none.
+// can be changed, folded; or one set of files: what it does, what is missing, what is known. It stands in the panel.
 
 import { h, setText, setAttribute } from './dom.js';
 import { icon } from './icons.js';
@@ -15,9 +14,9 @@ import { facts } from './facts.js';
 import { SetParts, setFacts } from './setdetail.js';
 import { wordsOf } from './entry.js';
 import { ask } from './ask.js';
-import { failedChecksum, isUnproven, limitText, may } from './words.js';
+import { figures, limitText } from './figures.js';
+import { failedChecksum, isUnproven, may } from './words.js';
 
-const wide = window.matchMedia('(min-width: 68rem)');
 /// While it runs, ranges and samples are read this often; nothing else tells them.
 const PERIOD = 1000;
 const MOST_FIGURES = 4;
@@ -28,9 +27,7 @@ export class Detail {
   #api;
   #store;
   #actions;
-  #list;
-  #onClose;
-  #onCover;
+  #closeButton;
   #announcer;
   #nodes = {};
   #id = null;
@@ -43,15 +40,14 @@ export class Detail {
   #doubleClicks;
   #look = '';
 
-  constructor({ api, store, actions, list, announcer, onClose, onCover, signal }) {
+  /// - closeButton: of the panel; it has the focus while nothing in the details has it.
+  constructor({ api, store, actions, announcer, closeButton, signal }) {
     this.#api = api;
     this.#store = store;
     this.#actions = actions;
-    this.#list = list;
-    this.#onClose = onClose;
-    this.#onCover = onCover;
+    this.#closeButton = closeButton;
     this.#announcer = announcer;
-    this.#form = new ChangeForm({ api, store, actions, announcer, onLeft: () => this.#nodes.close.focus({ preventScroll: true }) });
+    this.#form = new ChangeForm({ api, store, actions, announcer, onLeft: () => closeButton.focus({ preventScroll: true }) });
     this.element = this.#build();
     this.#doubleClicks = new DoubleClicks((target) => [...this.#nodes.buttons.children].indexOf(target.closest('button')), signal);
     const on = (target, type, run) => target.addEventListener(type, run, { signal });
@@ -59,7 +55,6 @@ export class Detail {
     on(store, 'progress', ({ detail }) => { if (detail.includes(this.#id)) this.#progressed(); });
     on(store, 'happened', ({ detail }) => this.#happened(detail));
     on(store, 'connection', () => { if (store.connection === 'live') this.#read(true); });
-    on(wide, 'change', () => this.#frame());
     on(window.matchMedia('(prefers-color-scheme: dark)'), 'change', () => this.#draw());
     on(window, 'themechange', () => this.#draw());
     // What is drawn may change sizes: it waits for the next frame, so that the observer is not called in a circle.
@@ -71,15 +66,13 @@ export class Detail {
       sizes.disconnect();
       clearInterval(this.#timer);
       this.#reading?.abort();
-      this.element.remove();
     });
   }
 
-  get id() { return this.#id; }
   get isOpen() { return this.#id !== null; }
 
+  /// Shows an entry of the list. Goes to the field that it waits for, where the focus is on the button that closes it.
   open(id) {
-    if (!this.#store.entry(id)) return;
     this.#id = id;
     this.#detail = null;
     this.#events = [];
@@ -88,50 +81,38 @@ export class Detail {
     this.#nodes.changePart.open = false;
     this.#showsAllEvents = false;
     this.#nodes.unproven.hidden = true;
-    this.#frame();
-    this.#nodes.body.scrollTop = 0;
+    this.element.scrollTop = 0;
     this.#changed();
     this.#read(true);
     const download = this.#store.downloads.get(id);
-    if (download && (download.state === 'waiting' || failedChecksum(download))) this.#form.focusNeed(download);
+    if (document.activeElement === this.#closeButton && download && (download.state === 'waiting' || failedChecksum(download))) this.#form.focusNeed(download);
   }
 
-  /// Closes it; asks first where something was changed and not saved.
-  async leave() {
-    const fields = this.#form.unsaved;
-    const isMeant = !this.isOpen || fields.length === 0 || await ask({
-      title: t('ask.discard'), text: t('ask.discard.text', { fields: fields.join(' · ') }), confirm: t('ask.discard.confirm'), isDangerous: true,
+  /// The labels of what was changed and not saved.
+  get unsaved() { return this.#form.unsaved; }
+
+  /// Whether what was changed and not saved may be lost: its user is asked.
+  async discards() {
+    return await ask({
+      title: t('ask.discard'), text: t('ask.discard.text', { fields: this.unsaved.join(' · ') }), confirm: t('ask.discard.confirm'), isDangerous: true,
       keep: t('ask.discard.not'),
     }) === 'yes';
-    if (isMeant) this.close();
+  }
+
+  /// The entry has left the list, and the panel closes: says so where something is lost by it.
+  sayGone(name) {
+    if (this.unsaved.length > 0) this.#announcer.say(t('detail.gone', { name }));
   }
 
   close() {
-    if (!this.isOpen) return;
-    const id = this.#id;
     this.#id = null;
     this.#reading?.abort();
-    this.element.close();
-    this.#frame();
-    this.#onClose();
-    this.#list.reveal(this.#list.indexOf(id) >= 0 ? id : this.#list.currentId, { focus: true });
-  }
-
-  /// Beside the list both can be used; over it, what is under it cannot. Not modal even then: messages stay readable.
-  #frame() {
-    this.#onCover(this.isOpen && !wide.matches);
-    document.documentElement.classList.toggle('has-detail', this.isOpen);
-    if (!this.isOpen) return;
-    if (!this.element.open) this.element.show();
-    this.#nodes.close.focus({ preventScroll: true });
   }
 
   // Building --------------------------------------------------------------------------------------------------------
 
   #build() {
     const nodes = this.#nodes;
-    nodes.name = h('h2', { class: 'detail-name', id: 'detail-name' }, h('bdi'));
-    nodes.close = h('button', { type: 'button', class: 'icon-button', 'aria-label': t('close'), title: t('close'), on: { click: () => this.leave() } }, icon('cancel'));
     nodes.state = h('span', { class: 'detail-state' });
     nodes.percent = h('span', { class: 'detail-percent figures' });
     nodes.fill = h('span', { class: 'bar-fill' });
@@ -166,7 +147,7 @@ export class Detail {
     nodes.changePart = h('details', { class: 'part part-change' }, h('summary', null, h('h3', null, t('change'))), this.#form.others);
     nodes.factsPart = section('facts', nodes.facts);
     nodes.eventsPart = section('events', nodes.events, nodes.eventsNone, nodes.eventsMore);
-    nodes.body = h('div', { class: 'detail-body' },
+    return h('div', { class: 'detail-body' },
       h('div', { class: 'detail-sum' },
         h('div', { class: 'detail-line' }, nodes.state, nodes.percent), nodes.progress, nodes.reason, this.#form.needed, nodes.unproven, nodes.buttons,
         h('dl', { class: 'figures-grid' }, nodes.figures), nodes.limit),
@@ -176,14 +157,6 @@ export class Detail {
       nodes.changePart,
       this.#setParts.elements,
       nodes.factsPart);
-    const element = h('dialog', { class: 'detail', 'aria-labelledby': 'detail-name' },
-      h('div', { class: 'detail-head' }, nodes.name, nodes.close), nodes.body);
-    element.addEventListener('keydown', (event) => {
-      if (event.key !== 'Escape' || event.defaultPrevented) return;
-      event.preventDefault();
-      this.leave();
-    });
-    return element;
   }
 
   // Reading ---------------------------------------------------------------------------------------------------------
@@ -223,12 +196,7 @@ export class Detail {
   #changed() {
     if (!this.isOpen) return;
     const entry = this.#store.entry(this.#id);
-    if (!entry) {
-      if (!this.#store.isLoaded) return;
-      if (this.#form.unsaved.length > 0) this.#announcer.say(t('detail.gone', { name: this.#nodes.name.textContent }));
-      this.close();
-      return;
-    }
+    if (!entry) return; // Its panel closes once the whole list is known.
     this.#showHead(entry);
     this.#showProgress();
     this.#setParts.show(entry);
@@ -257,7 +225,7 @@ export class Detail {
     const state = `${download.id} ${download.state} ${download.waitReason} ${download.url} ${download.validator}`;
     if (state !== this.#lastState) {
       this.#lastState = state;
-      if (document.activeElement === this.#nodes.close && download.state === 'waiting') this.#form.focusNeed(download);
+      if (document.activeElement === this.#closeButton && download.state === 'waiting') this.#form.focusNeed(download);
       if (this.#detail) this.#read(false);
       if (this.#detail) this.#showFacts();
     }
@@ -275,11 +243,9 @@ export class Detail {
   #showHead(download) {
     const nodes = this.#nodes;
     const words = wordsOf(download);
-    setText(nodes.name.firstChild, download.name);
     const about = t(download.isSet ? 'set.facts' : 'facts');
     setText(nodes.factsPart.firstChild, about);
     setAttribute(nodes.factsPart, 'aria-label', about);
-    setAttribute(this.element, 'data-state', download.state);
     const state = words.stateText(download);
     setText(nodes.state, state);
     const reason = words.explanation(download);
@@ -331,9 +297,9 @@ export class Detail {
     const limit = isRunning ? limitText(entry.progress) : '';
     setText(nodes.limit, limit);
     nodes.limit.hidden = limit === '';
-    const figures = words.figures(entry, this.#events, isRunning);
+    const shown = figures(entry, this.#events, isRunning);
     nodes.figures.forEach((figure, index) => {
-      const [key, text] = figures[index];
+      const [key, text] = shown[index];
       setText(figure.firstChild, t(key));
       setText(figure.lastChild, text);
       figure.hidden = text === '';

@@ -1,5 +1,7 @@
 // The sentences of the details: key, English, Chinese.
 
+const files = (n) => (n === 1 ? '1 file' : `${n.toLocaleString('en')} files`);
+
 export const detailSentences = {
   'detail': ['Details', '详情'],
   'detail.completed': ['Downloaded', '已下载'],
@@ -59,53 +61,6 @@ export const detailSentences = {
     '服务器没有标明文件版本。连接中断后会从零开始下载，除非允许抽样比对。',
   ],
   'unproven.allow': ['Resume by comparing samples', '允许抽样比对后继续'],
-  'unproven.row': ['resuming may begin from zero', '继续时可能从零开始'],
-  'unproven.pause': ['Pause “{name}”?', '暂停“{name}”？'],
-  'unproven.pause.many': ['Pause {n} downloads whose servers name no version?', '暂停 {n} 个服务器没有标明版本的下载？'],
-  'unproven.pause.text': [
-    'The server names no version of the file. Going on later begins from zero, unless samples of what is here ({size}) are compared.',
-    '服务器没有标明文件版本。以后继续时会从零开始，除非对已下载的 {size} 进行抽样比对。',
-  ],
-  'unproven.pause.confirm': ['Pause', '暂停'],
-  'unproven.pause.not': ['Go on downloading', '继续下载'],
-  'unproven.pauseAll': ['Pause all downloads?', '暂停全部下载？'],
-  'unproven.pauseAll.many': ['Pause all downloads?', '暂停全部下载？'],
-  'unproven.pauseAll.text': [
-    ({ n }) => `The server names no version of ${n === 1 ? '“{name}”' : '{n} of the files'}. Going on later begins from zero there, unless samples of what is here ({size}) are compared.`,
-    ({ n }) => `服务器没有标明${n === 1 ? '“{name}”' : '其中 {n} 个文件'}的版本。以后继续时会从零开始，除非对已下载的 {size} 进行抽样比对。`,
-  ],
-  'unproven.pauseAll.confirm': ['Pause all', '全部暂停'],
-  'unproven.pauseAll.not': ['Pause none', '全部继续下载'],
-  'unproven.wait': ['Make “{name}” wait?', '让“{name}”等待？'],
-  'unproven.wait.many': ['Make {n} downloads wait whose servers name no version?', '让 {n} 个服务器没有标明版本的下载等待？'],
-  'unproven.wait.text': [
-    'With this setting it stops and waits, and the server names no version of the file. Going on later begins from zero, unless samples of what is here ({size}) are compared.',
-    '此设置会使下载停止并等待，而服务器没有标明文件版本。以后继续时会从零开始，除非对已下载的 {size} 进行抽样比对。',
-  ],
-  'unproven.wait.confirm': ['Change the setting', '更改设置'],
-  'unproven.wait.not': ['Go on downloading', '继续下载'],
-  'unproven.resume': ['Resume “{name}”?', '继续“{name}”？'],
-  'unproven.resume.many': ['Resume {n} downloads whose servers name no version?', '继续 {n} 个服务器没有标明版本的下载？'],
-  'unproven.resume.text': [
-    'The server names no version of the file. Ferry can compare samples of what is here ({size}) with what the server has, and go on if they match. Else all of it is fetched again.',
-    '服务器没有标明文件版本。Ferry 可以对已下载的 {size} 进行抽样比对，一致则继续；否则会全部重新下载。',
-  ],
-  'unproven.resume.confirm': ['Compare samples and go on', '抽样比对后继续'],
-  'unproven.resume.not': ['Do nothing', '暂不继续'],
-  'unproven.change': ['Change “{name}” now?', '现在更改“{name}”？'],
-  'unproven.change.text': [
-    'With this change the download begins a new run, and the server names no version of the file. Ferry can compare samples of what is here ({size}) with what the server has, and go on if they match. Else it begins from zero: all of it is fetched again.',
-    '此更改会使下载重新连接，而服务器没有标明文件版本。Ferry 可以对已下载的 {size} 进行抽样比对，一致则继续；否则会从零开始，全部重新下载。',
-  ],
-  'unproven.change.confirm': ['Compare samples and go on', '抽样比对后继续'],
-  'unproven.change.not': ['Change nothing', '不更改'],
-  'again.pause.many': ['Pause {n} downloads whose servers send no ranges?', '暂停 {n} 个服务器不支持范围请求的下载？'],
-  'again.pause.text': [
-    'The server sends no ranges. What is here ({size}) is kept, but going on later reads it again from the start before anything new comes.',
-    '服务器不支持范围请求。已下载的 {size} 会保留，但以后继续时要先从头重新读取。',
-  ],
-  'again.wait.many': ['Make {n} downloads wait whose servers send no ranges?', '让 {n} 个服务器不支持范围请求的下载等待？'],
-  'unproven.again': ['Begin from zero', '从零开始'],
   'fact.validator.none': ['None: the server names no version of the file', '无：服务器没有标明文件版本'],
   'fact.proof': ['Proof', '完整性证明'],
   'fact.digest': ['Checksum', '校验和'],
@@ -180,4 +135,28 @@ export const detailSentences = {
   ],
   'change.save': ['Save', '保存'],
   'change.saved': ['Changed', '已更改'],
+
+  'ask.discard': ['Close without saving?', '不保存就关闭？'],
+  'ask.discard.text': ['Changed and not saved: {fields}', '已更改但未保存：{fields}'],
+  'ask.discard.confirm': ['Discard', '放弃更改'],
+  'ask.discard.not': ['Go on editing', '继续编辑'],
+  'detail.gone': ['{name} was removed elsewhere', '{name} 已在别处被移除'],
+
+  // Of sets of files
+  'set.files': ['Files', '文件'],
+  'set.receivedBytes': ['Received', '已接收'],
+  'set.failedCount': ['Missing or not current', '缺失或不是最新'],
+  'set.gone': ['Here, no longer listed', '来源已不再列出'],
+  'missing': ['What is missing', '缺少的内容'],
+  'missing.more': [({ n }) => `and ${files(n)} more`, '以及另外 {n} 个文件'],
+  'problems': ['What of the source cannot be used', '来源中无法使用的内容'],
+  'set.facts': ['About this set', '文件集信息'],
+  'fact.include': ['Only files that match', '仅包括匹配的文件'],
+  'fact.exclude': ['Without files that match', '不包括匹配的文件'],
+  'fact.depth': ['Directories below the page at most', '页面以下的最大目录层数'],
+  'fact.base': ['Names are below', '名称所在的地址'],
+  'fact.rules': ['Rules', '规则'],
+  'rule.deletesGone': ['deletes unchanged files that the source does not list any more', '删除来源不再列出且未改动的文件'],
+  'rule.replacesOthers': ['replaces files that are not of the set', '替换不属于此文件集的文件'],
+  'fact.looked': ['Last synced', '上次同步'],
 };

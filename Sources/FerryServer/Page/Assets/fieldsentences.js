@@ -1,7 +1,6 @@
 // The sentences of fields: labels, hints, choices, and what is wrong; key, English, Chinese.
 
 export const fieldSentences = {
-  'set': ['{label} · {n}', '{label} · {n}'],
   'section.connection': ['Connection', '连接'],
   'section.file': ['File and proof', '文件与校验'],
   'field.unchanged': ['Unchanged', '保持不变'],
@@ -66,6 +65,10 @@ export const fieldSentences = {
   'field.recordsDigests': ['Keep digests, so that damage can be repaired later', '保留校验值，以便日后修复损坏'],
   'field.syncsToDisk': ['Do not sync to disk (a power cut may cost data)', '不同步到磁盘（断电可能丢失数据）'],
   'field.onDuplicate': ['Add again what is on the list', '已在列表中也再次添加'],
+  'field.isSet': ['All files of a list or an index page, as one set', '列表或索引页面中的所有文件，作为一个文件集'],
+  'add.user.needed': ['A password needs a user', '有密码时还需要用户名'],
+  'add.onlyone': ['Only for one link', '只适用于单个链接'],
+  'add.set.only': ['Not for a set of files', '不适用于文件集'],
   'field.connectionsPerHost': ['Connections to one server at most', '每个服务器的最多连接数'],
   'field.retriesFailedAfter': ['Retry failed downloads after (minutes)', '失败后自动重试的间隔（分钟）'],
 
@@ -76,17 +79,13 @@ export const fieldSentences = {
   'conflict.overwrite': ['Replace the file', '替换原文件'],
   'conflict.skip': ['Keep the file, fetch nothing', '保留原文件，不下载'],
   'conflict.fail': ['Stop with an error', '报错并停止'],
-  'priority.high': ['High', '高'],
   'priority.normal': ['Normal', '普通'],
-  'priority.low': ['Low', '低'],
   'family.any': ['IPv4 and IPv6', 'IPv4 和 IPv6'],
   'family.v4': ['IPv4 only', '仅 IPv4'],
   'family.v6': ['IPv6 only', '仅 IPv6'],
   'downgrade.refuse': ['Refuse', '拒绝'],
   'downgrade.follow': ['Follow', '跟随'],
 
-  'wrong.rate': ['A limit has a unit, like 5 MB/s; 0 is no limit', '限速要带单位，如 5 MB/s；0 表示不限'],
-  'wrong.offer': ['A limit has a unit: {text}?', '限速要带单位：{text}？'],
   'wrong.past': ['That time is over', '这个时间已经过去'],
   'wrong.size': ['A size is written like 5 GB', '大小的格式如 5 GB'],
   'wrong.number': ['A whole number from {least} to {most}', '请输入 {least} 到 {most} 的整数'],

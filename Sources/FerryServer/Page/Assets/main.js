@@ -13,18 +13,18 @@ import { Selection } from './selection.js';
 import { EVERYTHING, List } from './list.js';
 import { Bar } from './bar.js';
 import { Columns } from './columns.js';
-import { Detail } from './detail.js';
+import { Panel } from './panel.js';
+import { Parts } from './parts.js';
 import { rowMenu } from './rowmenu.js';
 import { closeMenu } from './menu.js';
-import { watchKeys, showKeys } from './keys.js';
-import { browsersButton } from './browsers.js';
-import { settingsButton } from './settings.js';
+import { watchKeys } from './keys.js';
 import { showTheme, themeButton } from './theme.js';
 import { takeCode, tradeCode, signInScreen } from './signin.js';
 import { Connection } from './connection.js';
 
 const root = document.getElementById('app');
 const announcer = new Announcer();
+const parts = new Parts(announcer);
 let mounted = null;
 
 /// Shows something else; what was there hears `signal` end.
@@ -93,8 +93,11 @@ function notifyButton() {
   return announcer.canNotify ? button : null;
 }
 
-function helpButton() {
-  return h('button', { type: 'button', class: 'icon-button help-button', 'aria-label': t('help'), title: t('help'), on: { click: showKeys } }, icon('help'));
+const showHelp = () => parts.use(({ showKeys }) => showKeys());
+
+/// - key: of its label; its class begins with it.
+function toolButton(key, iconName, run) {
+  return h('button', { type: 'button', class: `icon-button ${key}-button`, 'aria-label': t(key), title: t(key), on: { click: run } }, icon(iconName));
 }
 
 // The open download stands in the address, so that going back closes it.
@@ -113,7 +116,7 @@ function showPage(api, store) {
       onEmptied: () => add.focus(),
     });
     const add = new AddForm({
-      api, store, announcer,
+      api, store, parts, announcer, signal,
       // What is shown stays where it is; one that cannot be seen is a button away.
       onAdded: (items, text, areNew) => {
         const id = items.at(-1)?.id;
@@ -129,25 +132,30 @@ function showPage(api, store) {
         });
       },
     });
-    store.addEventListener('connection', () => { if (store.connection === 'live') add.rejoined(); }, { signal });
+    store.addEventListener('connection', () => {
+      if (store.connection !== 'live') return;
+      add.rejoined();
+      if (parts.state === 'failed') parts.load();
+    }, { signal });
+    list.addEventListener('shown', () => { if (store.isLoaded || list.shown.length > 0) parts.load(); }, { signal });
     window.addEventListener('pagehide', () => actions.finish(), { signal });
     signal.addEventListener('abort', () => actions.finish());
     const leaveDetail = () => {
       list.setOpen(null);
       if (openInAddress() !== null) history.replaceState(null, '', location.pathname + location.search);
     };
-    const detail = new Detail({ api, store, actions, list, announcer, signal, onClose: leaveDetail, onCover: (isCovered) => { shell.inert = isCovered; } });
+    const panel = new Panel({ api, store, actions, list, parts, announcer, signal, onClose: leaveDetail, onCover: (isCovered) => { shell.inert = isCovered; } });
     const follow = () => {
       const id = openInAddress();
-      if (id === null) detail.close();
+      if (id === null) panel.close();
       else if (store.entry(id)) {
-        detail.open(id);
+        panel.open(id);
         list.setOpen(id);
       } else if (store.isLoaded) leaveDetail();
     };
     window.addEventListener('hashchange', follow, { signal });
     store.addEventListener('list', () => {
-      if (openInAddress() !== null && !detail.isOpen) follow();
+      if (openInAddress() !== null && !panel.isOpen) follow();
     }, { signal });
 
     const columns = new Columns({ list, signal });
@@ -159,12 +167,13 @@ function showPage(api, store) {
       list.element,
       emptyStates({ store, list, add, signal }));
     columns.watch(content, signal);
-    add.watchPage(signal);
+    add.watchPage();
     watchKeys({
       signal,
       onAdd: () => add.focus(),
       onSearch: () => bar.focusSearch(),
-      onEscape: () => (detail.isOpen ? detail.leave() : selection.clear()),
+      onHelp: showHelp,
+      onEscape: () => (panel.isOpen ? panel.leave() : selection.clear()),
     });
     if (kept.view) list.setView(kept.view);
     if (kept.text) add.offer(kept.text, true);
@@ -174,8 +183,12 @@ function showPage(api, store) {
       follow();
     });
     append(shell, [
-      header(show, notifyButton(), settingsButton(api, store, announcer), browsersButton(api, announcer), helpButton(), themeButton(() => window.dispatchEvent(new Event('themechange')))), new Connection({ store, announcer, signal }).element, content]);
-    return [shell, detail.element];
+      header(show, notifyButton(),
+        toolButton('settings', 'tune', () => parts.use(({ showSettings }) => showSettings(api, store, announcer))),
+        toolButton('browsers', 'shield', () => parts.use(({ showBrowsers }) => showBrowsers(api, announcer))),
+        toolButton('help', 'help', showHelp), themeButton(() => window.dispatchEvent(new Event('themechange')))),
+      new Connection({ store, announcer, signal }).element, content]);
+    return [shell, panel.element];
   });
   show();
 }

@@ -1,7 +1,6 @@
-// Every sentence of the page: its key, English, Chinese. What the daemon says comes in both languages, see `said`.
+// The sentences of the page: key, English, Chinese. What the daemon says comes in both languages, see `said`; those of the
+// second script come with it, see `later.js`.
 
-import { detailSentences } from './detailsentences.js';
-import { fieldSentences } from './fieldsentences.js';
 import { setSentences } from './setsentences.js';
 
 const downloads = (n) => (n === 1 ? '1 download' : `${n.toLocaleString('en')} downloads`);
@@ -39,9 +38,8 @@ export const sentences = {
   'add.button': ['Download', '开始下载'],
   'add.button.many': ['Add {n}', '开始下载 {n} 个'],
   'add.options': ['Options', '选项'],
-  'add.user.needed': ['A password needs a user', '有密码时还需要用户名'],
+  'set': ['{label} · {n}', '{label} · {n}'],
   'add.show': [({ n }) => (n === 1 ? 'Show it' : 'Show the last one'), ({ n }) => (n === 1 ? '查看' : '查看最后一个')],
-  'add.onlyone': ['Only for one link', '只适用于单个链接'],
   'add.added': [({ n }) => `Added ${downloads(n)}`, '已添加 {n} 个下载'],
   'add.listed': [
     ({ n }) => (n === 1 ? 'It is on the list already' : `${downloads(n)} were on the list already`),
@@ -55,6 +53,8 @@ export const sentences = {
   'speed': ['Speed', '下载速度'],
   'total.limit': ['Limit', '限速'],
   'limit.none': ['No limit', '不限'],
+  'wrong.rate': ['A limit has a unit, like 5 MB/s; 0 is no limit', '限速要带单位，如 5 MB/s；0 表示不限'],
+  'wrong.offer': ['A limit has a unit: {text}?', '限速要带单位：{text}？'],
   'concurrent': ['Downloads at once', '同时下载'],
   'concurrent.fewer': ['One fewer at a time', '同时下载数减一'],
   'concurrent.more': ['One more at a time', '同时下载数加一'],
@@ -77,13 +77,6 @@ export const sentences = {
 
   // Settings
   'settings': ['Settings', '设置'],
-  'settings.constrained': ['Allow networks in low data mode', '允许低数据模式的网络'],
-  'settings.retriesFailedAfter.hint': ['Never', '从不'],
-  'settings.minFreeBytes.hint': ['1 %, at most 256 MB', '1%，最多 256 MB'],
-  'settings.proxy': ['Proxy of all downloads (changed with ferry set proxy=URL)', '所有下载的代理（用 ferry set proxy=URL 更改）'],
-  'settings.proxy.none': ["From the daemon's environment", '取自守护进程的环境'],
-  'settings.directory': ['Folder of downloads (changed with ferry set dir=FOLDER)', '下载文件夹（用 ferry set dir=文件夹 更改）'],
-  'settings.version': ['Version of Ferry', 'Ferry 版本'],
 
   // Filters
   'filters': ['Show', '显示'],
@@ -215,6 +208,8 @@ export const sentences = {
   'do.up': ['Move up', '上移'],
   'do.down': ['Move down', '下移'],
   'do.last': ['Move to the bottom', '移到最后'],
+  'priority.high': ['High', '高'],
+  'priority.low': ['Low', '低'],
   'do.priority.high': ['High priority', '优先级：高'],
   'do.priority.normal': ['Normal priority', '优先级：普通'],
   'do.priority.low': ['Low priority', '优先级：低'],
@@ -298,12 +293,55 @@ export const sentences = {
     'What the server sends does not have the digest that it sends with it: the digest may be wrong, or the bytes. If they are taken as they are, nothing shows that they are right.',
     '服务器发送的内容与它自己给出的摘要不符：可能是摘要有误，也可能是数据有误。若按原样接收，则没有任何依据证明数据正确。',
   ],
+  'unproven.row': ['resuming may begin from zero', '继续时可能从零开始'],
+  'unproven.pause': ['Pause “{name}”?', '暂停“{name}”？'],
+  'unproven.pause.many': ['Pause {n} downloads whose servers name no version?', '暂停 {n} 个服务器没有标明版本的下载？'],
+  'unproven.pause.text': [
+    'The server names no version of the file. Going on later begins from zero, unless samples of what is here ({size}) are compared.',
+    '服务器没有标明文件版本。以后继续时会从零开始，除非对已下载的 {size} 进行抽样比对。',
+  ],
+  'unproven.pause.confirm': ['Pause', '暂停'],
+  'unproven.pause.not': ['Go on downloading', '继续下载'],
+  'unproven.pauseAll': ['Pause all downloads?', '暂停全部下载？'],
+  'unproven.pauseAll.many': ['Pause all downloads?', '暂停全部下载？'],
+  'unproven.pauseAll.text': [
+    ({ n }) => `The server names no version of ${n === 1 ? '“{name}”' : '{n} of the files'}. Going on later begins from zero there, unless samples of what is here ({size}) are compared.`,
+    ({ n }) => `服务器没有标明${n === 1 ? '“{name}”' : '其中 {n} 个文件'}的版本。以后继续时会从零开始，除非对已下载的 {size} 进行抽样比对。`,
+  ],
+  'unproven.pauseAll.confirm': ['Pause all', '全部暂停'],
+  'unproven.pauseAll.not': ['Pause none', '全部继续下载'],
+  'unproven.wait': ['Make “{name}” wait?', '让“{name}”等待？'],
+  'unproven.wait.many': ['Make {n} downloads wait whose servers name no version?', '让 {n} 个服务器没有标明版本的下载等待？'],
+  'unproven.wait.text': [
+    'With this setting it stops and waits, and the server names no version of the file. Going on later begins from zero, unless samples of what is here ({size}) are compared.',
+    '此设置会使下载停止并等待，而服务器没有标明文件版本。以后继续时会从零开始，除非对已下载的 {size} 进行抽样比对。',
+  ],
+  'unproven.wait.confirm': ['Change the setting', '更改设置'],
+  'unproven.wait.not': ['Go on downloading', '继续下载'],
+  'unproven.resume': ['Resume “{name}”?', '继续“{name}”？'],
+  'unproven.resume.many': ['Resume {n} downloads whose servers name no version?', '继续 {n} 个服务器没有标明版本的下载？'],
+  'unproven.resume.text': [
+    'The server names no version of the file. Ferry can compare samples of what is here ({size}) with what the server has, and go on if they match. Else all of it is fetched again.',
+    '服务器没有标明文件版本。Ferry 可以对已下载的 {size} 进行抽样比对，一致则继续；否则会全部重新下载。',
+  ],
+  'unproven.resume.confirm': ['Compare samples and go on', '抽样比对后继续'],
+  'unproven.resume.not': ['Do nothing', '暂不继续'],
+  'unproven.change': ['Change “{name}” now?', '现在更改“{name}”？'],
+  'unproven.change.text': [
+    'With this change the download begins a new run, and the server names no version of the file. Ferry can compare samples of what is here ({size}) with what the server has, and go on if they match. Else it begins from zero: all of it is fetched again.',
+    '此更改会使下载重新连接，而服务器没有标明文件版本。Ferry 可以对已下载的 {size} 进行抽样比对，一致则继续；否则会从零开始，全部重新下载。',
+  ],
+  'unproven.change.confirm': ['Compare samples and go on', '抽样比对后继续'],
+  'unproven.change.not': ['Change nothing', '不更改'],
+  'again.pause.many': ['Pause {n} downloads whose servers send no ranges?', '暂停 {n} 个服务器不支持范围请求的下载？'],
+  'again.pause.text': [
+    'The server sends no ranges. What is here ({size}) is kept, but going on later reads it again from the start before anything new comes.',
+    '服务器不支持范围请求。已下载的 {size} 会保留，但以后继续时要先从头重新读取。',
+  ],
+  'again.wait.many': ['Make {n} downloads wait whose servers send no ranges?', '让 {n} 个服务器不支持范围请求的下载等待？'],
+  'unproven.again': ['Begin from zero', '从零开始'],
+
   'ask.keep': ['Keep', '保留'],
-  'ask.discard': ['Close without saving?', '不保存就关闭？'],
-  'ask.discard.text': ['Changed and not saved: {fields}', '已更改但未保存：{fields}'],
-  'ask.discard.confirm': ['Discard', '放弃更改'],
-  'ask.discard.not': ['Go on editing', '继续编辑'],
-  'detail.gone': ['{name} was removed elsewhere', '{name} 已在别处被移除'],
 
   // Empty
   'empty.title': ['No downloads yet', '还没有下载'],
@@ -314,8 +352,6 @@ export const sentences = {
   'empty.sample': ['Try a sample', '试试示例'],
   'empty.sample.note': ['Big Buck Bunny, a free film, 64.7 MB', 'Big Buck Bunny，一部自由影片，64.7 MB'],
 
-  ...fieldSentences,
-  ...detailSentences,
   ...setSentences,
 
   // What helps with an error that the daemon has no advice for, by its code or the status of the answer
@@ -345,6 +381,10 @@ export const sentences = {
     ({ completed, failed }) =>
       [completed ? `${completed} 个下载完成` : '', failed ? `${failed} 个下载失败` : ''].filter(Boolean).join('，'),
   ],
+
+  // The second script
+  'parts.loading': ['Loading…', '正在载入…'],
+  'parts.failed': ['Ferry does not answer, so this cannot be shown yet. Trying again…', 'Ferry 没有响应，暂时无法显示。正在重试…'],
 
   // Connection
   'lost': ['Ferry does not answer.', 'Ferry 没有响应。'],
@@ -378,14 +418,6 @@ export const sentences = {
 
   // Browsers that are signed in
   'browsers': ['Signed-in browsers', '已登录的浏览器'],
-  'browsers.text': [
-    'Each browser that ferry web has signed in has a key of its own. Sign out those that you do not know or use.',
-    '用 ferry web 登录的每个浏览器都有自己的密钥。请退出您不认识或不再使用的浏览器。',
-  ],
-  'browsers.own': ['this browser', '此浏览器'],
-  'browsers.used': ['Signed in {made} · last used {time}', '登录于 {made} · 上次使用：{time}'],
-  'browsers.out': ['Sign out', '退出'],
-  'browsers.out.of': ['Sign out: {name}', '退出：{name}'],
 
   // Failures
   'failure': ['That did not work: {reason}', '操作未成功：{reason}'],
@@ -397,25 +429,4 @@ export const sentences = {
   'problem.timeout': ['the request took too long; try again', '请求耗时过长，请重试'],
   'problem.shuttingDown': ['Ferry is shutting down', 'Ferry 正在退出'],
   'problem.bodyTooLarge': ['that is too much at once', '一次提交的内容过多'],
-
-  // Keys
-  'keys.title': ['Keyboard shortcuts', '键盘快捷键'],
-  'keys.global': ['Anywhere', '任何位置'],
-  'keys.row': ['On a download', '在下载项上'],
-  'keys.add': ['Add a link', '添加链接'],
-  'keys.search': ['Search', '搜索'],
-  'keys.help': ['This help', '显示此帮助'],
-  'keys.escape': ['Close, or clear the selection', '关闭，或取消选择'],
-  'keys.move': ['Go up and down the list', '在列表中上下移动'],
-  'keys.across': ['The buttons of a row', '行内的按钮'],
-  'keys.ends': ['First, last', '第一个、最后一个'],
-  'keys.open': ['Open the details', '打开详情'],
-  'keys.select': ['Select', '选择'],
-  'keys.all': ['Select all shown', '选择所有显示的下载'],
-  'keys.pause': ['Pause, resume', '暂停、继续'],
-  'keys.cancel': ['Cancel', '取消'],
-  'keys.delete': ['Remove', '移除'],
-  'keys.menu': ['Open its menu', '打开菜单'],
-  'keys.reorder': ['Move it in the queue', '在队列中移动'],
-  'keys.single': ['Single-letter shortcuts', '单字母快捷键'],
 };

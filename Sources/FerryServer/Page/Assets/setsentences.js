@@ -31,23 +31,6 @@ export const setSentences = {
     '截至 {time}，列出的文件齐全，但来源的部分内容无法使用。',
   ],
   'set.ended': ['{name}: {state}. {detail}', '{name}：{state}。{detail}'],
-  'set.files': ['Files', '文件'],
-  'set.receivedBytes': ['Received', '已接收'],
-  'set.failedCount': ['Missing or not current', '缺失或不是最新'],
-  'set.gone': ['Here, no longer listed', '来源已不再列出'],
-
-  'missing': ['What is missing', '缺少的内容'],
-  'missing.more': [({ n }) => `and ${files(n)} more`, '以及另外 {n} 个文件'],
-  'problems': ['What of the source cannot be used', '来源中无法使用的内容'],
-  'set.facts': ['About this set', '文件集信息'],
-  'fact.include': ['Only files that match', '仅包括匹配的文件'],
-  'fact.exclude': ['Without files that match', '不包括匹配的文件'],
-  'fact.depth': ['Directories below the page at most', '页面以下的最大目录层数'],
-  'fact.base': ['Names are below', '名称所在的地址'],
-  'fact.rules': ['Rules', '规则'],
-  'rule.deletesGone': ['deletes unchanged files that the source does not list any more', '删除来源不再列出且未改动的文件'],
-  'rule.replacesOthers': ['replaces files that are not of the set', '替换不属于此文件集的文件'],
-  'fact.looked': ['Last synced', '上次同步'],
 
   'do.copyFolder': ['Copy the path of the folder', '复制文件夹路径'],
   'do.look': ['Look for changes', '检查更新'],
@@ -69,9 +52,7 @@ export const setSentences = {
     '尚不完整：未完成文件的部分数据将被删除，已完成的文件会保留。',
   ],
 
-  'field.isSet': ['All files of a list or an index page, as one set', '列表或索引页面中的所有文件，作为一个文件集'],
   'add.set.button': ['Sync all files', '同步所有文件'],
-  'add.set.only': ['Not for a set of files', '不适用于文件集'],
   'add.set.one': [
     'Enter one link of a list or an index page, without mirrors or options',
     '请输入一个列表或索引页面的链接，不带镜像和选项',

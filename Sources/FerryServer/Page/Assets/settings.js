@@ -1,19 +1,12 @@
 // The settings of the daemon that are seldom changed, in a dialog. Speed, slots and networks are in the totals.
 
 import { h, setText, uniqueId } from './dom.js';
-import { icon } from './icons.js';
 import { t } from './text.js';
 import { FieldSet } from './fields.js';
 import { dialog } from './ask.js';
 import { factRows } from './facts.js';
 
-export function settingsButton(api, store, announcer) {
-  return h('button', {
-    type: 'button', class: 'icon-button settings-button', 'aria-label': t('settings'), title: t('settings'), on: { click: () => showSettings(api, store, announcer) },
-  }, icon('tune'));
-}
-
-function showSettings(api, store, announcer) {
+export function showSettings(api, store, announcer) {
   const { settings } = store;
   if (!settings) return;
   const fields = new FieldSet();

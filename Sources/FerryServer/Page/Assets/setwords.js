@@ -1,6 +1,6 @@
 // A set of files in words: the functions of `words.js` that rows and details use of any entry, for a set.
 
-import { t, clockTime, dateTime, number } from './text.js';
+import { t, clockTime, dateTime } from './text.js';
 import * as format from './format.js';
 import { errorText, suggestionText } from './words.js';
 
@@ -65,15 +65,6 @@ export function explanation(entry) {
     default: return stateReason(entry);
   }
 }
-
-/// The figures of the details: terms and texts; an empty text is not shown.
-export const figures = ({ set }) => [
-  ['set.files', amountText({ set })],
-  ['set.receivedBytes', set.receivedBytes > 0 ? format.size(set.receivedBytes) : ''],
-  ['detail.speed', speedText({ set })],
-  ['set.failedCount', set.failed > 0 ? number(set.failed) : ''],
-  ['set.gone', set.gone > 0 ? number(set.gone) : ''],
-];
 
 /// What is told of a set that has ended.
 export function ending(entry) {

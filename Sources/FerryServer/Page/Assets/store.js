@@ -10,8 +10,8 @@ import { isUnproven, needsUser } from './words.js';
 
 /// The most entries of one page of the list, as the daemon allows.
 const PAGE = 1000;
-/// So many are shown first, on a link on which a whole page takes long.
-const FIRST_PAGE = 100;
+/// So many are shown first, on a link on which a whole page takes long: more than most windows have room for.
+const FIRST_PAGE = 40;
 /// A gap shorter than this is not worth a word.
 const PATIENCE = 1200;
 /// Figures change this often; more often nobody can read them.
@@ -19,6 +19,9 @@ const PERIOD = 1000;
 
 /// Whether it waits for something that its user alone can give.
 const isStuck = (download) => download.state === 'waiting' && needsUser(download);
+
+/// The entries of an answer with sets, by identifier.
+const setsOf = ({ items }) => new Map(items.map((set) => [set.id, setEntry(set)]));
 
 export class Store extends EventTarget {
   downloads = new Map();
@@ -54,6 +57,8 @@ export class Store extends EventTarget {
   #leaving = new Set();
   #moved = new Set();
   #timer = null;
+  /// The rows that are shown before the list is read.
+  #firstRows = null;
 
   constructor(api) {
     super();
@@ -73,6 +78,7 @@ export class Store extends EventTarget {
 
   start() {
     this.#stream.run(); // Owned by the stream, which `stop` ends.
+    this.#firstRows = this.#showFirstRows();
   }
 
   stop() {
@@ -329,9 +335,9 @@ export class Store extends EventTarget {
   async #readList() {
     const seen = new Map();
     const epoch = this.#epoch;
-    // Both at once: on a slow link each answer that is waited for costs a round trip.
-    const [answer, first] = await Promise.all([this.#api.sets(), this.#api.page(0, this.isLoaded ? PAGE : FIRST_PAGE)]);
-    const sets = new Map(answer.items.map((set) => [set.id, setEntry(set)]));
+    await this.#firstRows;
+    const [answer, first] = await this.#beginning(PAGE);
+    const sets = setsOf(answer);
     let total = Infinity;
     let asOf = Infinity;
     for (let attempt = 0; attempt < 3 && seen.size < total; attempt++) {
@@ -343,13 +349,25 @@ export class Store extends EventTarget {
         for (const download of page.items) seen.set(download.id, download);
         offset += page.items.length;
         if (page.items.length === 0) break;
-        // The first page is shown while the others are on their way.
+        // What has come is shown while the rest is on its way.
         if (!this.isLoaded && offset < total) this.#show(seen, asOf, sets, answer.asOf, false);
       }
     }
     this.#show(seen, asOf, sets, answer.asOf, true);
     // Few answers are on their way for longer than a list is read.
     if (this.#left.size > PAGE) this.#left.clear();
+  }
+
+  /// The sets and the first downloads, both at once: on a slow link each answer that is waited for costs a round trip.
+  #beginning(limit) { return Promise.all([this.#api.sets(), this.#api.page(0, limit)]); }
+
+  /// Shows the first rows while the stream is being opened. What changes before it is open is not told: the list is read again then.
+  async #showFirstRows() {
+    if (this.isLoaded) return;
+    try {
+      const [sets, { items, asOf }] = await this.#beginning(FIRST_PAGE);
+      this.#show(new Map(items.map((download) => [download.id, download])), asOf, setsOf(sets), sets.asOf, false);
+    } catch { /* the list is read when the stream is open */ }
   }
 
   #show(seen, asOf, sets, setsAsOf, isWhole) {

@@ -36,6 +36,9 @@ export function sayLanguage() {
   document.documentElement.lang = TAGS[current];
 }
 
+/// Takes the sentences of the second script.
+export const learn = (table) => Object.assign(sentences, table);
+
 /// The text of a key, with `{name}` replaced; a key without a text is shown as it is.
 export function t(key, values = {}) {
   const entry = sentences[key]?.[COLUMNS[current]] ?? key;
