@@ -35,7 +35,7 @@ import Testing
         "CommandAdvice: curl and wget name, replace and report a file as they do there",
         arguments: [
             (["curl", "-LO", "https://h/f"], ["https://h/f", "--name", "{name}", "--on-conflict", "overwrite"]),
-            (["curl", "-OJs", "u"], ["-q", "u", "--on-conflict", "fail"]),
+            (["curl", "-OJs", "u"], ["-q", "u", "--on-conflict", "fail", "--no-paths"]),
             (["curl", "-so", "f", "u"], ["-q", "-o", "f", "u", "--on-conflict", "overwrite", "--no-paths"]),
             (["curl", "-o", "f", "u", "--on-conflict", "skip"], ["-o", "f", "u", "--on-conflict", "skip"]),
             (["curl", "--silent", "u"], ["-q", "u"]),

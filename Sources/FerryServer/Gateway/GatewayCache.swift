@@ -167,7 +167,19 @@ final class GatewayCache: Sendable {
     private func go(
         on download: Download, _ request: DownloadRequest, _ file: GatewayFile
     ) async throws(DownloadError) -> Holding.Origin {
-        switch download.status.state {
+        while true {
+            let state = download.status.state
+            do throws(DownloadError) { return try await go(on: download, in: state, request, file) } catch {
+                // Another client of the file was faster: what the download has become decides.
+                guard error.code == .wrongState, download.status.state != state else { throw error }
+            }
+        }
+    }
+
+    private func go(
+        on download: Download, in state: DownloadState, _ request: DownloadRequest, _ file: GatewayFile
+    ) async throws(DownloadError) -> Holding.Origin {
+        switch state {
         case .downloading, .verifying, .waiting(.slot), .waiting(.server), .waiting(.network), .waiting(.notBefore):
             return .running
         case .completed:

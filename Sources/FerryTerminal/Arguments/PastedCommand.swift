@@ -269,22 +269,19 @@ struct PastedCommand {
         var naming = naming
         if naming == .url, isNamedByServer { naming = .server }
         var rules: [String] = []
-        var isOwnName = program == .wget
         switch naming {
         case .none:
-            if program == .curl, !isShown { return ["-o", "-"] }
+            if program == .curl { return isShown ? [] : ["-o", "-"] }
         case .file(let path):
             if RequestPlanner.descriptor(path) != nil { return [] }
-            isOwnName = true
             if !has("--on-conflict") { rules += ["--on-conflict", "overwrite"] }
         case .url:
-            isOwnName = true
             if !has("--name") { rules += ["--name", "{name}"] }
             if !has("--on-conflict") { rules += ["--on-conflict", "overwrite"] }
         case .server:
             if !has("--on-conflict") { rules += ["--on-conflict", "fail"] }
         }
-        return isQuiet && !showsProgress && isOwnName ? rules + ["--no-paths"] : rules
+        return isQuiet && !showsProgress ? rules + ["--no-paths"] : rules
     }
 
     // MARK: wget -r

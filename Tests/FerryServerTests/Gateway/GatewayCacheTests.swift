@@ -104,6 +104,24 @@ struct GatewayCacheTests {
     }
 
     @Test(
+        "Clients that ask at once for a file that had failed all get it, though it be whole before the last has its turn"
+    )
+    func together() async throws {
+        try await DaemonRig.runWithGateway { rig in
+            for (index, path) in try await Self.links(rig, 40).enumerated() {
+                let file = "/f/\(index + 1).zip"
+                rig.origin.always(file, .when({ $0.method == "GET" }, .status(404)))
+                #expect(try await rig.gateway(path).status != 200)
+                rig.origin.always(file, .honest)
+                try await withThrowingTaskGroup(of: Int.self) { group in
+                    for _ in 0..<12 { group.addTask { try await rig.gateway(path).status } }
+                    for try await status in group { #expect(status == 200) }
+                }
+            }
+        }
+    }
+
+    @Test(
         "On a full disk the least recently used files make room; a file for which there is none gets 507 with the reason"
     )
     func full() async throws {
