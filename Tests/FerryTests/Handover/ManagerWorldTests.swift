@@ -7,12 +7,12 @@ import Testing
 
 @Suite("A manager in random worlds", .timeLimit(.minutes(30)))
 struct ManagerWorldTests {
-    /// The number of walks: `FERRY_MANAGER_WALKS`, else 250; without the optimizer 25.
+    /// The number of walks: `FERRY_MANAGER_WALKS`, else 100; without the optimizer 25.
     static let walks = ProcessInfo.processInfo.environment["FERRY_MANAGER_WALKS"].flatMap { Int($0) } ?? usualWalks
     #if DEBUG
         private static let usualWalks = 25
     #else
-        private static let usualWalks = 250
+        private static let usualWalks = 100
     #endif
     /// The seed of the first walk.
     static let firstSeed = ProcessInfo.processInfo.environment["FERRY_MANAGER_SEED"].flatMap { UInt64($0) } ?? 1
@@ -36,7 +36,7 @@ struct ManagerWorldTests {
         }
         print("\(Self.walks) walks of a manager: \(counts.sorted { $0.key < $1.key }.map { "\($0.key) \($0.value)" })")
         // Walks in which nothing happens would prove nothing.
-        if Self.walks >= 200 {
+        if Self.walks >= 100 {
             for kind in ["completed", "kills", "power cuts", "force quits", "changes", "wakes", "leases"] {
                 #expect(counts[kind, default: 0] > 0, "no \(kind)")
             }
@@ -49,7 +49,7 @@ struct ManagerWorldTests {
         defer { try? FileManager.default.removeItem(atPath: place) }
         let log = ManagerWalkLog()
         do {
-            try await notForever("the end of the walk", limit: .seconds(120), seen: { log.with { $0.awaited } }) {
+            try await notForever("the end of the walk", limit: .seconds(600), seen: { log.with { $0.awaited } }) {
                 let walk = ManagerWalk(seed: seed, place: place, log)
                 let steps = Int.random(in: 10...30, using: &walk.random)
                 for _ in 0..<steps where log.problems.isEmpty { await walk.step() }

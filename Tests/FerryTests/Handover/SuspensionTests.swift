@@ -20,8 +20,12 @@ struct SuspensionTests {
             await manager.suspend()
             #expect(download.status.state == .waiting(.slot))
             try shop.checkUnlocked("a")
+            let gate = Gate()
+            shop.server.script("/a", [.hold(gate)])
             let other = shop.kept { $0.maxConcurrentDownloads = 1 }
-            try await other.download(id: download.id)?.pause()
+            let same = try #require(try await other.download(id: download.id))
+            await gate.arrived()
+            try await same.pause()
             await other.shutdown()
             // The other process has changed the list.
             try await manager.activate()
