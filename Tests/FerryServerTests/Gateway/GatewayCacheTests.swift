@@ -108,7 +108,7 @@ struct GatewayCacheTests {
     )
     func together() async throws {
         try await DaemonRig.runWithGateway { rig in
-            for (index, path) in try await Self.links(rig, 40).enumerated() {
+            for (index, path) in try await Self.links(rig, 20).enumerated() {
                 let file = "/f/\(index + 1).zip"
                 rig.origin.always(file, .when({ $0.method == "GET" }, .status(404)))
                 #expect(try await rig.gateway(path).status != 200)
