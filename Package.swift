@@ -127,7 +127,7 @@ let package = Package(
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             exclude: ["Document/openapi.json"],
-            swiftSettings: tests),
+            swiftSettings: strict),
         // Many downloads: the façade that apps use.
         .target(
             name: "Ferry",
