@@ -57,7 +57,7 @@ extension DownloadManager {
         /// the daemon's limits and only once they are changed; the daemon determines the others.
         ///
         /// - Parameters:
-        ///   - identifier: The name of the session, as for ``default(identifier:directory:stateDirectory:)``; several
+        ///   - identifier: The name of the session, as for ``default(identifier:directory:stateDirectory:)-(_,String,_)``; several
         ///     managers, in several processes, may share one.
         ///   - directory: The default directory for downloads; `nil` for the session's previous one, initially the
         ///     user's Downloads.

@@ -4,7 +4,7 @@ public struct StorageReport: Sendable, Hashable, Codable {
     public var partBytes: ByteCount = 0
     /// Bytes of listed, completed downloads.
     public var finishedBytes: ByteCount = 0
-    /// Paths of part files in the manager's directory that no listed download names; ``DownloadManager/adopt(_:)``
+    /// Paths of part files in the manager's directory that no listed download names; ``DownloadManager/adopt(_:)-(String)``
     /// lists one.
     public var orphanedParts: [String] = []
     /// Bytes that the journals of the orphaned part files claim.
