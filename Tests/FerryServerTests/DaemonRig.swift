@@ -81,6 +81,8 @@ struct DaemonRig: Sendable {
                 // written while the daemon closes the connection fails.
                 var configuration = HTTPClient.Configuration()
                 configuration.connectionPool.idleTimeout = .seconds(5)
+                // A busy machine is no refused connection; a request that waits for one of the pool counts as one.
+                configuration.timeout.connect = .hours(1)
                 let http = HTTPClient(eventLoopGroupProvider: .singleton, configuration: configuration)
                 let rig = DaemonRig(
                     origin: origin, directory: directory, daemon: daemon, addresses: addresses, log: log, http: http,
