@@ -68,6 +68,8 @@ package struct BackupPair: Sendable {
             // allow(ours): checked just now; the caller has read the journal.
             try fileSystem.removeIfPresent(path)
         }
+        // A backup that a power cut brings back belongs to no download that would remove it.
+        if syncs { try fileSystem.syncDirectoryIfSupported(paths.directory) }
     }
 
     package func isPresent() throws(FileError) -> Bool {

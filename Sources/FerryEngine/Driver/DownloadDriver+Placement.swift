@@ -347,6 +347,6 @@ extension DownloadDriver {
     /// Removes the backup that this download's file replaces.
     func removeAside(_ disk: Disk) {
         guard let own = target.backup.paths else { return }
-        try? BackupPair(own, fileSystem: disk.fileSystem, syncs: false).remove(of: asideOwner())
+        try? BackupPair(own, fileSystem: disk.fileSystem, syncs: request.syncsToDisk).remove(of: asideOwner())
     }
 }

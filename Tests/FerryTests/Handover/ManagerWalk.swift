@@ -531,12 +531,11 @@ final class ManagerWalk {
         guard let process, log.problems.isEmpty else { return }
         for path in disk.image.files where path.string.hasPrefix(directory + "/") {
             let name = path.lastComponent?.string ?? ""
-            // A power cut may bring back what was removed without a sync: the journal of a published file, which says so, and
-            // the part and journal of an earlier version.
-            if log.with({ $0.counts["power cuts"] }) != nil {
-                let record = try? Journal.read(at: path, fileSystem: disk)
-                if let record, record.publishing?.name == record.name { continue }
-                if [".part.old", ".part.ferry.old"].contains(where: { name.hasSuffix($0) }) { continue }
+            // A power cut may bring back the journal of a published file, whose removal was not synced: it says so.
+            if log.with({ $0.counts["power cuts"] }) != nil, let record = try? Journal.read(at: path, fileSystem: disk),
+                record.publishing?.name == record.name
+            {
+                continue
             }
             let versions = system.origin("/" + name)?.versions ?? []
             if versions.isEmpty { log.fail("\(name) is left") }

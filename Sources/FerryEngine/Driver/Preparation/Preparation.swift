@@ -370,7 +370,7 @@ struct Preparation {
     }
 
     private func removeRest(of paths: DownloadPaths, _ record: JournalRecord, _ journal: Journal, _ disk: Disk) {
-        let backup = BackupPair(paths, fileSystem: disk.fileSystem, syncs: false)
+        let backup = BackupPair(paths, fileSystem: disk.fileSystem, syncs: request.syncsToDisk)
         if backup.removeRest(journal, of: owner(record), syncs: request.syncsToDisk) {
             environment.knownJournals(in: paths.directory)?.remove(paths.journal)
         }

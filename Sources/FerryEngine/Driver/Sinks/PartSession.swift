@@ -310,7 +310,7 @@ final class PartSession: Sink {
             return state.record
         }
         do throws(JournalError) { try journal.write(record) } catch { return false }
-        let backup = BackupPair(paths, fileSystem: disk.fileSystem, syncs: false)
+        let backup = BackupPair(paths, fileSystem: disk.fileSystem, syncs: syncs)
         guard let earlier = try? backup.record(of: owner), earlier.mismatch != nil else { return false }
         try? backup.remove()
         return true
@@ -344,7 +344,7 @@ final class PartSession: Sink {
 
     /// Removes what the published file leaves: the backup, then the journal.
     func removeRest(of owner: BackupPair.Owner, _ disk: Disk) {
-        let backup = BackupPair(paths, fileSystem: disk.fileSystem, syncs: false)
+        let backup = BackupPair(paths, fileSystem: disk.fileSystem, syncs: syncs)
         if backup.removeRest(journal, of: owner, syncs: false) { index?.remove(paths.journal) }
     }
 
