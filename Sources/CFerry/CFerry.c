@@ -4,6 +4,16 @@
 #endif
 #include "CFerry.h"
 
+#if defined(__APPLE__)
+#include <malloc/malloc.h>
+void ferry_return_free_memory(void) { malloc_zone_pressure_relief(NULL, 0); }
+#elif defined(__GLIBC__)
+#include <malloc.h>
+void ferry_return_free_memory(void) { malloc_trim(0); }
+#else
+void ferry_return_free_memory(void) {}
+#endif
+
 #if defined(__linux__)
 
 #include <linux/netlink.h>

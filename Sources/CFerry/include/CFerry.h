@@ -15,6 +15,9 @@ static const int ferry_SOCK_CLOEXEC = SOCK_CLOEXEC;
 static const int ferry_SOCK_CLOEXEC = 0;
 #endif
 
+/// Gives the free pages of the allocator back to the system, where it can be asked to.
+void ferry_return_free_memory(void);
+
 #if defined(__linux__)
 
 #include <errno.h>

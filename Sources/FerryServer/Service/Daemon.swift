@@ -361,10 +361,12 @@ private struct ManagerService: Service {
             group.addTask { await daemon.gateway?.digests.run() }
             group.addTask { await daemon.api.sets.run() }
             group.addTask {
+                var memory = FreeMemory()
                 while !Task.isCancelled {
                     try? await Task.sleep(for: .seconds(15))
                     daemon.broadcaster.tick()
                     daemon.api.codes.expire(at: .sinceStart)
+                    await memory.look()
                 }
             }
             try? await gracefulShutdown()

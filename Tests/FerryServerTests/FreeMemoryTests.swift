@@ -1,0 +1,50 @@
+import Testing
+
+@testable import FerryServer
+
+@Suite("The allocator's free memory")
+struct FreeMemoryTests {
+    /// A process with memory in use and free memory that the system counts as its own.
+    private final class Process: Sendable {
+        let used = Guarded<Double>(0)
+        let free = Guarded<Double>(0)
+        let returns = Guarded(0)
+
+        func memory() -> FreeMemory {
+            FreeMemory(
+                resident: { self.used.value + self.free.value },
+                giveBack: {
+                    self.returns.value += 1
+                    self.free.value = 0
+                })
+        }
+    }
+
+    @Test("It is given back after growth, and not again before the process has grown anew")
+    func growth() async {
+        let process = Process()
+        var memory = process.memory()
+        func look(used: Double, free: Double, returns: Int) async {
+            (process.used.value, process.free.value) = (used, free)
+            await memory.look()
+            #expect(process.returns.value == returns)
+        }
+        let step = FreeMemory.step
+        await look(used: 10 * step, free: step, returns: 0)
+        await look(used: 10 * step, free: 2 * step, returns: 0)
+        // A burst of work, and what remains of it.
+        await look(used: 20 * step, free: 0, returns: 1)
+        await look(used: 10 * step, free: 0, returns: 1)
+        await look(used: 10 * step, free: 1.5 * step, returns: 2)
+        // What is in use stays.
+        await look(used: 12 * step, free: 0, returns: 3)
+        await look(used: 12 * step, free: step, returns: 3)
+    }
+
+    @Test("Nothing is given back where the system does not tell how much the process has")
+    func unknown() async {
+        var memory = FreeMemory(resident: { nil }, giveBack: { Issue.record("given back") })
+        await memory.look()
+        await memory.look()
+    }
+}
