@@ -236,7 +236,7 @@ package final class GetRun: Sendable {
     /// Reports the failure of a request without a handle.
     private func fail(_ error: DownloadError, name: String) {
         ledger.withLock { $0.countFailed(error) }
-        let error = plan.isOfSet ? SetAdvice.advised(error) : error
+        let error = plan.isOfSet ? SetAdvice.advised(error, repairs: plan.isOfRepair) : error
         reporter.failed(error, id: nil, name: name, command: nil, date: Date())
     }
 
@@ -388,7 +388,7 @@ extension GetRun {
                 ? nil
                 : ErrorText.command(
                     after: error, part: part, url: entry.url, options: plan.givenOptions)
-            let told = plan.isOfSet ? SetAdvice.advised(error) : error
+            let told = plan.isOfSet ? SetAdvice.advised(error, repairs: plan.isOfRepair) : error
             reporter.failed(told, id: event.id, name: entry.shownName, command: command, date: event.date)
             // Removing deletes a part file. Without one, the entry is removed, because a list may be long.
             if part == nil { try? await entry.download.remove() }
