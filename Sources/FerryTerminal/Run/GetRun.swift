@@ -186,7 +186,7 @@ package final class GetRun: Sendable {
             case .directory(let directory): await list(directory)
             case .unusable(let line, let entry):
                 reporter.error(line)
-                ledger.withLock { $0.note(.usage) }
+                ledger.withLock { if entry == nil { $0.note(.usage) } else { $0.countUnusable() } }
                 if let entry { await recordUnusable(entry) }
             case .end:
                 let isNews = ledger.withLock { $0.endSubmission() }
