@@ -335,7 +335,11 @@ extension GetRun {
             // The manager would wait for a new link. The command cannot wait; the part file remains for the next run.
             try? await entry.download.pause()
             var error = DownloadError(.freshLink, event.reason ?? .words(message), recovery: .needsUser)
-            if error.phrase?.key == .pageInstead { error = error.suggesting(ErrorPhrase(.signInAgain)) }
+            switch error.phrase?.key {
+            case .pageInstead: error = error.suggesting(ErrorPhrase(.signInAgain))
+            case .documentInstead, .unprovenInstead: error = error.suggesting(ErrorPhrase(.freshLinkOrThis))
+            default: break
+            }
             await ended(entry, event, error)
         case .waiting(.credentials, let message):
             try? await entry.download.pause()
