@@ -35,8 +35,8 @@ extension SentenceTable {
         "on-conflict={0}: write rename, overwrite, fail or skip": "on-conflict={0}：请写 rename、overwrite、fail 或 skip",
         "{0}={1}: write low, normal, high or a whole number": "{0}={1}：请写 low、normal、high 或整数",
         "{0}={1}: write on or off": "{0}={1}：请写 on 或 off",
-        "{0}={1} is {1} bytes per second: write a unit, as in {0}={1}M, or {1}B":
-            "{0}={1} 是每秒 {1} 字节：请写明单位，例如 {0}={1}M，或 {1}B",
+        "{0}={1} is {2} bytes per second: write a unit, as in {3}={4}M, or {5}B":
+            "{0}={1} 是每秒 {2} 字节：请写明单位，例如 {3}={4}M，或 {5}B",
         "--state {0}: such downloads are waiting: write --state waiting": "--state {0}：此类下载处于等待状态：请写 --state waiting",
         "{0}={1}: write a number of 1 or more": "{0}={1}：请写 1 或更大的数字",
         "{0}={1}: write a number from 1 to {2}": "{0}={1}：请写 1 到 {2} 的数字",
@@ -75,8 +75,8 @@ extension SentenceTable {
         "-i - can be given once: there is one standard input": "-i - 只能给出一次：标准输入只有一个",
         "there is no command {0}: did you mean ferry {1}?": "没有命令 {0}：是否指 ferry {1}？",
         "{0}: ferry downloads from http, https and s3 URLs": "{0}：ferry 只从 http、https 和 s3 网址下载",
-        "ferry {0} takes the command line of {0} and downloads as ferry get does, whose options can be added. What becomes of each option:":
-            "ferry {0} 接受 {0} 的命令行，并像 ferry get 那样下载，也可以加上 ferry get 的选项。各选项的作用：",
+        "ferry {0} takes the command line of {1} and downloads as ferry get does, whose options can be added. What becomes of each option:":
+            "ferry {0} 接受 {1} 的命令行，并像 ferry get 那样下载，也可以加上 ferry get 的选项。各选项的作用：",
         "there is no directory {0}; --create-dirs makes it": "没有目录 {0}；--create-dirs 会创建它",
         "there is no command {0}; to download, write ferry get URL": "没有命令 {0}；要下载请写 ferry get URL",
         "--user and --header are for the servers of the URLs; fetch what is of others by another command":
