@@ -66,6 +66,10 @@ struct FerryCommand: ParsableCommand {
     /// Parses the arguments and runs the command; all but the daemon on file threads, as commands read lists, the
     /// terminal and journals. Exit codes of the parser are mapped to Ferry's.
     static func main(arguments given: [String]) async -> FerryTerminal.ExitCode {
+        if let help = CommandAdvice.pastedHelp(given) {
+            _ = StandardStreams.write(Array(help.utf8), to: 1)
+            return .done
+        }
         let alone = parseAlone(given)
         let arguments: [String]
         // allow(bytes): a list of words.

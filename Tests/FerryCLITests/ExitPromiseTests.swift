@@ -174,6 +174,41 @@ import Testing
         }
     }
 
+    @Test(
+        "ferry wget -c, curl -C -: a file that another program has begun is gone on with, and never left for another name"
+    )
+    func goesOn() async throws {
+        try await OriginServer.with { server in
+            let resource = Resource(size: 8_000_000, seed: 1)
+            server.serve("/f.bin", resource)
+            let whole = Data(resource.bytes(0..<resource.size))
+            for words in [["wget", "-qc"], ["curl", "-sC", "-", "-O"], ["curl", "-C", "-", "-so", "f.bin"]] {
+                let place = try Workplace()
+                try whole.prefix(6_000_000).write(to: URL(filePath: place.path("f.bin")))
+                let before = server.bodyBytes("/f.bin")
+                let outcome = try await FerryProcess.run(words + [server.url("/f.bin")], in: place)
+                #expect(outcome.code == 0 && place.names == ["f.bin"], "\(words) \(outcome.error) \(place.names)")
+                #expect(try place.data("f.bin") == whole)
+                #expect(server.bodyBytes("/f.bin") - before < 4_000_000)
+                // A whole one stays as it is.
+                try whole.write(to: URL(filePath: place.path("f.bin")))
+                let again = try await FerryProcess.run(words + [server.url("/f.bin")], in: place)
+                #expect(again.code == 0 && place.names == ["f.bin"], "\(words) \(again.error) \(place.names)")
+            }
+            let place = try Workplace()
+            let other = Data(repeating: 7, count: 2_000_000)
+            try other.write(to: URL(filePath: place.path("f.bin")))
+            for (words, code) in [(["wget", "-qc"], Int32(3)), (["curl", "-sC", "-", "-O"], 23)] {
+                let refused = try await FerryProcess.run(words + [server.url("/f.bin")], in: place)
+                #expect(refused.code == code, "\(refused.error)")
+                #expect(
+                    refused.error.contains("nothing proves that this link leads to the file that was begun"),
+                    "\(refused.error)")
+                #expect(try place.names == ["f.bin"] && place.data("f.bin") == other)
+            }
+        }
+    }
+
     @Test("ferry curl -O: two URLs of one name are refused, as the second file would replace the first")
     func twice() async throws {
         try await OriginServer.with { server in

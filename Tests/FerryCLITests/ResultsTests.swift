@@ -62,6 +62,8 @@ import Testing
                 ["get", "-i", "list", "--results", "r.jsonl", "--retries", "0", "--stall-timeout", "1", "-j", "1"],
                 in: place)
             #expect(outcome.code == 7, "\(outcome.error)")
+            let summaries = [" of 7 files, 4 failed, ", " of 6 files, 4 failed, "]
+            #expect(summaries.contains { outcome.error.contains($0) }, "\(outcome.error)")
             let documented = try Self.documented()
             var lines: [Int: [String: Any]] = [:]
             for result in try Self.results(in: place) {

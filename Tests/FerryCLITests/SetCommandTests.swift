@@ -38,6 +38,17 @@ import Testing
                 damaged.lines == [
                     "changed: \(path): 1.0 MB of 3.0 MB differ, and it was written after it was downloaded"
                 ])
+            let preview = try await FerryProcess.run(["sync", url, "d", "--dry-run"], in: place)
+            #expect(
+                preview.lines.first
+                    == "leave: a.bin (3.0 MB): it is of the set and was changed here; --on-conflict overwrite replaces it"
+            )
+            let kept = try await FerryProcess.run(["sync", url, "d"], in: place)
+            #expect(
+                kept.code == 9
+                    && kept.error.hasPrefix(
+                        "ferry: incomplete: a.bin: \(path) is of the set and was changed here; --on-conflict overwrite replaces it with that of the source; ferry repair --changed"
+                    ), "\(kept.error)")
             let left = try await FerryProcess.run(["repair", "d"], in: place)
             #expect(left.code == 9 && left.error.contains("give --changed to replace it"), "\(left.error)")
             let before = server.bodyBytes("/pub/a.bin")
@@ -100,6 +111,37 @@ import Testing
             #expect(second.lines.count == 3)
             #expect(second.lines[0].contains(#""action":"check","cause":"unproven""#), "\(second.lines)")
             #expect(second.lines[2].contains(#""check":2"#) && second.lines[2].contains(#""kind":"preview""#))
+        }
+    }
+
+    @Test(
+        "ferry repair: of a server without ranges the whole file is fetched; a changed one is told, and what can be done"
+    )
+    func withoutRanges() async throws {
+        try await OriginServer.with { server in
+            var resource = Resource(size: 3_000_000, seed: 1)
+            (resource.etag, resource.ranges) = (nil, .ignored)
+            server.serve("/a.bin", resource)
+            let place = try Workplace()
+            let url = server.url("/a.bin")
+            #expect(try await FerryProcess.run(["get", "--record-digests", "-q", url], in: place).code == 0)
+            func damage() throws {
+                let handle = try #require(FileHandle(forWritingAtPath: place.path("a.bin")))
+                try handle.write(contentsOf: Data("damage".utf8))
+                try handle.close()
+            }
+            try damage()
+            let repaired = try await FerryProcess.run(["repair", "a.bin"], in: place)
+            #expect(repaired.code == 0 && repaired.lines == [place.path("a.bin")], "\(repaired.error)")
+            let intact = try await FerryProcess.run(["verify", "a.bin"], in: place)
+            #expect(intact.error == "ferry: 1 file is intact, 0 are not\n")
+            try damage()
+            let damaged = try place.data("a.bin")
+            resource.size = 3_000_001
+            server.serve("/a.bin", resource)
+            let changed = try await FerryProcess.run(["repair", "a.bin"], in: place)
+            #expect(changed.code != 0 && !changed.error.contains("--no-restart"), "\(changed.error)")
+            #expect(try place.data("a.bin") == damaged)
         }
     }
 

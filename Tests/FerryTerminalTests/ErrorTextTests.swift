@@ -68,6 +68,7 @@ import Testing
                 == "ferry get --user USER \(options) http://h/f")
         let link = DownloadError(.freshLink, "dead")
         #expect(ErrorText.command(after: link, part: nil, url: nil, options: "-d x") == "ferry get -d x NEWURL")
+        #expect(GivenOptions.text(["--fail-when-refused", "-d", "x", "a"], items: ["a"]) == "-d x")
         #expect(GivenOptions.text(["a", "-d", "x", "b"], items: ["a", "b"]) == "")
     }
 

@@ -31,6 +31,53 @@ import Testing
         #expect(try CommandAdvice.complete(arguments, commands: Self.commands) == expected)
     }
 
+    @Test("GetPlanner: -c goes on with a file of another program that has the name, and with no file of Ferry")
+    func goesOn() throws {
+        let url = "https://h/f.bin"
+        func request(_ words: [String], _ change: (inout PlanningWorld) -> Void = { _ in }) throws -> DownloadRequest {
+            var world = PlanningWorld.test(files: ["f.bin": "abc", "/d/g": "abc", "/d/f.bin": ""])
+            world.fileSize = { $0 == "/d/f.bin" ? 0 : 3 }
+            change(&world)
+            let plan = try GetPlanner.plan(try GetOptions.parse(words), world: world)
+            return try #require(plan.items.first { _ in true }?.request)
+        }
+        #expect(try request([url]).destination == .directory("."))
+        for words in [["-c", url], ["-C", "-", url]] {
+            let found = try request(words)
+            #expect(found.destination == .part("f.bin") && found.onConflict == .fail && found.sources.count == 1)
+        }
+        let named = try request(["-c", "-o", "/d/g", url, "--on-conflict", "overwrite"])
+        #expect(named.destination == .part("/d/g") && named.onConflict == .overwrite)
+        let empty = try request(["-c", "-d", "/d", url])
+        #expect(empty.destination == .file("/d/f.bin") && empty.onConflict == .overwrite)
+        #expect(try request(["-c", "-d", "/d", "https://h/x"]).destination == .directory("/d"))
+        #expect(try request(["-c", url]) { $0.hasDownloaded = { _, _ in true } }.destination == .directory("."))
+        let begun = try request(["-c", url]) { world in
+            world.journalOrigins = { $0 == "f.bin.part" ? [Origin(scheme: .https, host: "h", port: 443)] : [] }
+        }
+        #expect(begun.destination == .directory("."))
+    }
+
+    @Test("CommandAdvice: ferry curl --help and ferry wget -h show what becomes of the options of these programs")
+    func help() throws {
+        let curl = try #require(CommandAdvice.pastedHelp(["curl", "--help"]))
+        #expect(curl.contains("-o --output") && curl.contains("-o FILE --on-conflict overwrite"))
+        #expect(CommandAdvice.pastedHelp(["wget", "-h"])?.contains("--directory-prefix") == true)
+        #expect(CommandAdvice.pastedHelp(["curl", "u"]) == nil && CommandAdvice.pastedHelp(["get", "--help"]) == nil)
+    }
+
+    @Test("GetPlanner: curl -o makes no directory without --create-dirs")
+    func directories() throws {
+        func request(_ words: [String]) throws -> DownloadRequest {
+            try Self.request(Array(try CommandAdvice.complete(words, commands: Self.commands).dropFirst()))
+        }
+        let error = #expect(throws: UsageError.self) { try request(["curl", "-o", "/none/x", "https://h/f"]) }
+        #expect(error?.message == "there is no directory /none; --create-dirs makes it" && error?.code == .disk)
+        #expect(try request(["curl", "--create-dirs", "-o", "/none/x", "https://h/f"]).destination == .file("/none/x"))
+        #expect(try request(["curl", "-o", "/d/x", "https://h/f"]).destination == .file("/d/x"))
+        #expect(try request(["wget", "-O", "/none/x", "https://h/f"]).destination == .file("/none/x"))
+    }
+
     @Test(
         "CommandAdvice: curl and wget name, replace and report a file as they do there",
         arguments: [
@@ -43,7 +90,7 @@ import Testing
             (["wget", "--output-document=f", "u"], ["-o", "f", "u", "--on-conflict", "overwrite"]),
             (["wget", "-qN", "-O", "f", "u"], ["-q", "-o", "f", "u", "--on-conflict", "overwrite", "--no-paths"]),
             (["curl", "-sSx", "p:1", "-o-", "u"], ["-q", "--proxy", "p:1", "-o", "-", "u"]),
-            (["wget", "-c", "u"], ["u"]), (["wget", "-qO-", "u"], ["-q", "-o", "-", "u"]),
+            (["wget", "-c", "u"], ["-c", "u"]), (["wget", "-qO-", "u"], ["-q", "-o", "-", "u"]),
             (["wget", "-nc", "-O", "f", "u"], ["--on-conflict", "skip", "-o", "f", "u"]),
             (["wget", "-dP/tmp", "u"], ["-d", "/tmp", "-v", "u"]),
         ])
@@ -87,6 +134,7 @@ import Testing
             ("gte", "did you mean ferry get?"),
             ("lsit", "did you mean ferry list?"), ("resumee", "did you mean ferry resume?"),
             ("status", "did you mean ferry list?"), ("nonsense", "to download, write ferry get URL"),
+            ("ftp://h/f", "ferry downloads from http, https and s3 URLs"),
             ("example.com/f", "to download, write ferry get URL"),
         ])
     func unknown(word: String, advice: String) {

@@ -50,6 +50,23 @@ import Testing
         #expect(ledger.exitCode == .terminated)
     }
 
+    @Test("Ledger: an entry that cannot be used counts as one that failed, in a run that goes on too")
+    func unusable() {
+        var ledger = Ledger()
+        ledger.expectedCount = 2
+        ledger.countFinished(FinishedDownload(path: "/f", totalBytes: 1, proof: .single))
+        ledger.countUnusable()
+        _ = ledger.endSubmission()
+        #expect(ledger.whole([]).label == "1 of 2 files, 1 failed")
+        #expect(ledger.failureText == "invalidRequest: 1" && ledger.exitCode == .usage)
+        var cursor = BatchCursor()
+        cursor.end(nil, .unusable)
+        cursor.end(nil, .completed)
+        #expect(cursor.counts.failed == 0 && cursor.counts.unusable == 1)
+        ledger.goOn(cursor.counts)
+        #expect(ledger.whole([]).failedCount == 2)
+    }
+
     @Test("Ledger: failures are counted by status or word, the most frequent first")
     func reasons() {
         var ledger = Ledger()

@@ -79,6 +79,8 @@ import Testing
             (["wget", "--no-check-cert", "u"], ["-k", "u"]), (["wget", "--no-proxy", "u"], ["--proxy", "none", "u"]),
             (["wget", "-q", "--show-progress", "u"], ["u", "--no-paths"]),
             (["wget", "-x", "u"], ["u", "--name", "{host}/{path}/{name}"]),
+            (["wget", "-x", "http://h:81/f"], ["http://h:81/f", "--name", "h:81/{path}/{name}"]),
+            (["wget", "-x", "http://h:80/f"], ["http://h:80/f", "--name", "{host}/{path}/{name}"]),
             (["wget", "-P", "d", "-x", "-nH", "u"], ["-d", "d", "u", "--name", "{path}/{name}"]),
             (["wget", "--ca-certificate", "ca", "-nc", "u"], ["--ca-file", "ca", "--on-conflict", "skip", "u"]),
         ])

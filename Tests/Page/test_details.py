@@ -323,6 +323,24 @@ class Details(PageTest):
         self.browser.write(f"{PANEL} [name=urls]", self.origin.file("30K", "failed.bin") + Keys.ENTER)
         self.browser.until_state(identifier, "completed")
 
+    def test_a_failed_download_has_one_primary_button_and_a_typed_link_is_used(self):
+        identifier = self.daemon.add(self.origin.file("30K", "gone.bin", "status=404"))
+        self.browser.until_state(identifier, "failed")
+        self.open(identifier)
+        primary = lambda: [button.text for button in self.browser.all(f"{PANEL} .button.primary") if button.is_displayed()]
+        self.assertEqual(primary(), ["Try again"])
+        self.assertEqual(self.browser.all(f"{PANEL} .detail-buttons [data-action=resume]"), [])
+        self.browser.press(f"{PANEL} .detail-head button")
+        with open(f"{self.daemon.downloads}/there.bin", "w") as file:
+            file.write("other")
+        conflict = self.daemon.add(self.origin.file("30K", "there.bin"), onConflict="fail")
+        self.browser.until_state(conflict, "failed")
+        self.open(conflict)
+        self.assertEqual(len(primary()), 1)
+        self.browser.press(f"{PANEL} .need [name=onConflict] option[value=overwrite]")
+        self.browser.press(f"{PANEL} .detail-buttons [data-action=resume]")
+        self.browser.until_state(conflict, "completed")
+
     def visible(self, form):
         return self.browser.js("""
             return [...document.querySelectorAll(`dialog.detail ${arguments[0]} [name]`)].filter((field) => field.checkVisibility()).map((field) => field.name)""", form)

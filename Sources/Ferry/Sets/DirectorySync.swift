@@ -205,6 +205,12 @@ public final class DirectorySync: Sendable {
             case .blocked(let entry):
                 let path = Paths.join(root, entry.path)
                 state.fail(entry, earlier, DownloadError(.conflict, ErrorPhrase(.inTheWay, path), recovery: .needsUser))
+            case .changedHere(let entry):
+                let path = Paths.join(root, entry.path)
+                let error = DownloadError(
+                    .conflict, ErrorPhrase(.changedHere, path), suggestion: ErrorPhrase(.overwriteOrRepair),
+                    recovery: .needsUser)
+                state.fail(entry, earlier, error)
             case .conflict(let entry):
                 let path = Paths.join(root, entry.path)
                 let error = DownloadError(.conflict, ErrorPhrase(.thereAlready, path), recovery: .needsUser)

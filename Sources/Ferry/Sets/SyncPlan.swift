@@ -41,6 +41,8 @@ struct SyncPlan: Sendable, Hashable {
         case request(SetEntry, Cause)
         /// A file that this set has not downloaded is there.
         case conflict(SetEntry)
+        /// The file was changed here after the set had downloaded it.
+        case changedHere(SetEntry)
         /// What is there is no file, and is never replaced.
         case blocked(SetEntry)
     }
@@ -110,7 +112,8 @@ struct SyncPlan: Sendable, Hashable {
         guard let file = directory.file(entry.path) else {
             return directory.isBlocked(entry.path) ? .blocked(entry) : .request(entry, .missing)
         }
-        if var record = directory.manifest[entry.key], record.proof != nil, record.totalBytes == file.totalBytes,
+        let known = directory.manifest[entry.key].flatMap { $0.proof == nil ? nil : $0 }
+        if var record = known, record.totalBytes == file.totalBytes,
             record.modified == file.modified || directory.isSame(record)
         {
             record.problem = nil
@@ -127,9 +130,11 @@ struct SyncPlan: Sendable, Hashable {
             if !directory.isContradicted(record) { return .request(entry, isCurrent == false ? .changed : .unproven) }
         }
         if options.replacesOthers { return .request(entry, .foreign) }
-        // With a digest the file is compared; its attribute tells one of a sync that was killed.
-        return entry.checksum != nil || directory.isDownloaded(entry)
-            ? .request(entry, .unrecorded) : .conflict(entry)
+        // Its attribute tells the file of a sync that was killed.
+        if directory.isDownloaded(entry) { return .request(entry, .unrecorded) }
+        // With a digest the file is compared.
+        if entry.checksum != nil { return .request(entry, .unrecorded) }
+        return known.map(directory.isContradicted) == false ? .changedHere(entry) : .conflict(entry)
     }
 
     /// Whether the file has changed according to the list: by its size and digest, else by its validators; `nil` if the list

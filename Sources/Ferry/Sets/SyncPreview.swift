@@ -33,6 +33,8 @@ public struct PreviewedFile: Sendable, Hashable, Codable {
         case listed
         /// A file that is not of the set has the path.
         case foreign
+        /// The file of the set was changed here after its download.
+        case changedHere
         /// The source does not list it any more.
         case gone
     }
@@ -104,6 +106,8 @@ extension SyncPreview {
                         path: record.path, action: .keep, cause: cause, totalBytes: record.totalBytes, url: url))
             case .request(let entry, let cause): files.append(Self.file(entry, cause, directory))
             case .blocked(let entry): files.append(Self.file(entry, .leave, .foreign, nil))
+            case .changedHere(let entry):
+                files.append(Self.file(entry, .leave, .changedHere, directory.file(entry.path)?.totalBytes))
             case .conflict(let entry):
                 files.append(Self.file(entry, .leave, .foreign, directory.file(entry.path)?.totalBytes))
             }

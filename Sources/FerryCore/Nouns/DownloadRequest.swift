@@ -195,8 +195,8 @@ public struct TrustRules: Sendable, Hashable {
     public var allowsUnprovenParts = false
     /// Resume by comparing samples when the server sends no validator. Default false.
     public var resumesUnproven = false
-    /// Fail, keeping the partial content, instead of restarting when the file on the server has changed or cannot be
-    /// proven to be the same. Default false.
+    /// Fail, keeping the partial content, instead of restarting when the file on the server has changed or, without a
+    /// checksum that decides at the end, cannot be proven to be the same. Default false.
     public var failsOnChange = false
     /// Follow redirects from https to http. Default false.
     public var allowsDowngrade = false

@@ -97,7 +97,8 @@ extension ErrorPhrase {
         case partDamaged, partReplaced, removedAtOnce, thereAlready, inTheWay, noFreeName, belongsToAnother, noSpace
         case noSpaceBesideReserve
         // Sets of files, and files that are verified and repaired
-        case notASetPath, sameSetPath, emptySet, setAnswered, setLeavesServer, notAnIndex, largeSet, slowSet,
+        case notASetPath, sameSetPath, changedHere, emptySet, setAnswered, setLeavesServer, notAnIndex, largeSet,
+            slowSet,
             tooManyGone, noSetBase,
             setInUse
         case noManifest, manifestDamaged, manifestShort, syncNotEnded, linksWithQuery, deepSet, noneWanted
@@ -188,7 +189,8 @@ extension ErrorPhrase {
         case checkS3Keys, setClock, setRegion
 
         // Suggestions
-        case leftAsItIs, orRestart, giveCredentials, giveFreshLink, signInAgain, runAgain, giveOwnChecksum,
+        case leftAsItIs, orRestart, giveCredentials, giveFreshLink, signInAgain, freshLinkOrThis, runAgain,
+            giveOwnChecksum,
             giveChecksum, keptMarked, keptMarkedOf,
             doNotUse
         case makeRoom, minFree, startAnew, updateFerry, useListed, giveBinary
@@ -203,8 +205,8 @@ extension ErrorPhrase {
         case giveDescriptor, listenForFerry, writeObject
         case allowThenRestart, startUnconfined
         case nameSessions, nameDownloads, noShell, choosePlaceBelow, giveInURLs, runByItself, startUserSession
-        case waitForSync, finishOther, overwriteInSet, moveItAway, newLinkInSet, leaveStrictAway, keptInSet,
-            listWithDigests, giveThatAddress, moveRecord, syncHere, setsShow
+        case waitForSync, finishOther, overwriteInSet, overwriteOrRepair, changedAtSource, moveItAway,
+            newLinkInSet, leaveStrictAway, keptInSet, listWithDigests, giveThatAddress, moveRecord, syncHere, setsShow
     }
 }
 

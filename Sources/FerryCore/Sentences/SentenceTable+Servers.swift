@@ -104,16 +104,16 @@ extension SentenceTable {
         .otherStart: ("asked for byte {0}, got byte {1}", "请求从第 {0} 字节开始，得到的却是第 {1} 字节"),
         .unasked304: ("the server answered 304 to a request without a condition", "服务器对无条件的请求返回了 304"),
         .pageInstead: (
-            "the server sent a web page instead of the file (--accept-html takes the page)",
-            "服务器返回的是网页而不是文件（用 --accept-html 可接收网页）"
+            "the server sent a web page instead of the file",
+            "服务器返回的是网页而不是文件"
         ),
         .documentInstead: (
-            "the server sent a document of the type {0} instead of the file (--accept-html takes it)",
-            "服务器返回的是类型为 {0} 的文档而不是文件（用 --accept-html 可接收）"
+            "the server sent a document of the type {0} instead of the file",
+            "服务器返回的是类型为 {0} 的文档而不是文件"
         ),
         .unprovenInstead: (
-            "the server sent something else, without a validator, instead of the file (--accept-html takes it)",
-            "服务器返回的是没有校验标识的其他内容而不是文件（用 --accept-html 可接收）"
+            "the server sent something else, without a validator, instead of the file",
+            "服务器返回的是没有校验标识的其他内容而不是文件"
         ),
         .otherOnOneConnection: (
             "the server's answer on another connection was not of this file", "服务器在另一个连接上的响应不属于此文件"

@@ -5,6 +5,7 @@ extension SentenceTable {
         .sameSetPath: (
             "{0} is left out: its path {1} is that of another file of the set", "{0} 被略去：其路径 {1} 是集合中另一文件的路径"
         ),
+        .changedHere: ("{0} is of the set and was changed here", "{0} 属于该集合，并在这里被改动"),
         .emptySet: ("{0} lists no file", "{0} 没有列出任何文件"),
         .setAnswered: ("{0}: the server answered {1}", "{0}：服务器回应 {1}"),
         .setLeavesServer: ("{0} leads to {1}, which is not below the first page", "{0} 指向 {1}，它不在首页之下"),
@@ -88,6 +89,14 @@ extension SentenceTable {
         .waitForSync: ("Wait until the other one has ended.", "请等待另一个同步结束。"),
         .finishOther: ("Finish or remove that one first.", "请先完成或删除它。"),
         .overwriteInSet: ("--on-conflict overwrite replaces it.", "--on-conflict overwrite 会替换它。"),
+        .overwriteOrRepair: (
+            "--on-conflict overwrite replaces it with that of the source; ferry repair --changed fetches the changed bytes alone.",
+            "--on-conflict overwrite 会用来源的文件替换它；ferry repair --changed 只下载被改动的部分。"
+        ),
+        .changedAtSource: (
+            "The file here stays as it is; ferry sync brings it up to date, or give another source with --url.",
+            "这里的文件保持不变；可用 ferry sync 更新，或用 --url 给出其他来源。"
+        ),
         .moveItAway: ("Move it away and run the command again.", "请将其移走后重新运行命令。"),
         .newLinkInSet: (
             "Get a list with fresh links and run the command again; the received part is kept.",
@@ -146,6 +155,8 @@ extension SentenceTable {
         "missing: {0}": "缺失：{0}",
         "unknown: {0}: there is no record of its digest": "未知：{0}：没有其校验值的记录",
         "unreadable: {0}: {1}": "无法读取：{0}：{1}",
+        "1 file is intact, {0} are not": "1 个文件完好，{0} 个不完好",
+        "1 file is intact, {0} are not; {1} more are not of the set": "1 个文件完好，{0} 个不完好；另有 {1} 个不属于该集合",
         "{0} files are intact, {1} are not": "{0} 个文件完好，{1} 个不完好",
         "{0} files are intact, {1} are not; {2} more are not of the set": "{0} 个文件完好，{1} 个不完好；另有 {2} 个不属于该集合",
         "extra: {0}: it is not of the set": "多余：{0}：不属于该集合",
@@ -163,6 +174,8 @@ extension SentenceTable {
         "keep: {0}: the list proves that it is current": "保留：{0}：列表证明其为最新",
         "keep: {0}: the list has the date and size that it had before": "保留：{0}：列表中的日期和大小与之前相同",
         "leave: {0}: it is not of the set, which is incomplete without it": "不动：{0}：它不属于该集合，集合因此不完整",
+        "leave: {0}: it is of the set and was changed here; --on-conflict overwrite replaces it":
+            "不动：{0}：它属于该集合，并在这里被改动；--on-conflict overwrite 会替换它",
         "leave: {0}: the source does not list it any more": "不动：{0}：来源不再列出",
         "delete: {0}: the source does not list it any more": "删除：{0}：来源不再列出",
         "{0} files listed: {1} to fetch ({2}), {3} to check, {4} unchanged, {5} in the way, {6} to delete":

@@ -12,8 +12,12 @@ extension SentenceTable {
         ),
         .giveFreshLink: ("Give a fresh link for the same file; the received part is kept.", "请提供同一文件的新链接；已有的内容会保留。"),
         .signInAgain: (
-            "Sign in there, or get past the page in a browser, and run it again, or give a fresh link; what is here is kept.",
-            "请在浏览器中登录或处理该网页，然后重新运行，或提供新链接；已有的内容会保留。"
+            "Sign in there, or get past the page in a browser, and run it again, or give a fresh link; what is here is kept; --accept-html takes the page.",
+            "请在浏览器中登录或处理该网页，然后重新运行，或提供新链接；已有的内容会保留；用 --accept-html 可接收网页。"
+        ),
+        .freshLinkOrThis: (
+            "Give a fresh link for the same file, or --accept-html to take this; the received part is kept.",
+            "请提供同一文件的新链接，或用 --accept-html 接收它；已有的内容会保留。"
         ),
         .giveOwnChecksum: (
             "The server may send a wrong Content-Digest. Give the file's own checksum, or none to take the bytes as they are.",

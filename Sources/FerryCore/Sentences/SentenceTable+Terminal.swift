@@ -35,6 +35,9 @@ extension SentenceTable {
         "on-conflict={0}: write rename, overwrite, fail or skip": "on-conflict={0}：请写 rename、overwrite、fail 或 skip",
         "{0}={1}: write low, normal, high or a whole number": "{0}={1}：请写 low、normal、high 或整数",
         "{0}={1}: write on or off": "{0}={1}：请写 on 或 off",
+        "{0}={1} is {2} bytes per second: write a unit, as in {3}={4}M, or {5}B":
+            "{0}={1} 是每秒 {2} 字节：请写明单位，例如 {3}={4}M，或 {5}B",
+        "--state {0}: such downloads are waiting: write --state waiting": "--state {0}：此类下载处于等待状态：请写 --state waiting",
         "{0}={1}: write a number of 1 or more": "{0}={1}：请写 1 或更大的数字",
         "{0}={1}: write a number from 1 to {2}": "{0}={1}：请写 1 到 {2} 的数字",
         "{0}=: {1}": "{0}=：{1}",
@@ -71,6 +74,10 @@ extension SentenceTable {
         "--checksum: {0} has no checksum of {1}": "--checksum：{0} 中没有 {1} 的校验和",
         "-i - can be given once: there is one standard input": "-i - 只能给出一次：标准输入只有一个",
         "there is no command {0}: did you mean ferry {1}?": "没有命令 {0}：是否指 ferry {1}？",
+        "{0}: ferry downloads from http, https and s3 URLs": "{0}：ferry 只从 http、https 和 s3 网址下载",
+        "ferry {0} takes the command line of {1} and downloads as ferry get does, whose options can be added. What becomes of each option:":
+            "ferry {0} 接受 {1} 的命令行，并像 ferry get 那样下载，也可以加上 ferry get 的选项。各选项的作用：",
+        "there is no directory {0}; --create-dirs makes it": "没有目录 {0}；--create-dirs 会创建它",
         "there is no command {0}; to download, write ferry get URL": "没有命令 {0}；要下载请写 ferry get URL",
         "--user and --header are for the servers of the URLs; fetch what is of others by another command":
             "--user 和 --header 用于这些网址的服务器；其他服务器的文件请用另一条命令下载",
@@ -138,10 +145,10 @@ extension SentenceTable {
         "a header is written as \"Name: value\", this one has no name": "请求头写作“名称: 值”，这里没有名称",
         "a header's name has a character that none can have; write it as \"Name: value\"": "请求头的名称中有不允许的字符；请写作“名称: 值”",
         "the header {0} has a line break or another control character in its value": "请求头 {0} 的值中有换行或其他控制字符",
-        "{0} is not a size: the unit is one of B, KB, MB, GB, TB, KiB, MiB, GiB, TiB":
-            "{0} 不是大小：单位是 B、KB、MB、GB、TB、KiB、MiB、GiB、TiB 之一",
-        "{0} is not a rate: the unit is one of B, KB, MB, GB, TB, KiB, MiB, GiB, TiB":
-            "{0} 不是速度：单位是 B、KB、MB、GB、TB、KiB、MiB、GiB、TiB 之一",
+        "{0} is not a size: the unit is one of K, M, G, T, KB, MB, GB, TB, KiB, MiB, GiB, TiB, B":
+            "{0} 不是大小：单位是 K、M、G、T、KB、MB、GB、TB、KiB、MiB、GiB、TiB、B 之一",
+        "{0} is not a rate: the unit is one of K, M, G, T, KB, MB, GB, TB, KiB, MiB, GiB, TiB, B":
+            "{0} 不是速度：单位是 K、M、G、T、KB、MB、GB、TB、KiB、MiB、GiB、TiB、B 之一",
         "{0} is not a duration: write it like 15, 0.5, 15s, 2m or 1h": "{0} 不是时长：请写成 15、0.5、15s、2m 或 1h",
         "the duration {0} is too long": "时长 {0} 太长",
         "a file has at most {0} header fields": "一个文件最多有 {0} 个请求头",
@@ -203,8 +210,8 @@ extension SentenceTable {
         "ferry add starts it, as does ferry serve": "ferry add 或 ferry serve 可启动它",
         "{0} of 1 file": "1 个文件中的 {0} 个",
         "{0} is not a {1}: write it like 100, 5M, 1.5GB or 1GiB": "{0} 不是{1}：请写成 100、5M、1.5GB 或 1GiB",
-        "{0} is not a {1}: the unit is one of B, KB, MB, GB, TB, KiB, MiB, GiB, TiB":
-            "{0} 不是{1}：单位是 B、KB、MB、GB、TB、KiB、MiB、GiB、TiB 之一",
+        "{0} is not a {1}: the unit is one of K, M, G, T, KB, MB, GB, TB, KiB, MiB, GiB, TiB, B":
+            "{0} 不是{1}：单位是 K、M、G、T、KB、MB、GB、TB、KiB、MiB、GiB、TiB、B 之一",
         "{0} is not a {1}: there are no fractions of a byte": "{0} 不是{1}：字节没有小数",
         "the {0} {1} is too large": "{0} {1} 太大",
         "size": "大小",
@@ -255,8 +262,9 @@ extension SentenceTable {
         "{0}; next attempt at {1}": "{0}；下次尝试：{1}",
         "{0}, since {1}": "{0}（自 {1} 起）",
         "{0}; trying again now": "{0}；正在重试",
-        "sign in there; it goes on when the network changes, or with: {0}":
-            "请在那里登录；网络变化时会自动继续，也可以用：{0}",
+        "sign in there; it goes on when the network changes, or with: {0}; to take the page: {1}":
+            "请在那里登录；网络变化时会自动继续，也可以用：{0}；要接收网页：{1}",
+        "go on with: {0}; to take this: {1}": "要继续：{0}；要接收它：{1}",
         "{0}, {1} in {2}": "{0}，{2} 内收到 {1}",
         "{0} left": "剩余 {0}",
         "1 connection": "1 个连接",

@@ -23,7 +23,8 @@ package enum SizeText {
                     : "\(shown) is not a \(what): write it like 100, 5M, 1.5GB or 1GiB")
         }
         guard let unit = unit(decimal.suffix) else {
-            throw TextError("\(shown) is not a \(what): the unit is one of B, KB, MB, GB, TB, KiB, MiB, GiB, TiB")
+            throw TextError(
+                "\(shown) is not a \(what): the unit is one of K, M, G, T, KB, MB, GB, TB, KiB, MiB, GiB, TiB, B")
         }
         guard !(decimal.hasFraction && unit == 1) else {
             throw TextError("\(shown) is not a \(what): there are no fractions of a byte")

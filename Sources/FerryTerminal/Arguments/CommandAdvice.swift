@@ -37,6 +37,22 @@ package enum CommandAdvice {
         return ["get"] + arguments
     }
 
+    /// Returns the help of `ferry curl` and `ferry wget`; `nil` where none is asked for.
+    package static func pastedHelp(_ arguments: [String]) -> String? {
+        guard let program = arguments.first.flatMap(PastedOption.Program.init(rawValue:)),
+            arguments.dropFirst().first.map({ ["--help", "-h"].contains($0) }) == true
+        else { return nil }
+        let name = program.rawValue
+        let about: Reason =
+            "ferry \(name) takes the command line of \(name) and downloads as ferry get does, whose options can be added. What becomes of each option:"
+        let rows = PastedOption.all(of: program).map { option in
+            let names = option.names.joined(separator: " ")
+            let gap = String(repeating: " ", count: max(2, 40 - names.utf8.count))
+            return "  " + names + gap + option.text.replacing("`", by: "")
+        }
+        return ([about.local] + rows).joined(separator: "\n") + "\n"
+    }
+
     private static func isURL(_ word: String) -> Bool {
         let word = word.lowercased()
         return ["http://", "https://", "s3://"].contains { word.utf8.hasPrefix($0) }
@@ -51,6 +67,7 @@ package enum CommandAdvice {
             ?? commands.map { (name: $0, distance: distance(word, $0)) }
             .filter { $0.distance <= max(1, word.utf8.count / 3) }.min { $0.distance < $1.distance }?.name
         let quoted = TextError.quote(word)
+        if word.utf8.contains("://") { return UsageError("\(quoted): ferry downloads from http, https and s3 URLs") }
         guard let meant else {
             return UsageError("there is no command \(quoted); to download, write ferry get URL")
         }
@@ -205,17 +222,28 @@ package struct FamiliarOptions: ParsableArguments, Sendable {
     /// without patterns, an unchanged body, the date of the server.
     @Flag(
         name: [
-            .customShort("L"), .customLong("location"), .customShort("c"), .customLong("continue"), .customShort("O"),
-            .customLong("remote-name"), .customShort("J"), .customLong("remote-header-name"),
+            .customShort("L"), .customLong("location"), .customShort("O"), .customLong("remote-name"),
+            .customShort("J"), .customLong("remote-header-name"),
             .customLong("content-disposition"), .customShort("f"), .customLong("fail"), .customShort("S"),
             .customLong("show-error"), .customShort("g"), .customLong("globoff"), .customLong("compressed"),
             .customShort("R"), .customLong("remote-time"),
         ], help: .hidden)
     package var isAccepted = false
 
+    /// Going on with a file of another program that has the name. Ferry's own are gone on with anyway.
+    @Flag(name: [.customShort("c"), .customLong("continue")], help: .hidden)
+    package var isContinued = false
+
+    /// Whether a file that another program has begun is gone on with.
+    var goesOn: Bool { isContinued || continueAt != nil }
+
     /// The offset of `curl -C`, which Ferry finds itself.
     @Option(name: [.customShort("C"), .customLong("continue-at")], parsing: .unconditional, help: .hidden)
     package var continueAt: String?
+
+    /// As curl does without `--create-dirs`: the directory of `-o` must be there.
+    @Flag(name: .customLong("no-create-dirs"), help: .hidden)
+    package var keepsDirectories = false
 
     @Option(name: [.customShort("X"), .customLong("request")], help: .hidden)
     package var method: String?

@@ -165,6 +165,8 @@ package struct GetPlan: Sendable {
     var givenOptions = ""
     /// Whether the files are those of a set, whose commands have other options.
     var isOfSet = false
+    /// Whether damaged files are repaired.
+    var isOfRepair = false
     /// The names of files by their content; `nil` without `--dedup`.
     var contentNames: NameTemplate? { items.planner.names.flatMap { $0.isOfContent ? $0 : nil } }
     /// The maximum number of files that are submitted and have not ended.

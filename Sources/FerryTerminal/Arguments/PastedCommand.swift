@@ -42,6 +42,8 @@ struct PastedCommand {
     private var user: String?
     private var password: String?
     private var forcesDirectories = false
+    private var goesOn = false
+    private var makesDirectories = false
     private var recursion = Recursion()
 
     private init(_ program: PastedOption.Program) { self.program = program }
@@ -198,6 +200,8 @@ struct PastedCommand {
             recursion.cut = count
         case .noDirectories: recursion.obstacle = name
         case .forceDirectories: forcesDirectories = true
+        case .goesOn: goesOn = true
+        case .makesDirectories: makesDirectories = true
         case .accept: recursion.patterns += Self.patterns(value, "--include")
         case .reject: recursion.patterns += Self.patterns(value, "--exclude")
         case .noClobber:
@@ -243,15 +247,25 @@ struct PastedCommand {
         var words = words
         var start = ["get"]
         if !retriesRefused { start.append("--fail-when-refused") }
+        if goesOn { start.append("-c") }
         if let prefix = recursion.prefix { start += ["-d", prefix] }
         if forcesDirectories, naming == .none {
-            end += ["--name", recursion.hasHost ? "{host}/{path}/{name}" : "{path}/{name}"]
+            end += ["--name", recursion.hasHost ? "\(hostField)/{path}/{name}" : "{path}/{name}"]
         }
         if isQuiet, showsProgress {
             words.removeAll { $0.hasSameBytes(as: "-q") }
             end.append("--no-paths")
         }
         return start + words + end + rules(words, isShown: isShown)
+    }
+
+    /// The directory of the host, with the port if the URLs have one of their own.
+    private var hostField: String {
+        let origins = alone.map { try? DownloadURL(words[$0]) }
+        guard let url = origins.first ?? nil, url.port != url.scheme.defaultPort,
+            origins.allSatisfy({ $0?.host == url.host && $0?.port == url.port })
+        else { return "{host}" }
+        return "\(url.host):\(url.port)"
     }
 
     /// The credentials that wget takes in two options.
@@ -274,6 +288,7 @@ struct PastedCommand {
             if program == .curl { return isShown ? [] : ["-o", "-"] }
         case .file(let path):
             if RequestPlanner.descriptor(path) != nil { return [] }
+            if program == .curl, !makesDirectories, path.utf8.contains("/") { rules.append("--no-create-dirs") }
             if !has("--on-conflict") { rules += ["--on-conflict", "overwrite"] }
         case .url:
             if !has("--name") { rules += ["--name", "{name}"] }

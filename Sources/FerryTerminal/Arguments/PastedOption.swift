@@ -37,7 +37,7 @@ struct PastedOption: Sendable {
         case file, nameOfURL, nameOfServer, quiet, showsProgress, retries, tries, retriesRefused, protocols, url
         case glob, bearer, noProxyFor, user, password, execute, method
         case recursive, mirror, level, prefix, noHost, cutDirectories, noDirectories, forceDirectories, accept, reject
-        case noClobber
+        case noClobber, goesOn, makesDirectories
 
         var takesValue: Bool {
             switch self {
@@ -45,7 +45,8 @@ struct PastedOption: Sendable {
                 .level, .prefix, .cutDirectories, .accept, .reject:
                 true
             case .nameOfURL, .nameOfServer, .quiet, .showsProgress, .retriesRefused, .glob, .recursive,
-                .mirror, .noHost, .noDirectories, .forceDirectories, .noClobber:
+                .mirror, .noHost, .noDirectories, .forceDirectories, .noClobber, .goesOn,
+                .makesDirectories:
                 false
             }
         }
@@ -79,6 +80,8 @@ struct PastedOption: Sendable {
             case .forceDirectories: "`--name '{host}/{path}/{name}'`"
             case .accept: "of a sync: `--include '*SUFFIX'`, or the pattern"
             case .reject: "of a sync: `--exclude '*SUFFIX'`, or the pattern"
+            case .makesDirectories: "the directory of `-o` is made; without it, it must be there"
+            case .goesOn: "`-c`; of a sync accepted"
             case .noClobber: "`--on-conflict skip`; of a sync refused"
             }
         }
@@ -145,7 +148,8 @@ struct PastedOption: Sendable {
         PastedOption("-o --output", .role(.file)),
         PastedOption("-O --remote-name --remote-name-all", .role(.nameOfURL)),
         PastedOption("-J --remote-header-name", .role(.nameOfServer)), PastedOption("--output-dir", .option("-d")),
-        PastedOption("--create-dirs", accepted), PastedOption("--no-clobber", .words(["--on-conflict", "rename"])),
+        PastedOption("--create-dirs", .role(.makesDirectories)),
+        PastedOption("--no-clobber", .words(["--on-conflict", "rename"])),
         PastedOption("--clobber", .words(["--on-conflict", "overwrite"])),
         PastedOption("--skip-existing", .words(["--on-conflict", "skip"])),
         PastedOption("-R --remote-time", accepted), PastedOption("-C --continue-at", .option("-C")),
@@ -199,7 +203,7 @@ struct PastedOption: Sendable {
     private static let wget: [PastedOption] = [
         PastedOption("-O --output-document", .role(.file)), PastedOption("-P --directory-prefix", .role(.prefix)),
         PastedOption("-N --timestamping", .role(.nameOfURL)), PastedOption("--no-timestamping", accepted),
-        PastedOption("-c --continue", accepted), PastedOption("-nc --no-clobber", .role(.noClobber)),
+        PastedOption("-c --continue", .role(.goesOn)), PastedOption("-nc --no-clobber", .role(.noClobber)),
         PastedOption("--content-disposition", .role(.nameOfServer)), PastedOption("--trust-server-names", accepted),
         PastedOption("--unlink", accepted), PastedOption("--no-use-server-timestamps", .words(["--no-mtime"])),
         PastedOption("--no-if-modified-since", accepted), PastedOption("--restrict-file-names", acceptedValue),

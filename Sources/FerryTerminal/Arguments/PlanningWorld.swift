@@ -37,6 +37,8 @@ package struct PlanningWorld: Sendable {
     package var journalOrigins: @Sendable (String) -> Set<Origin>
     /// Whether a file was downloaded from a URL, and is unchanged since.
     package var hasDownloaded: @Sendable (_ path: String, _ url: String) -> Bool = { _, _ in false }
+    /// The size of a file; `nil` if it is not known.
+    package var fileSize: @Sendable (String) -> ByteCount? = { _ in nil }
     /// Whether two paths are of one existing file.
     package var isSameFile: @Sendable (String, String) -> Bool = { $0 == $1 }
     /// Prompts for a yes-or-no answer. Throws without a terminal.

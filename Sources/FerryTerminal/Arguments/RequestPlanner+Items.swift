@@ -91,7 +91,7 @@ extension RequestPlanner {
                         throw UsageError("several of the URLs would be written to \(path): give each a name of its own")
                     }
                 }
-                items.append(.request(try withChecksum(request)))
+                items.append(.request(goingOn(try withChecksum(request))))
             case .part(let path):
                 request.destination = .part(path)
                 items.append(.request(try withChecksum(request)))
@@ -151,7 +151,28 @@ extension RequestPlanner {
             request.destination = .directory(directory)
             try prepare(directory)
         }
-        return own == nil ? try withChecksum(request) : request
+        return goingOn(own == nil ? try withChecksum(request) : request)
+    }
+
+    /// With `-c`, returns the request for the rest of the file that has the name, if another program has begun it. Its
+    /// bytes are compared first; if they are not the server's, the file is not left for another name unsaid.
+    private func goingOn(_ request: DownloadRequest) -> DownloadRequest {
+        guard files.familiar.goesOn, request.uploadTo == nil, let url = request.sources.first else { return request }
+        let path: String
+        switch request.destination {
+        case .file(let named): path = named
+        case .directory(let directory, .exact(let name)): path = Paths.join(directory, name)
+        case .directory(let directory, _): path = Paths.join(directory, SafeName.make(nil, url: url, finalURL: nil))
+        case .part, .stream: return request
+        }
+        guard world.kind(path) == .file, ReservedName(Paths.name(of: path)) == nil,
+            world.journalOrigins(path + ReservedName.part.text).isEmpty, !world.hasDownloaded(path, url.text)
+        else { return request }
+        var request = request
+        let isEmpty = world.fileSize(path) == 0
+        if trust.onConflict == nil { request.onConflict = isEmpty ? .overwrite : .fail }
+        request.destination = isEmpty ? .file(path) : .part(path)
+        return request
     }
 
     /// Whether `--checksum` replaces the checksums of a list: with `none` all, else those of an earlier run, which are
@@ -214,6 +235,9 @@ extension RequestPlanner {
             }
             guard !output.isEmpty else { throw UsageError("-o needs a name") }
             let path = Paths.join(directory, output)
+            if files.familiar.keepsDirectories, world.kind(Paths.parent(of: path)) == .missing {
+                throw UsageError("there is no directory \(Paths.parent(of: path)); --create-dirs makes it", code: .disk)
+            }
             if world.kind(path) == .stream { return .stream(try world.openStream(path)) }
             return .file(try file(path))
         case nil:

@@ -19,6 +19,8 @@ struct BatchCheckpoint: Sendable, Hashable, Codable {
     var ended: [ListPlace.Key]?
     var completed: Int
     var failed: Int
+    /// `nil` for none, as in files of earlier versions.
+    var unusable: Int?
     var exitCodes: [Int32]
 
     init(_ cursor: BatchCursor, of lists: [ListFile], heads: [ListHead?], shard: HostShard?) {
@@ -29,6 +31,7 @@ struct BatchCheckpoint: Sendable, Hashable, Codable {
         open = cursor.open.values.sorted { $0.key < $1.key }
         ended = cursor.ended.isEmpty ? nil : cursor.ended.sorted()
         (completed, failed) = (cursor.counts.completed, cursor.counts.failed)
+        unusable = cursor.counts.unusable == 0 ? nil : cursor.counts.unusable
         exitCodes = cursor.counts.codes.map(\.rawValue).sorted()
     }
 
@@ -37,12 +40,12 @@ struct BatchCheckpoint: Sendable, Hashable, Codable {
 
     /// The cursor; `nil` if the numbers are those of no run.
     var cursor: BatchCursor? {
-        guard completed >= 0, failed >= 0, completed < 1 << 60, failed < 1 << 60, open.count <= Self.mostEntries,
+        guard [completed, failed, unusable ?? 0].allSatisfy({ 0..<1 << 60 ~= $0 }), open.count <= Self.mostEntries,
             ended?.count ?? 0 <= Self.mostEntries,
             (open + [last].compactMap(\.self)).allSatisfy({ $0.list < heads.count })
         else { return nil }
         var counts = BatchCursor.Counts()
-        (counts.completed, counts.failed) = (completed, failed)
+        (counts.completed, counts.failed, counts.unusable) = (completed, failed, unusable ?? 0)
         counts.codes = Set(exitCodes.compactMap(ExitCode.init(rawValue:)))
         return BatchCursor(last: last, open: open, ended: ended ?? [], counts: counts)
     }

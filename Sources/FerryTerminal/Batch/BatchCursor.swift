@@ -20,6 +20,8 @@ package struct BatchCursor: Sendable, Hashable {
     package struct Counts: Sendable, Hashable {
         package var completed = 0
         package var failed = 0
+        /// The entries that are no requests.
+        package var unusable = 0
         package var codes: Set<ExitCode> = []
     }
 
@@ -59,7 +61,9 @@ package struct BatchCursor: Sendable, Hashable {
         case .failed(let code):
             counts.failed += 1
             counts.codes.insert(code)
-        case .unusable: counts.codes.insert(.usage)
+        case .unusable:
+            counts.unusable += 1
+            counts.codes.insert(.usage)
         case .duplicate: break
         }
         guard let key, open.removeValue(forKey: key) == nil, last.map({ $0.key < key }) ?? true else { return }

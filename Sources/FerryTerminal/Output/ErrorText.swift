@@ -93,8 +93,8 @@ package enum ErrorText {
     package static func command(
         after error: DownloadError, part: String?, url: String?, options: String = ""
     ) -> String? {
-        // Who has signed in runs the same command again.
-        if error.phrase?.key == .pageInstead { return nil }
+        // Who has signed in, or takes what came, runs the same command again.
+        if [.pageInstead, .documentInstead, .unprovenInstead].contains(error.phrase?.key) { return nil }
         let options = options.isEmpty ? "" : options + " "
         return switch (error.code, part) {
         case (.freshLink, let part?): "ferry get \(ShellWord.quote(part)) NEWURL"

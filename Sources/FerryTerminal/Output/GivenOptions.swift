@@ -18,6 +18,8 @@ package enum GivenOptions {
                 isUser = false
                 continue
             }
+            // It is not of the user: `ferry curl` and `ferry wget` add it.
+            if word.hasSameBytes(as: "--fail-when-refused") { continue }
             isUser = word.hasSameBytes(as: "--user") || word.hasSameBytes(as: "-u")
             if isUser || word.utf8.hasPrefix("--user=") || word.utf8.hasPrefix("-u") { continue }
             if word.hasSameBytes(as: item) { continue }

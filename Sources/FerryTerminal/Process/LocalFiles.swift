@@ -36,6 +36,12 @@ enum LocalFiles {
         }
     }
 
+    /// The size of a file; `nil` if it is missing.
+    static func size(of path: String) -> ByteCount? {
+        var status = stat()
+        return stat(path, &status) == 0 ? ByteCount(status.st_size) : nil
+    }
+
     /// Opens a list. One that can be read only once, such as a pipe, is copied to an unlinked temporary file as it is
     /// read.
     static func openList(_ path: String) throws(UsageError) -> ListFile {

@@ -18,6 +18,7 @@ extension PlanningWorld {
             journalOrigins: { DownloadManager.journalOrigins(at: OwnProgram.absolute($0)) },
             confirm: ConfirmationPrompt.ask(_:))
         world.hasDownloaded = { DownloadManager.hasDownloaded(OwnProgram.absolute($0), from: $1) }
+        world.fileSize = LocalFiles.size(of:)
         world.isSameFile = LocalFiles.isSameFile(_:_:)
         return world
     }

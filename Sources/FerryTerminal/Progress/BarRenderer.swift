@@ -84,16 +84,16 @@ package struct BarRenderer: Sendable {
     func line(_ row: BarRow, _ layout: BarLayout) -> String {
         var line = DisplayWidth.pad(row.name, to: layout.name)
         if layout.bar > 0 { line += "  " + bar(row.fraction, columns: layout.bar) }
-        if layout.percent > 0 {
+        // A remark says more than the figures, which it leaves out where there is no room for both.
+        let place = row.remark.map { layout.place(of: $0, needsRoom: row.needsRoom) }
+        if layout.percent > 0, place?.hidesPercent != true {
             let text = ByteText.percent(row.hasTotal ? row.fraction : nil, isComplete: row.isComplete)
             line += "  " + DisplayWidth.padLeft(text, to: layout.percent)
         }
-        let sizeRoom = layout.size > 0 ? layout.size + 2 : 0
-        let hidesSize = row.remark != nil && row.needsRoom
-        if sizeRoom > 0, !hidesSize { line += "  " + DisplayWidth.padLeft(row.size, to: layout.size) }
-        let room = layout.afterSize + (hidesSize ? sizeRoom : 0)
-        if let remark = row.remark, room > 2 {
-            return line + "  " + colored(DisplayWidth.begin(remark, to: room - 2), "33")
+        if layout.size > 0, place?.hidesSize != true { line += "  " + DisplayWidth.padLeft(row.size, to: layout.size) }
+        if let remark = row.remark, let columns = place?.columns, columns > 0 {
+            let isCut = columns < BarLayout.sentence && DisplayWidth.columns(of: remark) > columns
+            return line + "  " + colored(DisplayWidth.begin(isCut ? row.state ?? remark : remark, to: columns), "33")
         }
         if layout.speed > 0 { line += "  " + DisplayWidth.padLeft(row.speed, to: layout.speed) }
         if layout.timeLeft > 0 { line += "  " + DisplayWidth.padLeft(row.timeLeft, to: layout.timeLeft) }
@@ -126,8 +126,23 @@ struct BarLayout: Sendable, Hashable {
     var timeLeft = 7
     var connections = 3
 
-    /// The columns to the right of the size, including gaps.
-    var afterSize: Int { [speed, timeLeft, connections].map(Self.withGap).reduce(0, +) }
+    /// Columns that are left free for a remark where nothing else leaves room for it.
+    var remark = 0
+
+    /// The columns from which on a sentence is worth more than a word, and those of a word.
+    static let sentence = 20
+    private static let word = 12
+
+    /// Returns where a remark stands: the columns for it, 0 for none, and what it takes the place of.
+    func place(of text: String, needsRoom: Bool) -> (columns: Int, hidesSize: Bool, hidesPercent: Bool) {
+        let wanted = min(DisplayWidth.columns(of: text), Self.word)
+        var room = [speed, timeLeft, connections, remark].map(Self.withGap).reduce(0, +)
+        let hidesSize = needsRoom || room - 2 < wanted
+        if hidesSize { room += Self.withGap(size) }
+        let hidesPercent = room - 2 < wanted
+        if hidesPercent { room += Self.withGap(percent) }
+        return (max(0, room - 2), hidesSize, hidesPercent)
+    }
 
     /// - Parameter columns: The maximum width of a line.
     init(rows: [BarRow], columns: Int) {
@@ -145,6 +160,7 @@ struct BarLayout: Sendable, Hashable {
         if fixed > columns { speed = 0 }
         if fixed > columns { name = max(min(name, 8), name - (fixed - columns)) }
         if fixed > columns { size = 0 }
+        if size == 0, columns >= 30 { remark = min(widest { $0.remark ?? "" }, Self.word) }
         if fixed > columns { name = max(4, name - (fixed - columns)) }
         if fixed > columns { percent = 0 }
         if fixed > columns { name = max(1, columns) }
@@ -163,7 +179,9 @@ struct BarLayout: Sendable, Hashable {
         if bar > 0 { bar += min(max(0, rest), Self.longestBar - bar) }
     }
 
-    private var fixed: Int { name + [bar, percent, size, speed, timeLeft, connections].map(Self.withGap).reduce(0, +) }
+    private var fixed: Int {
+        name + [bar, percent, size, speed, timeLeft, connections, remark].map(Self.withGap).reduce(0, +)
+    }
 
     private static func withGap(_ columns: Int) -> Int { columns == 0 ? 0 : columns + 2 }
 
@@ -187,6 +205,8 @@ struct BarRow: Sendable, Hashable {
     var connections: String
     /// Text in place of speed, time left and connections while the file is not downloading.
     var remark: String?
+    /// The word of the state, for a remark that would be cut to a few words.
+    var state: String?
     /// Whether the remark takes the place of the size too, as that says less.
     var needsRoom = false
 }

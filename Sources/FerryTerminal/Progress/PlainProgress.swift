@@ -63,7 +63,7 @@ package struct PlainProgress: Sendable {
         return silence >= maxSilence || (tenth > mark.tenth && silence >= minSilence)
     }
 
-    private static var comma: String { Language.current.text(of: (", ", "，")) }
+    static var comma: String { Language.current.text(of: (", ", "，")) }
 
     private static func tenth(_ fraction: Double?) -> Int {
         guard let fraction, fraction.isFinite else { return 0 }

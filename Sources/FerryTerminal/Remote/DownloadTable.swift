@@ -94,7 +94,9 @@ package struct DownloadTable: Sendable {
         switch download.status.state {
         case .waiting(.credentials): "go on with: \(setting(download, "--user USER"))"
         case .waiting(.freshLink) where download.status.waitError?.phrase?.key == .pageInstead:
-            "sign in there; it goes on when the network changes, or with: \(command("resume", download))"
+            "sign in there; it goes on when the network changes, or with: \(command("resume", download)); to take the page: \(setting(download, "accept-html=on"))"
+        case .waiting(.freshLink) where download.status.waitError?.isOtherDocument == true:
+            "go on with: \(setting(download, "url=NEWURL")); to take this: \(setting(download, "accept-html=on"))"
         case .waiting(.freshLink): "go on with: \(setting(download, "url=NEWURL"))"
         default: nil
         }
@@ -181,4 +183,9 @@ package struct ShortIdentifiers: Sendable, Hashable {
     package static let whole = ShortIdentifiers(length: .max)
 
     package func short(_ identifier: String) -> String { String(identifier.prefix(length)) }
+}
+
+extension DownloadError {
+    /// Whether something came that is not the file and could be taken for it.
+    fileprivate var isOtherDocument: Bool { [.documentInstead, .unprovenInstead].contains(phrase?.key) }
 }

@@ -44,9 +44,10 @@ extension RemoteRun {
             return .done
         }
         let counts = greeting == nil ? nil : try? await statistics()
+        let needing = counts.map(\.waiting) ?? 0 > 0 ? await countNeedingUser() : 0
         let wasService = isService(process)
         try await end(process)
-        let unfinished = counts.map { $0.running + $0.waiting }
+        let unfinished = counts.map { $0.running + $0.waiting - needing }
         if json {
             say(Stopped(pid: process, unfinished: unfinished))
         } else {
@@ -88,7 +89,9 @@ extension RemoteRun {
         let counts = try await statistics()
         let since = Date().addingTimeInterval(-counts.uptime)
         let service = isService(greeting.pid)
-        let own = service || greeting.pid != holder ? nil : log
+        // One that was started in a terminal writes there.
+        let hasLog = !service && greeting.pid == holder && FileManager.default.fileExists(atPath: log)
+        let own = hasLog ? log : nil
         let page = greeting.port.map { "http://127.0.0.1:\($0)/" }
         if json {
             say(
@@ -138,6 +141,19 @@ extension RemoteRun {
         }
         try await read { say(PrintableText.escape($0)) }
         return .done
+    }
+
+    /// The number of waiting downloads that no start makes go on: for credentials or a link. Of very long lists it is the
+    /// number among the first.
+    private func countNeedingUser() async -> Int {
+        let query = [("state", DownloadState.Kind.waiting.rawValue), ("session", FerryAPI.everySession)]
+        let waiting = (try? await link.downloads(query, limit: 10_000)) ?? []
+        return waiting.count { download in
+            switch download.status.state {
+            case .waiting(.credentials), .waiting(.freshLink): true
+            default: false
+            }
+        }
     }
 
     private static let journal = "journalctl --user -u ferry.service"

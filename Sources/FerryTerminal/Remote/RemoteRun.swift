@@ -55,6 +55,9 @@ package struct RemoteRun: Sendable {
             if let states {
                 let known = DownloadState.Kind.allCases.map(\.rawValue)
                 for word in states.split(at: ",") where !known.contains(String(word)) {
+                    if ["queued", "scheduled"].contains(String(word)) {
+                        throw UsageError("--state \(word): such downloads are waiting: write --state waiting")
+                    }
                     throw UsageError("--state \(word): there are \(known.joined(separator: ", "))")
                 }
                 query.append(("state", states))

@@ -186,7 +186,7 @@ package final class GetRun: Sendable {
             case .directory(let directory): await list(directory)
             case .unusable(let line, let entry):
                 reporter.error(line)
-                ledger.withLock { $0.note(.usage) }
+                ledger.withLock { if entry == nil { $0.note(.usage) } else { $0.countUnusable() } }
                 if let entry { await recordUnusable(entry) }
             case .end:
                 let isNews = ledger.withLock { $0.endSubmission() }
@@ -236,7 +236,7 @@ package final class GetRun: Sendable {
     /// Reports the failure of a request without a handle.
     private func fail(_ error: DownloadError, name: String) {
         ledger.withLock { $0.countFailed(error) }
-        let error = plan.isOfSet ? SetAdvice.advised(error) : error
+        let error = plan.isOfSet ? SetAdvice.advised(error, repairs: plan.isOfRepair) : error
         reporter.failed(error, id: nil, name: name, command: nil, date: Date())
     }
 
@@ -335,7 +335,11 @@ extension GetRun {
             // The manager would wait for a new link. The command cannot wait; the part file remains for the next run.
             try? await entry.download.pause()
             var error = DownloadError(.freshLink, event.reason ?? .words(message), recovery: .needsUser)
-            if error.phrase?.key == .pageInstead { error = error.suggesting(ErrorPhrase(.signInAgain)) }
+            switch error.phrase?.key {
+            case .pageInstead: error = error.suggesting(ErrorPhrase(.signInAgain))
+            case .documentInstead, .unprovenInstead: error = error.suggesting(ErrorPhrase(.freshLinkOrThis))
+            default: break
+            }
             await ended(entry, event, error)
         case .waiting(.credentials, let message):
             try? await entry.download.pause()
@@ -388,7 +392,7 @@ extension GetRun {
                 ? nil
                 : ErrorText.command(
                     after: error, part: part, url: entry.url, options: plan.givenOptions)
-            let told = plan.isOfSet ? SetAdvice.advised(error) : error
+            let told = plan.isOfSet ? SetAdvice.advised(error, repairs: plan.isOfRepair) : error
             reporter.failed(told, id: event.id, name: entry.shownName, command: command, date: event.date)
             // Removing deletes a part file. Without one, the entry is removed, because a list may be long.
             if part == nil { try? await entry.download.remove() }

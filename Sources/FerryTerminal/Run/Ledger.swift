@@ -89,6 +89,13 @@ package struct Ledger: Sendable {
         failures[reason.httpStatus.map { "\($0)" } ?? reason.word, default: 0] += 1
     }
 
+    /// Counts an entry of a list that cannot be used.
+    package mutating func countUnusable() {
+        failedCount += 1
+        codes.insert(.usage)
+        failures[DownloadError.Code.invalidRequest.rawValue, default: 0] += 1
+    }
+
     /// How many files of this run have failed for each reason, the most first: `404: 12, timeout: 3`.
     package var failureText: String {
         failures.sorted { ($1.value, $0.key) < ($0.value, $1.key) }.map { "\($0.key): \($0.value)" }.joined(
@@ -98,7 +105,7 @@ package struct Ledger: Sendable {
     /// Adds the files that ended in earlier runs.
     package mutating func goOn(_ counts: BatchCursor.Counts) {
         finishedCount += counts.completed
-        failedCount += counts.failed
+        failedCount += counts.failed + counts.unusable
         codes.formUnion(counts.codes)
     }
 

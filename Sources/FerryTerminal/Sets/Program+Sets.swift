@@ -60,10 +60,11 @@ extension Program {
             await manager.shutdown()
             return .done
         }
-        let plan: GetPlan
+        var plan: GetPlan
         do throws(UsageError) { plan = try planner.plan(requests) } catch {
             throw DownloadError(error.code, error.reason, recovery: .needsUser)
         }
+        plan.isOfRepair = sync == nil
         let watch = SignalWatch()
         let run = GetRun(plan, manager: manager, reporter: reporter(plan, console, world), sync: sync)
         return await run.run(signals: watch?.signals ?? AsyncStream { _ in }) { code in
@@ -93,11 +94,7 @@ extension Program {
 
     private static func show(_ report: SyncReport, of sync: DirectorySync, _ console: Console, _ flags: OutputFlags) {
         if flags.json { return console.result(JSONLine.synced(report, date: Date()).text + "\n") }
-        for path in report.incomplete.prefix(flags.verbose ? .max : 20) {
-            let reason = report.errors[path]?.reason ?? .words("")
-            let text: Reason = "incomplete: \(path): \(reason)"
-            console.message("ferry: " + text.shown)
-        }
+        for line in SyncText.lines(incomplete: report, isVerbose: flags.verbose) { console.message("ferry: " + line) }
         for problem in report.problems { console.message("ferry: " + PrintableText.escape(problem)) }
         for line in SyncText.lines(unused: report.unusedPatterns) { console.message("ferry: " + line) }
         guard !flags.quiet else { return }

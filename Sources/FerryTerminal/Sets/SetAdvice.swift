@@ -3,10 +3,13 @@ import FerryCore
 /// The suggestions of `ferry sync`, `ferry verify` and `ferry repair`, in place of those that name options of `ferry get`. Pure.
 enum SetAdvice {
     /// Returns the error with a suggestion that these commands can follow.
-    static func advised(_ error: DownloadError) -> DownloadError {
+    ///
+    /// - Parameter repairs: Whether the command is `ferry repair`, which never takes another file than the recorded one.
+    static func advised(_ error: DownloadError, repairs: Bool = false) -> DownloadError {
         switch error.suggestionPhrase?.key {
         case .waitForOther?: error.suggesting(ErrorPhrase(.waitForSync))
-        case .giveFreshLink?, .signInAgain?: error.suggesting(ErrorPhrase(.newLinkInSet))
+        case .giveFreshLink?, .signInAgain?, .freshLinkOrThis?: error.suggesting(ErrorPhrase(.newLinkInSet))
+        case .orRestart? where repairs: error.suggesting(ErrorPhrase(.changedAtSource))
         case .giveChecksum?: error.suggesting(ErrorPhrase(.leaveStrictAway))
         case .giveOwnChecksum?: error.suggesting(ErrorPhrase(.listWithDigests))
         case .keptMarked?, .keptMarkedOf?:

@@ -11,6 +11,22 @@ package enum SyncText {
         patterns.map { pattern in ("no listed file matches the pattern \(pattern)" as Reason).shown }
     }
 
+    /// Returns a line for each file that is not complete, with what can be done about those that were never requested: of
+    /// the others it was said when they failed.
+    package static func lines(incomplete report: SyncReport, isVerbose: Bool) -> [String] {
+        var said: Set<ErrorPhrase.Key> = []
+        return report.incomplete.prefix(isVerbose ? .max : mostPaths).map { path in
+            var words = ""
+            if let error = report.errors[path].map({ SetAdvice.advised($0) }) {
+                let isUnasked = [.changedHere, .thereAlready, .inTheWay].contains(error.phrase?.key)
+                let isNews = isUnasked && error.suggestionPhrase.map { said.insert($0.key).inserted } == true
+                words = ErrorText.line(error, name: "", isBrief: !isNews)
+            }
+            let text: Reason = "incomplete: \(path): \(words)"
+            return text.shown
+        }
+    }
+
     package static func lines(_ report: SyncReport, isVerbose: Bool) -> [String] {
         var lines: [String] = []
         let counts: Reason =
@@ -47,6 +63,8 @@ package enum PreviewText {
             case (.check, _): "check: \(name): the server is asked whether it has changed"
             case (.keep, .listed): "keep: \(name): the list has the date and size that it had before"
             case (.keep, _): "keep: \(name): the list proves that it is current"
+            case (.leave, .changedHere):
+                "leave: \(name): it is of the set and was changed here; --on-conflict overwrite replaces it"
             case (.leave, .gone): "leave: \(name): the source does not list it any more"
             case (.leave, _): "leave: \(name): it is not of the set, which is incomplete without it"
             case (.delete, _): "delete: \(name): the source does not list it any more"
@@ -62,7 +80,7 @@ package enum PreviewText {
             unknown == 0 ? .words(known) : unknown < fetched ? "at least \(known)" : "\(unknown) of unknown size"
         let gone = preview.files.count { $0.cause == .gone }
         let text: Reason =
-            "\(preview.files.count - gone) files listed: \(fetched) to fetch (\(size)), \(preview.count(.check)) to check, \(preview.count(.keep)) unchanged, \(preview.files.count { $0.cause == .foreign }) in the way, \(preview.count(.delete)) to delete"
+            "\(preview.files.count - gone) files listed: \(fetched) to fetch (\(size)), \(preview.count(.check)) to check, \(preview.count(.keep)) unchanged, \(preview.files.count { $0.cause == .foreign || $0.cause == .changedHere }) in the way, \(preview.count(.delete)) to delete"
         return text.shown
     }
 }
@@ -126,9 +144,12 @@ final class VerifySum: Sendable {
         let extra = counts["extra"] ?? 0
         let others = counts.values.reduce(0, +) - intact - extra
         let text: Reason =
-            extra == 0
-            ? "\(intact) files are intact, \(others) are not"
-            : "\(intact) files are intact, \(others) are not; \(extra) more are not of the set"
+            switch (intact, extra) {
+            case (1, 0): "1 file is intact, \(others) are not"
+            case (1, _): "1 file is intact, \(others) are not; \(extra) more are not of the set"
+            case (_, 0): "\(intact) files are intact, \(others) are not"
+            default: "\(intact) files are intact, \(others) are not; \(extra) more are not of the set"
+            }
         return text.shown
     }
 

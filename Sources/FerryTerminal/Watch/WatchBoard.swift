@@ -257,14 +257,19 @@ package struct WatchBoard: Sendable {
         }
     }
 
-    /// The number of downloads by state, without zeros: `2 running, 1 waiting`.
-    package var counts: String {
+    /// The number of downloads by state, without zeros: `2 running`, `1 waiting`.
+    package var counts: [String] {
         let texts: [Reason] = [
             "\(counted[0]) running", "\(counted[1]) waiting", "\(counted[2]) paused", "\(counted[3]) failed",
             "\(counted[4]) completed", "\(counted[5]) cancelled",
         ]
         let words = zip(counted, texts).filter { $0.0 > 0 }.map(\.1.local)
-        return words.isEmpty ? ("no downloads" as Reason).local : words.joined(separator: ", ")
+        return words.isEmpty ? [("no downloads" as Reason).local] : words
+    }
+
+    /// How many of ``counts`` are of downloads that have no rows, the last ones.
+    package var endedCounts: Int {
+        Group.allCases.count { !$0.hasRows && counted[$0.rawValue] > 0 }
     }
 
     // MARK: Keys

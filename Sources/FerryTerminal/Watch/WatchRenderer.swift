@@ -40,13 +40,14 @@ package struct WatchRenderer: Sendable {
             if case .waiting = one.status.state, row.remark == ("waiting" as Reason).local {
                 row.remark = DownloadTable.state(one)
             }
+            row.state = DownloadTable.state(one)
             return row
         }
         let layout = BarLayout(rows: rows, columns: width - 3)
         var lines = zip(shown, rows).map { one, row in
             (hasKeys && one.id == chosen ? "> " : "  ") + bars.line(row, layout)
         }
-        lines.append(DisplayWidth.fit(summary(board), to: width - 1))
+        lines.append(summary(board, columns: width - 1))
         if hasHelp { lines.append(help(board, columns: width - 1)) }
         return lines
     }
@@ -65,17 +66,29 @@ package struct WatchRenderer: Sendable {
         }
     }
 
-    private func summary(_ board: WatchBoard) -> String {
-        if board.isLost { return ("the daemon does not answer; trying again" as Reason).local }
-        var parts = [board.counts, ByteText.rate(board.speed)]
-        if let limit = board.limit { parts.append(("limit \(ByteText.size(limit))/s" as Reason).local) }
-        if board.isSearching { parts.append("/" + PrintableText.escape(board.search)) }
-        if !board.network.isOnline {
-            parts.append(("offline" as Reason).local)
-        } else if board.network.isMetered {
-            parts.append(("metered network" as Reason).local)
+    /// The counts and figures, of which whole ones are left out until they fit.
+    private func summary(_ board: WatchBoard, columns: Int) -> String {
+        if board.isLost {
+            return DisplayWidth.begin(("the daemon does not answer; trying again" as Reason).local, to: columns)
         }
-        return parts.joined(separator: "  ")
+        var (counts, rest) = (board.counts, [String]())
+        let limit: String? = board.limit.map { ("limit \(ByteText.size($0))/s" as Reason).local }
+        if board.isSearching { rest.append("/" + PrintableText.escape(board.search)) }
+        if !board.network.isOnline {
+            rest.append(("offline" as Reason).local)
+        } else if board.network.isMetered {
+            rest.append(("metered network" as Reason).local)
+        }
+        var figures = [ByteText.rate(board.speed), limit].compactMap(\.self)
+        var comma = PlainProgress.comma
+        func line() -> String { ([counts.joined(separator: comma)] + figures + rest).joined(separator: "  ") }
+        func isTooLong() -> Bool { DisplayWidth.columns(of: line()) > columns }
+        if isTooLong(), board.speed == 0 { figures.removeFirst() }
+        for _ in 0..<board.endedCounts where isTooLong() && counts.count > 1 { counts.removeLast() }
+        while isTooLong(), !figures.isEmpty { figures.removeLast() }
+        if isTooLong() { comma = " " }
+        while isTooLong(), counts.count > 1 { counts.removeLast() }
+        return DisplayWidth.begin(line(), to: columns)
     }
 
     private func help(_ board: WatchBoard, columns: Int) -> String {

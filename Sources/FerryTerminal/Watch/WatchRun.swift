@@ -219,7 +219,9 @@ package final class WatchRun: Sendable {
             default: console.message(PrintableText.escape("\(one.status.name): \(DownloadTable.state(one))"))
             }
         }
-        if count > 1, state.withLock({ $0.awaited?.isEmpty == true }) { console.message(board.counts) }
+        if count > 1, state.withLock({ $0.awaited?.isEmpty == true }) {
+            console.message(board.counts.joined(separator: PlainProgress.comma))
+        }
     }
 
     /// The number of downloads that are named one by one.

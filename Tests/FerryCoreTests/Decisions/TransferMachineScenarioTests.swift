@@ -220,6 +220,18 @@ struct TransferMachineScenarioTests: ScenarioSuite {
         #expect(code(outcome) == .unproven && world.restarts == 0)
     }
 
+    @Test("TransferMachine: --no-restart fetches an unproven file anew if a digest decides at the end")
+    func noRestartWithDigest() {
+        let (bare, file) = heldPart(nil)
+        let (world, outcome) = run(
+            origin { ($0.validator, $0.ranges) = (.none, .ignored) },
+            settings: {
+                $0.rules.trust.failsOnChange = true
+                $0.rules.hasDigest = true
+            }, held: bare, total: 40 << 20, file: file)
+        #expect(code(outcome) == nil && world.restarts == 1)
+    }
+
     @Test("TransferMachine: a resume with a strong validator needs one request and no samples")
     func resume() {
         let (held, file) = heldPart()

@@ -69,8 +69,9 @@ import Testing
             (.retry(at: date), busy, "the server answered 503; next attempt at 2023-11-1"),
             (
                 .freshLink, page,
-                "the server sent a web page instead of the file (--accept-html takes the page); sign in there; it goes "
-                    + "on when the network changes, or with: ferry resume 0123456789abcdef"
+                "the server sent a web page instead of the file; sign in there; it goes on when the network changes, "
+                    + "or with: ferry resume 0123456789abcdef; to take the page: "
+                    + "ferry set 0123456789abcdef accept-html=on"
             ),
             (
                 .freshLink, DownloadError(.freshLink, "the link is dead"),

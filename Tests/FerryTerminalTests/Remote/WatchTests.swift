@@ -25,7 +25,7 @@ import Testing
     func rows() {
         let board = Self.board(Self.four)
         #expect(board.rows.map(\.rawValue) == ["r", "w", "p"])
-        #expect(board.counts == "1 running, 1 waiting, 1 paused, 1 completed")
+        #expect(board.counts == ["1 running", "1 waiting", "1 paused", "1 completed"])
         #expect(board.speed == 100_000)
         #expect(board.selected?.rawValue == "r")
     }
@@ -49,7 +49,7 @@ import Testing
         #expect(!board.isStale)
         #expect(board.selected == nil)
         #expect(board.press(.pause) == nil)
-        #expect(board.counts == "no downloads")
+        #expect(board.counts == ["no downloads"])
     }
 
     @Test("WatchBoard: after any events the rows and counts are those of a list that is counted anew")
@@ -106,7 +106,7 @@ import Testing
         let read = [("p", DownloadState.paused), ("r", .downloading), ("w", .waiting(.slot))]
         board.finishReading(read.map { .sample($0.0, $0.1, asOf: 5) }, asOf: 5)
         #expect(board.rows.map(\.rawValue) == ["n", "p"])
-        #expect(board.counts == "1 waiting, 1 paused, 1 completed")
+        #expect(board.counts == ["1 waiting", "1 paused", "1 completed"])
         #expect(!board.isStale)
         // A list that was read later knows what late events tell.
         board.beginReading()
@@ -114,9 +114,9 @@ import Testing
         board.take(.state(.sample("p", asOf: 19)))
         board.take(.removed(["p"], asOf: 19))
         board.take(.order(asOf: 20))
-        #expect(board.counts == "1 completed" && !board.isStale)
+        #expect(board.counts == ["1 completed"] && !board.isStale)
         board.take(.state(.sample("p", asOf: 21)))
-        #expect(board.counts == "1 running")
+        #expect(board.counts == ["1 running"])
     }
 
     @Test(
@@ -284,6 +284,35 @@ import Testing
         let lines = WatchRenderer(width: width, height: 24, usesColor: false).lines(
             Self.board(Self.four), now: Date(timeIntervalSince1970: 0), hasKeys: true)
         #expect(lines.last == expected)
+    }
+
+    @Test("WatchRenderer: on 40 columns each row says its state, and no count is cut", arguments: [40, 48, 60])
+    func narrow(width: Int) {
+        var signIn = ListedDownload.sample("signin", .waiting(.credentials), name: "needs-a-password.tar.gz")
+        signIn.status.waitError = DownloadError(.credentials, "the server asks for a user name and a password")
+        let bad = DownloadError(.refused, "the server answered 404 to this")
+        let states: [(ListedDownload, String)] = [
+            (.sample("run", name: "a-long-name-of-a-file.iso"), "50.0%"),
+            (
+                .sample("later", .waiting(.notBefore(Date(timeIntervalSince1970: 9))), name: "scheduled-file.iso"),
+                "scheduled"
+            ),
+            (signIn, "waiting: login"), (.sample("rest", .paused, name: "a-paused-download.iso"), "paused"),
+            (.sample("huge", .paused, name: "huge.iso", done: 999_900_000_000, total: 1_234_567_000_000), "paused"),
+            (.sample("bad", .failed(bad), name: "not-there.bin"), "failed"),
+        ]
+        let ended = (0..<3).map { ListedDownload.sample("c\($0)", .completed(.strong)) }
+        let lines = WatchRenderer(width: width, height: 20, usesColor: false).lines(
+            Self.board(states.map(\.0) + ended), now: Date(timeIntervalSince1970: 0), hasKeys: true)
+        for (line, (_, words)) in zip(lines, states) {
+            let isSentence = line.contains("the server answered") || line.contains("the server asks")
+            #expect(line.contains(words) || isSentence && width > 40, "\(line)")
+            #expect(DisplayWidth.columns(of: line) < width)
+        }
+        let counts = lines[states.count]
+        let words = ["1 running", "2 waiting", "2 paused", "1 failed"]
+        #expect(counts.hasPrefix(words.joined(separator: width > 40 ? ", " : " ")), "\(counts)")
+        #expect(!counts.contains("..."), "\(counts)")
     }
 
     @Test("WatchRun: a refusal and another version are lasting; an absent daemon or a shutdown is not")

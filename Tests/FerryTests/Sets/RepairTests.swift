@@ -138,6 +138,32 @@ struct RepairTests {
         }
     }
 
+    @Test("Repair: of a server without ranges the whole is fetched, and the old file stays until the new one is proven")
+    func withoutRanges() async throws {
+        try await Workshop.run { shop in
+            var resource = Self.resource
+            (resource.etag, resource.ranges) = (nil, .ignored)
+            shop.server.serve("/f.bin", resource)
+            let path = try await shop.get("/f.bin", { _ in }) { $0.recordsDigests = true }.result.get().path
+            try Self.damage(path, at: 10)
+            let damaged = FileManager.default.contents(atPath: path)
+            let file = try #require(try await Self.verify(path).first)
+            shop.server.always("/f.bin", .cut(after: 3_000_000))
+            var template = DownloadRequest(sources: [], destination: .directory(shop.directory))
+            template.maxAttempts = 1
+            let request = try await DownloadManager.repair(file, with: template)
+            _ = try await shop.outcome(of: shop.manager(), request)
+            #expect(FileManager.default.contents(atPath: path) == damaged)
+            shop.server.always("/f.bin", .honest)
+            #expect(try await Self.repair(shop, file).get().proof == .digest)
+            #expect(FileManager.default.contents(atPath: path) == Data(resource.bytes(0..<resource.size)))
+            #expect(
+                try FileManager.default.contentsOfDirectory(atPath: shop.directory).sorted() == [
+                    ".f.bin.ferry-digests", "f.bin",
+                ])
+        }
+    }
+
     @Test("Repair: a part file of another download is in the way and stays")
     func inTheWay() async throws {
         try await Workshop.run { shop in

@@ -132,6 +132,36 @@ struct SetListTests {
         #expect(plan.gone.map(\.record) == [record])
     }
 
+    @Test("Plan: a file of the set that was changed here is told from one that is not of the set")
+    func changedHere() throws {
+        let digest = try Checksum(parsing: "sha256:" + Self.digest)
+        var record = FileRecord(path: "a.bin", urls: ["http://h/a.bin"])
+        (record.totalBytes, record.proof, record.modified, record.checksum) = (5, .single, "1.000000000", digest)
+        let directory = SyncPlan.Directory(manifest: [record.key: record]) { _ in
+            SyncPlan.LocalFile(totalBytes: 6, modified: "2.000000000")
+        } isSame: { _ in
+            false
+        } isDownloaded: { _ in
+            false
+        }
+        var entry = try SetEntry(path: "a.bin", sources: [DownloadURL("http://h/a.bin")])
+        func step(_ directory: SyncPlan.Directory) -> SyncPlan.Step? {
+            var listing = SetListing()
+            listing.add([entry], SetFilter())
+            return SyncPlan(listing, SyncOptions(), directory).steps.first
+        }
+        #expect(step(directory) == .changedHere(entry))
+        // Another download has replaced it.
+        var replaced = directory
+        replaced.isContradicted = { _ in true }
+        #expect(step(replaced) == .conflict(entry))
+        var unknown = directory
+        unknown.manifest = [:]
+        #expect(step(unknown) == .conflict(entry))
+        entry.checksum = digest
+        #expect(step(directory) == .request(entry, .unrecorded))
+    }
+
     @Test("List: paths that lead out, names of the manifest, and lines without a URL are problems of their lines")
     func hostile() throws {
         let lines = [
@@ -267,13 +297,14 @@ struct SetListTests {
             case .keep: "keep"
             case .request(_, let cause): cause.replaces ? "replace" : "request"
             case .conflict: "conflict"
+            case .changedHere: "changed here"
             case .blocked: "blocked"
             }
         }
         #expect(
             steps == [
-                "keep", "replace", "keep", "replace", "replace", "replace", "replace", "conflict", "request", "request",
-                "request", "request",
+                "keep", "replace", "keep", "replace", "replace", "replace", "replace", "changed here", "request",
+                "request", "request", "request",
             ])
         // What the filter or the depth leaves out is neither gone nor forgotten.
         #expect(plan.others.map(\.path) == ["a/b/deep", "no/excluded", "no/other"])
@@ -316,7 +347,7 @@ struct SetListTests {
         guard case .request(_, .changed)? = try step({ _, entry, _ in entry.totalBytes = 6 }) else {
             return #expect(Bool(false))
         }
-        guard case .conflict? = try step({ record, _, _ in record.modified = "2.000000000" }) else {
+        guard case .changedHere? = try step({ record, _, _ in record.modified = "2.000000000" }) else {
             return #expect(Bool(false))
         }
     }

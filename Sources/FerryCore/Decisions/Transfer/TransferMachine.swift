@@ -588,7 +588,8 @@ package struct TransferMachine: Sendable {
             end(DownloadError(code, ErrorPhrase(key, reason)))
             return false
         }
-        if settings.rules.trust.failsOnChange {
+        // A whole file is proven by its digest, so to fetch it all is no risk; of a changed one the digest would not match.
+        if settings.rules.trust.failsOnChange, isChange || !rules.hasDigest {
             end(
                 DownloadError(
                     isChange ? .remoteChanged : .unproven, ErrorPhrase(isChange ? .changed : .cannotGoOn, reason),

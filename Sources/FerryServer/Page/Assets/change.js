@@ -143,6 +143,16 @@ export class ChangeForm {
     return ['credentials', 'freshLink'].find((code) => waitReason === code || error?.code === code) ?? null;
   }
 
+  /// Whether the form of what is needed has a button of its own that tries again.
+  static retries(download) { return RETRIES.includes(ChangeForm.need(download)); }
+
+  /// Sends what was changed and can make the download go on, in place of trying it as it was. Returns whether there is any.
+  sendChanged() {
+    const form = this.#fields.changedIn(this.needed).length > 0 ? this.needed : this.#fields.changedIn(this.others).includes('urls') ? this.others : null;
+    form?.requestSubmit();
+    return form !== null;
+  }
+
   /// Goes to the field that is missing.
   focusNeed(download) {
     const need = ChangeForm.need(download);

@@ -253,7 +253,8 @@ export class Detail {
     nodes.reason.hidden = reason === '';
     const main = words.mainAction(download);
     const { isAway } = this.#store;
-    const look = [download.state, download.actions.join(), main.label, main.reason, state, isAway].join();
+    const need = !download.isSet && may(download, 'change') ? ChangeForm.need(download) : null;
+    const look = [download.state, download.actions.join(), main.label, main.reason, state, isAway, need].join();
     if (look === this.#look) return;
     this.#look = look;
     const hadFocus = nodes.buttons.contains(document.activeElement);
@@ -264,6 +265,7 @@ export class Detail {
         click: (event) => {
           if (this.#doubleClicks.isStray(event)) return;
           const shown = [this.#store.entry(this.#id)].filter(Boolean);
+          if (action === 'resume' && download.state === 'failed' && this.#form.sendChanged()) return;
           if (action === 'save') shown.forEach((each) => this.#actions.save(each));
           else this.#actions.run(action, shown);
         },
@@ -271,7 +273,8 @@ export class Detail {
     }, icon(name), h('span', null, label));
     nodes.buttons.replaceChildren(...[
       // What the form above asks for has its button there.
-      main.action !== 'open' && button(main.action, main.label, main.icon, download.state === 'completed' || download.state === 'cancelled' ? '' : 'primary'),
+      main.action !== 'open' && !(need !== null && download.state === 'failed' && ChangeForm.retries(download))
+        && button(main.action, main.label, main.icon, download.state === 'completed' || download.state === 'cancelled' || need !== null ? '' : 'primary'),
       !download.isSet && failedChecksum(download) && button('resume', t('do.restart'), 'restart', ''),
       !download.isSet && download.state === 'completed' && download.path && button('save', t('do.save'), 'save', ''),
       download.state === 'waiting' && main.action !== 'pause' && button('pause', t('do.pause'), 'pause', ''),

@@ -104,6 +104,10 @@ export class Totals {
         event.preventDefault();
         this.#sendConcurrent((this.#store.settings?.maxConcurrentDownloads ?? 1) + by);
       } else if (event.key === 'Enter') this.#sendConcurrent(Number(input.value));
+      else if (event.key === 'Escape') {
+        this.#showSettings();
+        this.#complain('concurrent', null);
+      }
     });
     this.#nodes.concurrent = input;
     const error = uniqueId('concurrent-error');
