@@ -13,6 +13,8 @@ package struct S3ListPage: Sendable, Hashable {
     package static let mostBytes = 8 << 20
 
     package private(set) var objects: [Object] = []
+    /// The beginnings of keys up to a delimiter, each of which stands for all keys that begin so.
+    package private(set) var prefixes: [[UInt8]] = []
     /// What the next page is requested with; `nil` after the last one.
     package private(set) var continuation: String?
 
@@ -23,18 +25,24 @@ package struct S3ListPage: Sendable, Hashable {
         guard root.name == "ListBucketResult" else { throw TextError(ErrorPhrase(.unusableStoreAnswer)) }
         func text(_ name: String, _ element: PlainXML) -> String? { element.child(named: name)?.text }
         let isEncoded = text("EncodingType", root)?.trimmedText == "url"
+        func key(_ text: String) -> [UInt8] {
+            // In this encoding a blank is a plus sign.
+            isEncoded
+                ? PercentEncoding.decode(text.utf8.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }) : Array(text.utf8)
+        }
         for element in root.children(named: "Contents").prefix(10_000) {
-            guard let key = text("Key", element), let size = text("Size", element),
+            guard let name = text("Key", element), let size = text("Size", element),
                 let bytes = ASCII.size(Array(size.trimmedText.utf8))
             else { continue }
-            // In this encoding a blank is a plus sign.
-            let spaced = key.utf8.map { $0 == UInt8(ascii: "+") ? 0x20 : $0 }
             let date = text("LastModified", element).flatMap { RFC3339.date($0.trimmedText) }
             objects.append(
                 Object(
-                    key: isEncoded ? PercentEncoding.decode(spaced) : Array(key.utf8), totalBytes: bytes,
+                    key: key(name), totalBytes: bytes,
                     etag: text("ETag", element).flatMap { EntityTag($0.trimmedText)?.field },
                     lastModified: date.map { HTTPDate.format($0) }))
+        }
+        prefixes = root.children(named: "CommonPrefixes").prefix(10_000).compactMap { element in
+            text("Prefix", element).map { key($0) }
         }
         guard text("IsTruncated", root)?.trimmedText == "true" else { return }
         guard let token = text("NextContinuationToken", root), !token.isEmpty, token.utf8.count <= 4096 else {

@@ -1,0 +1,198 @@
+import FerryTesting
+import HTTPTypes
+import NIOCore
+import Synchronization
+import Testing
+
+@testable import Ferry
+@testable import FerryCore
+@testable import FerryEngine
+
+/// A store with a bucket of these keys, ten on each page.
+private final class Store: Transport {
+    /// In which way it is not like the others.
+    enum Habit: Sendable, CaseIterable {
+        case none
+        /// Its keys have an order of their own.
+        case unordered
+        /// It lists all keys from the first one on, whatever is asked for.
+        case startsOver
+        /// It does not know delimiters.
+        case flat
+        /// Some of its pages are empty.
+        case emptyPages
+    }
+
+    private let keys: [String]
+    private let habit: Habit
+    private let asked = Mutex<[Query]>([])
+    /// Of the requests for ranges the first one waits for another.
+    private let isHeld: Bool
+    private let (ends, end) = AsyncStream<Void>.makeStream()
+
+    struct Query: Sendable {
+        var prefix = ""
+        var after: String?
+        var token: Int?
+        var delimiter: String?
+
+        init(_ url: DownloadURL) {
+            for pair in (url.query ?? "").split(separator: "&") {
+                let parts = pair.split(separator: "=", maxSplits: 1).map {
+                    String(decoding: PercentEncoding.decode(Array($0.utf8)), as: UTF8.self)
+                }
+                guard parts.count == 2 else { continue }
+                switch parts[0] {
+                case "prefix": prefix = parts[1]
+                case "start-after": after = parts[1]
+                case "continuation-token": token = Int(parts[1])
+                case "delimiter": delimiter = parts[1]
+                default: break
+                }
+            }
+        }
+    }
+
+    init(_ keys: [String], _ habit: Habit = .none, isHeld: Bool = false) {
+        self.keys = keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
+        (self.habit, self.isHeld) = (habit, isHeld)
+    }
+
+    var queries: [Query] { asked.withLock { $0 } }
+
+    /// What the store has for a query, in its order: keys, and prefixes that stand for several.
+    private func names(_ query: Query) -> [(name: String, isPrefix: Bool)] {
+        var found: [(name: String, isPrefix: Bool)] = []
+        for key in keys where key.utf8.hasPrefix(query.prefix) {
+            if let after = query.after, habit != .startsOver, !after.utf8.lexicographicallyPrecedes(key.utf8) {
+                continue
+            }
+            let rest = key.utf8.dropFirst(query.prefix.utf8.count)
+            guard query.delimiter != nil, habit != .flat, let slash = rest.firstIndex(of: UInt8(ascii: "/")) else {
+                found.append((key, false))
+                continue
+            }
+            let name = String(key[...slash])
+            if found.last?.name != name { found.append((name, true)) }
+        }
+        return habit == .unordered ? found.reversed() : found
+    }
+
+    func fetch(_ request: TransferRequest) async throws(TransferFailure) -> sending TransferResponse {
+        let query = Query(request.url)
+        let count = asked.withLock { asked in
+            asked.append(query)
+            return asked.count { $0.after != nil && $0.delimiter == nil }
+        }
+        let isRange = query.after != nil && query.delimiter == nil
+        if isRange, count > 1 { end.finish() }
+        let ends = isRange && count == 1 && isHeld ? ends : nil
+        // A token is a place in what its query has: the number of the query, and of names.
+        let (number, place) = query.token.map { ($0 / 100_000, $0 % 100_000) } ?? (queries.count - 1, 0)
+        let asked = queries[number]
+        let names = names(asked)
+        let isEmpty = habit == .emptyPages && place == 0 && query.token == nil
+        let page = isEmpty ? [] : names.dropFirst(place).prefix(10)
+        var text = page.map { name in
+            name.isPrefix
+                ? "<CommonPrefixes><Prefix>\(name.name)</Prefix></CommonPrefixes>"
+                : "<Contents><Key>\(name.name)</Key><Size>1</Size></Contents>"
+        }.joined()
+        if place + page.count < names.count {
+            // An empty page goes on with the first name, which its own token does not name.
+            let next = number * 100_000 + place + page.count
+            text += "<IsTruncated>true</IsTruncated><NextContinuationToken>\(next)</NextContinuationToken>"
+        }
+        var head = ResponseHead(status: 200)
+        head.headers[.contentType] = "application/xml"
+        let rest = Mutex<ByteBuffer?>(ByteBuffer(string: "<ListBucketResult>\(text)</ListBucketResult>"))
+        return TransferResponse(
+            head: head, url: request.url,
+            body: TransferBody { () async throws(TransferFailure) in
+                if let ends { for await _ in ends {} }
+                return rest.withLock { $0.take() }
+            })
+    }
+
+    func shutdown() async {}
+}
+
+@Suite("Lists of objects", .timeLimit(.minutes(10)))
+struct ObjectListTests {
+    private func listing(_ store: Store, _ filter: SetFilter = SetFilter()) async throws -> SetListing {
+        try await Workshop.run { shop in
+            let manager = shop.manager(engine: shop.engine(transport: store))
+            let result: Result<SetListing, DownloadError>
+            do throws(DownloadError) {
+                var options = SyncOptions()
+                options.filter = filter
+                let reader = SetReader(manager: manager, options: options)
+                let listing = try await reader.read(.url(try DownloadURL("s3://bucket/p/")))
+                result = .success(listing)
+            } catch { result = .failure(error) }
+            await manager.shutdown()
+            return try result.get()
+        }
+    }
+
+    /// The paths of the objects that are files, in the order of their keys.
+    private static func paths(_ keys: [String]) -> [String] {
+        keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }.filter { !$0.utf8.hasSuffix("/") }
+            .compactMap { $0.dropping(prefix: "p/").map { String($0) } }
+    }
+
+    /// Keys in directories, some of which are large, deep, or stand alone.
+    private static func tree(_ random: inout SeededGenerator) -> [String] {
+        var directories = ["p/"]
+        for _ in 0..<Int.random(in: 0..<40, using: &random) {
+            let parent = directories.randomElement(using: &random) ?? "p/"
+            directories.append(
+                parent + "\(["a", "b-", "Z", "d.x", "é"].randomElement(using: &random) ?? "")\(directories.count)/")
+        }
+        var keys: Set<String> = ["q/not", "p"]
+        for _ in 0..<Int.random(in: 1..<900, using: &random) {
+            let directory = directories.randomElement(using: &random) ?? "p/"
+            keys.insert(directory + "\(Int.random(in: 0..<1000, using: &random))")
+        }
+        // Objects that stand for directories.
+        for directory in directories.shuffled(using: &random).prefix(5) { keys.insert(directory) }
+        return Array(keys)
+    }
+
+    @Test(
+        "Objects: a list that is read in ranges has every object once, in the order of the keys, whatever its store is like",
+        arguments: Store.Habit.allCases)
+    fileprivate func trees(habit: Store.Habit) async throws {
+        for seed in 0..<12 as Range<UInt64> {
+            var random = SeededGenerator(seed: seed)
+            let keys = Self.tree(&random)
+            let paths = Self.paths(keys)
+            guard !paths.isEmpty else { continue }
+            let listing = try await listing(Store(keys, habit))
+            let found = listing.entries.map(\.path)
+            #expect(listing.problems.isEmpty, "seed \(seed)")
+            #expect((habit == .unordered ? found.reversed() : found) == paths, "seed \(seed)")
+        }
+    }
+
+    @Test("Objects: the ranges of a large list are read side by side, with few requests more")
+    func together() async throws {
+        let keys = (0..<30).flatMap { directory in (0..<40).map { "p/data/\(100 + directory)/\(100 + $0)" } }
+        let store = Store(keys, isHeld: true)
+        let listing = try await listing(store)
+        #expect(listing.entries.map(\.path) == Self.paths(keys) && listing.problems.isEmpty)
+        #expect(store.queries.count { $0.after != nil && $0.delimiter == nil } > 6)
+        #expect(store.queries.count < 2 * keys.count / 10)
+        // A small one is read page by page.
+        let small = Store(Array(keys.prefix(40)))
+        #expect(try await self.listing(small).entries.count == 40)
+        #expect(small.queries.count == 4)
+    }
+
+    @Test("Objects: a filter counts what it leaves out once, also in ranges")
+    func filtered() async throws {
+        let keys = (0..<300).map { "p/\(1000 + $0)/\($0 % 3 == 0 ? "a.bin" : "b.log")" }
+        let listing = try await listing(Store(keys), SetFilter(include: ["*.bin"]))
+        #expect(listing.entries.count == 100 && listing.left == 200 && listing.problems.isEmpty)
+    }
+}
