@@ -111,7 +111,7 @@ import Testing
             (["gat"], "ferry: 没有命令 \"gat\"：是否指 ferry get？（见 ferry --help）\n"),
             (
                 ["get", "--limit-rate", "5X", "http://h/"],
-                "ferry: --limit-rate：\"5X\" 不是速度：单位是 B、KB、MB、GB、TB、KiB、MiB、GiB、TiB 之一（见 ferry get --help）\n"
+                "ferry: --limit-rate：\"5X\" 不是速度：单位是 K、M、G、T、KB、MB、GB、TB、KiB、MiB、GiB、TiB、B 之一（见 ferry get --help）\n"
             ),
         ])
     func chinese(words: [String], message: String) async throws {
