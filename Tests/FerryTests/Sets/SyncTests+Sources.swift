@@ -35,7 +35,7 @@ extension SyncTests {
             let told = second.files.map { "\($0.path) \($0.action) \($0.cause) \($0.totalBytes ?? -1)" }
             #expect(
                 told == [
-                    "a.bin leave foreign 4", "big.bin check unproven 3500000", "sub/new.bin fetch missing -1",
+                    "a.bin leave changedHere 4", "big.bin check unproven 3500000", "sub/new.bin fetch missing -1",
                     "sub/c d.bin delete gone 1000", "sub/deep/e.bin delete gone 1000",
                 ])
             #expect(try await preview { $0.replacesOthers = true }.files[0].cause == .replaced)
