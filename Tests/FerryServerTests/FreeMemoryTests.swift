@@ -20,7 +20,7 @@ struct FreeMemoryTests {
         }
     }
 
-    @Test("It is given back after growth, and not again before the process has grown anew")
+    @Test("It is given back once the process has grown, during the work and after it, and not while the process rests")
     func growth() async {
         let process = Process()
         var memory = process.memory()
@@ -32,13 +32,14 @@ struct FreeMemoryTests {
         let step = FreeMemory.step
         await look(used: 10 * step, free: step, returns: 0)
         await look(used: 10 * step, free: 2 * step, returns: 0)
-        // A burst of work, and what remains of it.
-        await look(used: 20 * step, free: 0, returns: 1)
-        await look(used: 10 * step, free: 0, returns: 1)
-        await look(used: 10 * step, free: 1.5 * step, returns: 2)
+        // Work, of which most is still in use.
+        await look(used: 20 * step, free: step, returns: 1)
+        // After it there is no growth, but much that is free.
+        await look(used: 11.5 * step, free: 9 * step, returns: 2)
+        await look(used: 11.5 * step, free: 0, returns: 2)
         // What is in use stays.
-        await look(used: 12 * step, free: 0, returns: 3)
-        await look(used: 12 * step, free: step, returns: 3)
+        await look(used: 13 * step, free: 0, returns: 3)
+        await look(used: 13 * step, free: 0, returns: 3)
     }
 
     @Test("Nothing is given back where the system does not tell how much the process has")

@@ -17,12 +17,12 @@ extension SetReader {
         var start = prefix.objectKey
         if let last = start.last, last != UInt8(ascii: "/") { start.append(UInt8(ascii: "/")) }
         let objects = ObjectReader(reader: self, prefix: prefix, bucket: bucket, start: start, end: listingEnd)
-        guard let found = try await objects.read(isOrdered: true, listing) else {
-            // What was not where its key belongs may be missing between two ranges.
-            listing = try await objects.read(isOrdered: false, listing) ?? listing
+        // Keys that are not in order may be missing between two ranges: then the list is read again, page by page.
+        for inRanges in [true, false] {
+            guard let found = try await objects.read(inRanges: inRanges, listing) else { continue }
+            listing = found
             return
         }
-        listing = found
     }
 }
 
@@ -72,7 +72,7 @@ private struct ObjectReader: Sendable {
         }
 
         /// Whether the list may have another page.
-        var mayContinue: Bool {
+        var isWithinLimits: Bool {
             pageCount < reader.limits.objectPages && count <= reader.limits.entries && bytes <= reader.limits.bytes
         }
 
@@ -109,18 +109,18 @@ private struct ObjectReader: Sendable {
         }
     }
 
-    /// Returns the list with all objects; `nil` if the keys are not in order, and so cannot be read in ranges.
-    func read(isOrdered: Bool, _ listing: SetListing) async throws(DownloadError) -> SetListing? {
+    /// Returns the list with all objects; with `inRanges` `nil` if the keys turn out not to be in order.
+    func read(inRanges: Bool, _ listing: SetListing) async throws(DownloadError) -> SetListing? {
         var state = State(self, listing)
         var last: [UInt8]?
-        var isInOrder = isOrdered
+        var maySplit = inRanges
         var token: String?
         // A list that goes round in circles has no end.
         var tokens: Set<Int> = []
         while true {
             let page = try await page(.init(prefix: start, token: token), &state)
             for object in page.objects {
-                if let last, !last.lexicographicallyPrecedes(object.key) { isInOrder = false }
+                if let last, !last.lexicographicallyPrecedes(object.key) { maySplit = false }
                 last = object.key
             }
             state.add(state.entries(of: page.objects))
@@ -130,11 +130,11 @@ private struct ObjectReader: Sendable {
                 return state.listing
             }
             token = next
-            guard isInOrder, state.pageCount >= Self.firstPages, let from = last else { continue }
+            guard maySplit, state.pageCount >= Self.firstPages, let from = last else { continue }
             let split = try await points(after: from, &state)
             if split.points.count > 1 { return try await read(after: from, split, &state) }
             // Not asked for again: the rest is at one level.
-            isInOrder = false
+            maySplit = false
         }
     }
 
@@ -221,8 +221,17 @@ private struct ObjectReader: Sendable {
         var points: Set<[UInt8]> = []
         var level = start
         var isWhole = true
+        // A key is asked for as text, and another one than this would leave those between them out.
+        guard String(validating: key, as: UTF8.self) != nil else { return ([], true) }
         for _ in 0..<Self.mostLevels {
-            let page = try await page(Query(prefix: level, after: key, delimiter: "/"), &state)
+            let page: S3ListPage
+            do throws(DownloadError) {
+                page = try await self.page(Query(prefix: level, after: key, delimiter: "/"), &state)
+            } catch {
+                // Some stores list all that they have, and nothing else.
+                guard error.code == .refused else { throw error }
+                return ([], true)
+            }
             if page.continuation != nil { isWhole = false }
             points.formUnion(
                 page.prefixes.filter {
@@ -240,7 +249,7 @@ private struct ObjectReader: Sendable {
 
     /// Whether the list may be read further; else the reason is noted.
     private func mayContinue(_ state: inout State) -> Bool {
-        if !state.mayContinue {
+        if !state.isWithinLimits {
             state.stop(largeSet(state))
         } else if reader.now() >= end {
             state.stop(reader.late(prefix))

@@ -130,10 +130,8 @@ struct SyncPlan: Sendable, Hashable {
             if !directory.isContradicted(record) { return .request(entry, isCurrent == false ? .changed : .unproven) }
         }
         if options.replacesOthers { return .request(entry, .foreign) }
-        // Its attribute tells the file of a sync that was killed.
-        if directory.isDownloaded(entry) { return .request(entry, .unrecorded) }
-        // With a digest the file is compared.
-        if entry.checksum != nil { return .request(entry, .unrecorded) }
+        // With a digest the file is compared; its attribute tells one of a sync that was killed.
+        if entry.checksum != nil || directory.isDownloaded(entry) { return .request(entry, .unrecorded) }
         return known.map(directory.isContradicted) == false ? .changedHere(entry) : .conflict(entry)
     }
 

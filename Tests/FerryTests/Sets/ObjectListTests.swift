@@ -1,6 +1,4 @@
 import FerryTesting
-import HTTPTypes
-import NIOCore
 import Synchronization
 import Testing
 
@@ -9,7 +7,7 @@ import Testing
 @testable import FerryEngine
 
 /// A store with a bucket of these keys, ten on each page.
-private final class Store: Transport {
+private final class Store: Sendable {
     /// In which way it is not like the others.
     enum Habit: Sendable, CaseIterable {
         case none
@@ -19,6 +17,8 @@ private final class Store: Transport {
         case startsOver
         /// It does not know delimiters.
         case flat
+        /// It refuses requests with delimiters.
+        case refusing
         /// Some of its pages are empty.
         case emptyPages
     }
@@ -26,15 +26,15 @@ private final class Store: Transport {
     private let keys: [String]
     private let habit: Habit
     private let asked = Mutex<[Query]>([])
-    /// Of the requests for ranges the first one waits for another.
-    private let isHeld: Bool
-    private let (ends, end) = AsyncStream<Void>.makeStream()
 
     struct Query: Sendable {
         var prefix = ""
         var after: String?
         var token: Int?
         var delimiter: String?
+
+        /// Whether it asks for the first page of a range.
+        var isRange: Bool { after != nil && delimiter == nil }
 
         init(_ url: DownloadURL) {
             for pair in (url.query ?? "").split(separator: "&") {
@@ -53,9 +53,9 @@ private final class Store: Transport {
         }
     }
 
-    init(_ keys: [String], _ habit: Habit = .none, isHeld: Bool = false) {
+    init(_ keys: [String], _ habit: Habit = .none) {
         self.keys = keys.sorted { $0.utf8.lexicographicallyPrecedes($1.utf8) }
-        (self.habit, self.isHeld) = (habit, isHeld)
+        self.habit = habit
     }
 
     var queries: [Query] { asked.withLock { $0 } }
@@ -78,20 +78,25 @@ private final class Store: Transport {
         return habit == .unordered ? found.reversed() : found
     }
 
-    func fetch(_ request: TransferRequest) async throws(TransferFailure) -> sending TransferResponse {
-        let query = Query(request.url)
-        let count = asked.withLock { asked in
-            asked.append(query)
-            return asked.count { $0.after != nil && $0.delimiter == nil }
+    /// Answers a request; of those for ranges the first one waits for another, with `isHeld`.
+    func transport(isHeld: Bool = false) -> PageTransport {
+        @Sendable func isRange(_ url: DownloadURL, isFirst: Bool) -> Bool {
+            Query(url).isRange && isFirst == (queries.count(where: \.isRange) == 1)
         }
-        let isRange = query.after != nil && query.delimiter == nil
-        if isRange, count > 1 { end.finish() }
-        let ends = isRange && count == 1 && isHeld ? ends : nil
+        let order: PageTransport.Order = ({ isRange($0, isFirst: true) }, { isRange($0, isFirst: false) })
+        return PageTransport(order: isHeld ? order : nil) { ("application/xml", self.page(Query($0))) }
+    }
+
+    private func page(_ query: Query) -> String {
+        let last = asked.withLock { asked in
+            asked.append(query)
+            return asked.count - 1
+        }
+        if habit == .refusing, query.delimiter != nil { return "<Error></Error>" }
         // A token is a place in what its query has: the number of the query, and of names.
-        let (number, place) = query.token.map { ($0 / 100_000, $0 % 100_000) } ?? (queries.count - 1, 0)
-        let asked = queries[number]
-        let names = names(asked)
-        let isEmpty = habit == .emptyPages && place == 0 && query.token == nil
+        let (number, place) = query.token.map { ($0 / 100_000, $0 % 100_000) } ?? (last, 0)
+        let names = names(queries[number])
+        let isEmpty = habit == .emptyPages && place == 0 && number == last
         let page = isEmpty ? [] : names.dropFirst(place).prefix(10)
         var text = page.map { name in
             name.isPrefix
@@ -99,29 +104,20 @@ private final class Store: Transport {
                 : "<Contents><Key>\(name.name)</Key><Size>1</Size></Contents>"
         }.joined()
         if place + page.count < names.count {
-            // An empty page goes on with the first name, which its own token does not name.
             let next = number * 100_000 + place + page.count
             text += "<IsTruncated>true</IsTruncated><NextContinuationToken>\(next)</NextContinuationToken>"
         }
-        var head = ResponseHead(status: 200)
-        head.headers[.contentType] = "application/xml"
-        let rest = Mutex<ByteBuffer?>(ByteBuffer(string: "<ListBucketResult>\(text)</ListBucketResult>"))
-        return TransferResponse(
-            head: head, url: request.url,
-            body: TransferBody { () async throws(TransferFailure) in
-                if let ends { for await _ in ends {} }
-                return rest.withLock { $0.take() }
-            })
+        return "<ListBucketResult>\(text)</ListBucketResult>"
     }
-
-    func shutdown() async {}
 }
 
 @Suite("Lists of objects", .timeLimit(.minutes(10)))
 struct ObjectListTests {
-    private func listing(_ store: Store, _ filter: SetFilter = SetFilter()) async throws -> SetListing {
+    private func listing(
+        _ store: Store, _ filter: SetFilter = SetFilter(), isHeld: Bool = false
+    ) async throws -> SetListing {
         try await Workshop.run { shop in
-            let manager = shop.manager(engine: shop.engine(transport: store))
+            let manager = shop.manager(engine: shop.engine(transport: store.transport(isHeld: isHeld)))
             let result: Result<SetListing, DownloadError>
             do throws(DownloadError) {
                 var options = SyncOptions()
@@ -178,10 +174,10 @@ struct ObjectListTests {
     @Test("Objects: the ranges of a large list are read side by side, with few requests more")
     func together() async throws {
         let keys = (0..<30).flatMap { directory in (0..<40).map { "p/data/\(100 + directory)/\(100 + $0)" } }
-        let store = Store(keys, isHeld: true)
-        let listing = try await listing(store)
+        let store = Store(keys)
+        let listing = try await listing(store, isHeld: true)
         #expect(listing.entries.map(\.path) == Self.paths(keys) && listing.problems.isEmpty)
-        #expect(store.queries.count { $0.after != nil && $0.delimiter == nil } > 6)
+        #expect(store.queries.count(where: \.isRange) > 6)
         #expect(store.queries.count < 2 * keys.count / 10)
         // A small one is read page by page.
         let small = Store(Array(keys.prefix(40)))
