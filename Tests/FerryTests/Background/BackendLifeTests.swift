@@ -204,7 +204,9 @@ struct BackendLifeTests {
             #expect(await home.shop.code { _ = try await first.downloads() } == .shutDown)
             #expect(await home.shop.code { try await download.pause() } == .shutDown)
             gate.open()
-            home.server.always("/a", .honest)
+            // Not whole before it is paused.
+            let later = Gate()
+            home.server.always("/a", .hold(later))
             let second = home.manager()
             let again = try #require(try await second.download(id: download.id))
             #expect(again.request.label == "Ein Lied")
@@ -212,6 +214,7 @@ struct BackendLifeTests {
             try await again.resume()
             try await again.pause()
             try await again.resume()
+            later.open()
             home.shop.expect(try await again.finished().path, is: resource)
             await second.shutdown()
         }
