@@ -269,7 +269,7 @@ struct ShapeTests {
         "RFC3339: texts that are no complete valid time give nil",
         arguments: [
             "", "soon", "2023-11-14", "2023-13-14T22:13:20Z", "2023-11-14T22:13:20", "2023-11-14T22:13:20.Z",
-            "2023-11-14T22:13:20Zx",
+            "2023-11-14T22:13:20Zx", "2023-02-29T22:13:20Z", "2023-11-00T22:13:20Z",
         ])
     func noTimes(text: String) { #expect(RFC3339.date(text) == nil) }
 

@@ -75,8 +75,10 @@ package enum RFC3339 {
             else { return nil }
             offset = (hours * 60 + minutes) * 60 * (isThere("+", at: index) ? 1 : -1)
         }
-        let days = CivilDate(year: Int(year), month: Int(month), day: Int(day)).dayNumber
-        let seconds = Int64(days) * 86_400 + hour * 3600 + minute * 60 + second - offset
+        let date = CivilDate(year: Int(year), month: Int(month), day: Int(day))
+        // Of a day that its month does not have, the number is another day's.
+        guard CivilDate(dayNumber: date.dayNumber) == date else { return nil }
+        let seconds = Int64(date.dayNumber) * 86_400 + hour * 3600 + minute * 60 + second - offset
         return Date(timeIntervalSince1970: Double(seconds) + fraction)
     }
 }
