@@ -28,7 +28,8 @@ package struct ContentResponse: Sendable {
             case nil: (0, field("Content-Length").flatMap { ByteCount($0) })
             }
         isBeyondEnd = response.status == .rangeNotSatisfiable
-        mediaType = field("Content-Type")
+        // Then it is the type of the problem.
+        mediaType = isBeyondEnd ? nil : field("Content-Type")
         entityTag = field("ETag")
         lastModified = field("Last-Modified")
         boot = field(FerryAPI.bootHeader)

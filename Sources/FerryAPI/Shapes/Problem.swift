@@ -34,6 +34,8 @@ package struct Problem: Error, Codable, Sendable, Hashable {
         case unsupportedMediaType
         /// The body is too large.
         case bodyTooLarge
+        /// No byte of the requested range is in the file.
+        case rangeNotSatisfiable
         /// The request was not received completely in time.
         case timeout
         /// Incompatible API version.
@@ -127,6 +129,7 @@ extension Problem.Code {
         case .timeout: 408
         case .bodyTooLarge: 413
         case .unsupportedMediaType: 415
+        case .rangeNotSatisfiable: 416
         case .misdirected: 421
         case .versionMismatch: 426
         case .tooMany: 429
@@ -144,6 +147,7 @@ extension Problem.Code {
         case .noSuchPath: "Path not found"
         case .methodNotAllowed: "Method not allowed"
         case .unsupportedMediaType: "Unsupported media type"
+        case .rangeNotSatisfiable: "Range not satisfiable"
         case .timeout: "Request timeout"
         case .bodyTooLarge: "Body too large"
         case .versionMismatch: "API version mismatch"

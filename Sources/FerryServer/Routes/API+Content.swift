@@ -84,9 +84,12 @@ extension API {
                     headers[.contentRange] = "bytes \(part.lowerBound)-\(part.upperBound - 1)/\(size)"
                     headers[.contentLength] = String(part.upperBound - part.lowerBound)
                 case .unsatisfiable:
-                    return Response(
-                        status: .rangeNotSatisfiable,
-                        headers: [.contentRange: "bytes */\(size)", .contentLength: "0", .acceptRanges: "bytes"])
+                    var answer = Answer.problem(
+                        Problem(.rangeNotSatisfiable, "The file has \(size) bytes."),
+                        at: Route.content.path(id: download.id.rawValue))
+                    answer.headers[.contentRange] = "bytes */\(size)"
+                    answer.headers[.acceptRanges] = "bytes"
+                    return answer
                 }
             }
         }
