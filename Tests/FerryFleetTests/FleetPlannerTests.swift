@@ -96,6 +96,39 @@ import Testing
         }
     }
 
+    @Test("FleetPlanner: each download is one attempt, and a server is given up by as many as a row has")
+    func retries() throws {
+        for (words, retries) in [([], 4), (["--retries", "0"], 0), (["--retries", "9"], 9)] as [([String], Int)] {
+            let plan = try Self.work(words)
+            #expect(plan.retries == retries)
+            #expect(plan.configuration.maxAttempts == retries + 1)
+            #expect(plan.configuration.waitsForServers == false)
+            let row = FleetRow(
+                try FleetRowTests.lease(), number: 5, urls: "http://h.test/a", checksum: nil, within: plan.bounds)
+            #expect(plan.request(of: row, from: row.request.sources).maxAttempts == 0)
+        }
+        #expect(try Self.work(["--retries", "inf"]).configuration.maxAttempts == DownloadRequest.mostAttempts)
+        #expect(throws: UsageError.self) { try Self.work(["--retries", "-1"]) }
+    }
+
+    @Test("FleetPlanner: headers are sent to all servers, those that may be secret to the one that the user names")
+    func headers() throws {
+        let words = ["-H", "Accept: text/plain", "-H", "X-Key: k", "--header-server", "api.test", "-A", "me/1"]
+        let transfer = try Self.work(words + ["--connect-timeout", "3"]).configuration.transfer
+        let home = Origin(of: try DownloadURL("https://api.test/"))
+        #expect(transfer.header("Accept") == "text/plain")
+        #expect(transfer.header("X-Key", for: home) == "k")
+        #expect(transfer.header("X-Key") == nil)
+        #expect(transfer.header("X-Key", for: Origin(of: try DownloadURL("http://api.test/"))) == nil)
+        #expect(transfer.userAgent == "me/1")
+        #expect(transfer.connectTimeout == .seconds(3))
+        for words in [
+            ["-H", "X-Key: k"], ["--header-server", "api.test"], ["-H", "X-Key: k", "--header-server", "api.test/a"],
+            ["-H", "X-Key: k", "--header-server", "http://u:p@api.test"], ["-H", "Range: bytes=0-"],
+            ["--connect-timeout", "0"],
+        ] { #expect(throws: UsageError.self, "\(words)") { try Self.work(words) } }
+    }
+
     @Test("FleetPlanner: a worker puts files below --into, else below the directory that it is started in")
     func bounds() throws {
         let here = OwnProgram.plain(".")

@@ -49,6 +49,12 @@ extension SentenceTable {
         "it is too short or too long": "过短或过长",
         "--name needs 1 to 256 printable bytes": "--name 需要 1 到 256 个可打印字节",
         "--metrics-port needs a number from 0 to 65535": "--metrics-port 需要 0 到 65535 的数",
+        "--header: what may be a secret needs --header-server, the only server that it is sent to":
+            "--header：可能是机密的标头需要 --header-server，即唯一会收到它的服务器",
+        "--header-server is for a --header that may be a secret, and there is none":
+            "--header-server 用于可能是机密的 --header，而这里没有",
+        "--header-server needs a host, or http://HOST:PORT": "--header-server 需要主机名，或 http://HOST:PORT",
+        "--header: {0}": "--header：{0}",
         "the metrics are served at {0}": "指标位于 {0}",
         "--state {0}: the directory cannot be created": "--state {0}：无法创建目录",
         "--state {0}: the directory is not yours alone": "--state {0}：该目录不只属于您",
@@ -120,6 +126,10 @@ extension SentenceTable {
             "最后一次心跳之后租约保留多久；之后由其他机器接手。",
         "How much work is taken ahead, at this worker's speed.": "按此机器的速度预先领取多少工作。",
         "Rate limit per second: 500K, 5M, 1MiB; for all files together.": "每秒速度上限：500K、5M、1MiB；所有文件合计。",
+        "Retries of a file without progress; a server that cannot be reached as often is given up for ten minutes.":
+            "没有进展时每个文件的重试次数；同样多次无法连接的服务器会被放弃十分钟。",
+        "The only server that headers which may be secret are sent to: a host, or http://HOST:PORT.":
+            "唯一会收到可能是机密的标头的服务器：主机名，或 http://HOST:PORT。",
         "The only directory or s3:// prefix below which batches may put files here (default: the working directory).":
             "批次在此只能把文件放到这个目录或 s3:// 前缀之下（默认：当前工作目录）。",
         "Connect to private, local and metadata addresses too.": "也连接私有、本地和元数据地址。",

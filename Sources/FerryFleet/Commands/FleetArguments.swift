@@ -160,6 +160,31 @@ package struct WorkArguments: ParsableArguments, Sendable {
 
     @Option(
         help: ArgumentHelp(
+            "Retries of a file without progress; a server that cannot be reached as often is given up for ten minutes.",
+            valueName: "n|inf"))
+    package var retries = "4"
+
+    @Option(help: ArgumentHelp("Connection timeout (default: 15).", valueName: "seconds"))
+    package var connectTimeout: String?
+
+    @Option(
+        name: [.customShort("H"), .long],
+        help: ArgumentHelp(
+            "A request header, or a file with one header per line, which hides it from the process list.",
+            valueName: "'K: V'|@FILE"))
+    package var header: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The only server that headers which may be secret are sent to: a host, or http://HOST:PORT.",
+            valueName: "server"))
+    package var headerServer: String?
+
+    @Option(name: [.customShort("A"), .long], help: ArgumentHelp("The User-Agent header.", valueName: "text"))
+    package var userAgent: String?
+
+    @Option(
+        help: ArgumentHelp(
             "The only directory or s3:// prefix below which batches may put files here (default: the working directory).",
             valueName: "dir"), completion: .directory)
     package var into: String?

@@ -102,6 +102,13 @@ enum FleetPlanner {
         configuration.maxConcurrentDownloads = get.configuration.maxConcurrentDownloads
         configuration.rateLimit = get.configuration.rateLimit
         configuration.transfer = get.configuration.transfer
+        try world.set(
+            arguments.header, for: arguments.headerServer, userAgent: arguments.userAgent,
+            connectTimeout: arguments.connectTimeout, in: &configuration.transfer)
+        let retries = try PlanningWorld.attempts(arguments.retries, option: "--retries")
+        // A row that waits for its server waits here, and takes no slot; a server is given up by as many attempts as a row.
+        configuration.waitsForServers = false
+        configuration.maxAttempts = min(retries, DownloadRequest.mostAttempts - 1) + 1
         // Whom would it wait for?
         configuration.waitsForUser = false
         // Another worker may have their rows by now.
@@ -110,6 +117,7 @@ enum FleetPlanner {
         template.syncsToDisk = !arguments.noFsync
         // The path is the row's alone: what is there is of a worker that was lost before it could report it.
         template.onConflict = .overwrite
+        template.maxAttempts = 0
         template.network.allowsPrivate = arguments.allowPrivate
         let name = arguments.name ?? world.environment["HOSTNAME"] ?? "worker"
         guard 1...256 ~= name.utf8.count, PrintableText.escape(name) == name else {
@@ -118,7 +126,7 @@ enum FleetPlanner {
         return WorkerPlan(
             configuration: configuration, staging: Paths.join(directory, "staging"), template: template,
             bounds: try WorkerBounds(into: arguments.into ?? world.directory, allowsObjects: arguments.allowS3Sources),
-            name: name,
+            name: name, retries: retries,
             lease: try duration(arguments.lease, option: "--lease", in: leases),
             ahead: try duration(arguments.ahead, option: "--ahead", in: aheads),
             endsWhenDone: arguments.untilDone, isVerbose: arguments.verbose)

@@ -42,6 +42,10 @@ actor FleetWorker {
     var listed: [Int64: [RowKey]]?
     /// Delays that servers have asked for, by what their hosts' starts are counted under.
     var holds: [String: Duration] = [:]
+    /// Servers that are down or have asked to wait, and when the next attempt at them is due.
+    var absent: [Origin: Duration] = [:]
+    /// Rows whose downloads wait in the list for a server, and for how long.
+    var held: [RowKey: Duration] = [:]
     var times = WorkerTimes()
     var counts = WorkerCounts()
     var directories: Set<String> = []
@@ -145,6 +149,7 @@ actor FleetWorker {
             let wake = machine.wake(at: now) { table.key(of: $0) }
             await stopLost()
             await fence()
+            await pauseHeld()
             await startRows()
             let isFull = machine.runningCount >= plan.parallel
             let next = [wake, isFull ? nil : gate.nextStart(machine.waiting)].compactMap(\.self).min()
@@ -157,7 +162,8 @@ actor FleetWorker {
     private func startRows() async {
         let (time, most) = (now, max(0, plan.parallel - machine.runningCount))
         var gate = gate
-        let rows = machine.start(most: most, at: time) { gate.mayStart($0, at: time) }
+        absent = absent.filter { $0.value > time }
+        let rows = machine.start(most: most, at: time, absent: absent) { gate.mayStart($0, at: time) }
         self.gate = gate
         for row in rows { startedUnder[row.key] = budgets.key(of: row.host) }
         if !rows.isEmpty { await submit(rows) }
