@@ -29,6 +29,12 @@ extension SentenceTable {
         "{0}: there is no URL in the list": "{0}：列表中没有网址",
         "{0}: {1} rows added": "{0}：已添加 {1} 行",
         "{0} files are requested again": "将再次请求 {0} 个文件",
+        "{0} more have failed in ranges that have not ended: run the command again later":
+            "另有 {0} 个失败的文件所在的范围尚未结束：请稍后再运行该命令",
+        "a transaction that has read the lists or results is still open: run the command again once it has ended":
+            "读取过列表或结果的事务仍未结束：请在其结束后再运行该命令",
+        "the fleet's tables are of a newer version of ferry: use that one, on every worker":
+            "机群的数据表属于更新版本的 ferry：请在每台机器上使用该版本",
         "out= and dir= are of no use here: the fleet names its files": "out= 和 dir= 在此无用：文件由机群命名",
         "header= is not stored in a database, as it may be a secret": "header= 可能是机密，不会存入数据库",
         "the password of its URL is not stored in a database": "网址中的密码不会存入数据库",
@@ -87,6 +93,8 @@ extension SentenceTable {
         "Store a list in the database as a batch.": "把列表作为一个批次存入数据库。",
         "Show the numbers of each batch.": "显示每个批次的数目。",
         "Write the ends of all files as JSON, one per line.": "以 JSON 输出所有文件的结果，每行一个。",
+        "Show the workers, and for how long nothing was heard of each.": "显示各工作进程，以及多久没有其消息。",
+        "Exit with 0 although files have failed; the results say which.": "即使有文件失败也以 0 退出；结果会说明是哪些。",
         "Set the budget of a host for the whole fleet.": "为整个机群设置主机的限额。",
         "Request failed files again.": "再次请求失败的文件。",
         "Start no more files; running ones end.": "不再开始新文件；进行中的会完成。",

@@ -63,6 +63,16 @@ package struct FleetStatusArguments: ParsableArguments, Sendable {
     package init() {}
 }
 
+/// The arguments of `ferry fleet workers`.
+package struct FleetWorkersArguments: ParsableArguments, Sendable {
+    @OptionGroup package var address: FleetAddress
+
+    @Flag(help: "Write results as lines of JSON.")
+    package var json = false
+
+    package init() {}
+}
+
 /// The arguments of `ferry fleet results`.
 package struct FleetResultsArguments: ParsableArguments, Sendable {
     @OptionGroup package var address: FleetAddress
@@ -137,6 +147,9 @@ package struct WorkArguments: ParsableArguments, Sendable {
 
     @Flag(help: "End when no row of any batch is left.")
     package var untilDone = false
+
+    @Flag(help: "Exit with 0 although files have failed; the results say which.")
+    package var allowFailures = false
 
     @Option(
         help: ArgumentHelp(

@@ -129,6 +129,6 @@ enum FleetPlanner {
             name: name, retries: retries,
             lease: try duration(arguments.lease, option: "--lease", in: leases),
             ahead: try duration(arguments.ahead, option: "--ahead", in: aheads),
-            endsWhenDone: arguments.untilDone, isVerbose: arguments.verbose)
+            endsWhenDone: arguments.untilDone, allowsFailures: arguments.allowFailures, isVerbose: arguments.verbose)
     }
 }

@@ -61,15 +61,17 @@ actor FleetWorker {
     /// Notified when there is something to start or to tell the database.
     nonisolated let changed: AsyncEvent
     /// Notified when a heartbeat is wanted before its time.
-    let beatWanted = AsyncEvent()
+    let beatWanted: AsyncEvent
 
-    /// - Parameter changed: Notified by the database too.
+    /// - Parameters:
+    ///   - changed: Notified by the database too.
+    ///   - beatWanted: Likewise.
     init(
         _ plan: WorkerPlan, store: FleetStore, pulse: FleetStore, manager: DownloadManager, report: WorkerReport,
-        changed: AsyncEvent
+        changed: AsyncEvent, beatWanted: AsyncEvent
     ) {
         (self.plan, self.store, self.pulse) = (plan, store, pulse)
-        (self.manager, self.report, self.changed) = (manager, report, changed)
+        (self.manager, self.report, self.changed, self.beatWanted) = (manager, report, changed, beatWanted)
     }
 
     /// What the worker has done, for its last line.
@@ -105,7 +107,7 @@ actor FleetWorker {
             while !isEnding { if try await group.next() == nil { break } }
             group.cancelAll()
         }
-        return counts.exitCode
+        return plan.allowsFailures ? counts.exitCode.allowingFailures : counts.exitCode
     }
 
     var isEnding: Bool { isOver || isStopping }

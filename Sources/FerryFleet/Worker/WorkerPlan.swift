@@ -20,6 +20,8 @@ struct WorkerPlan: Sendable {
     /// The work that is taken ahead, as time at the worker's speed.
     var ahead: Duration
     var endsWhenDone: Bool
+    /// Whether the exit code says nothing of rows that have failed.
+    var allowsFailures: Bool
     /// Whether each failure is reported.
     var isVerbose: Bool
 
