@@ -136,7 +136,8 @@ package enum FleetProgram {
             }
             report.message("\(Int(count)) files are requested again")
             if left > 0 {
-                report.message("\(Int(left)) more have failed in ranges that have not ended: run the command again later")
+                report.message(
+                    "\(Int(left)) more have failed in ranges that have not ended: run the command again later")
             }
             return .done
         }

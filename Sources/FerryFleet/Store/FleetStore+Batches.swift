@@ -139,6 +139,8 @@ extension FleetStore {
             let batch = try FleetBatch(row, from: 0)
             let counts = Int64.min >> 1...Int64.max >> 1
             let failed = try row.number(6, in: counts)
+            var reasons: [BatchStatus.Failures] = []
+            if failed > 0 { reasons = try await failures(batch.id) }
             all.append(
                 BatchStatus(
                     name: batch.name, state: batch.state.rawValue, directory: batch.directory, total: batch.total,
@@ -146,7 +148,7 @@ extension FleetStore {
                     waiting: try row.number(8, in: counts),
                     rowsPerSecond: row.optional(9) == nil ? nil : try row.seconds(9),
                     secondsLeft: row.optional(10) == nil ? nil : try row.seconds(10),
-                    failures: failed > 0 ? try await failures(batch.id) : []))
+                    failures: reasons))
         }
         return all
     }
