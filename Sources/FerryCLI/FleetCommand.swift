@@ -20,7 +20,7 @@ struct FleetCommand: ParsableCommand {
         subcommands: [
             FleetInitCommand.self, FleetAddCommand.self, FleetStatusCommand.self, FleetWorkersCommand.self,
             FleetResultsCommand.self, FleetHostCommand.self, FleetRetryCommand.self, FleetPauseCommand.self,
-            FleetResumeCommand.self, FleetDrainCommand.self, FleetRemoveCommand.self,
+            FleetResumeCommand.self, FleetDrainCommand.self, FleetPriorityCommand.self, FleetRemoveCommand.self,
         ])
 }
 
@@ -85,6 +85,13 @@ struct FleetDrainCommand: RemoteCommand {
         commandName: "drain", abstract: "Give workers no more rows; those that they hold are fetched.")
     @OptionGroup var arguments: FleetStateArguments
     func act() async -> FerryTerminal.ExitCode { await FleetProgram.drain(arguments) }
+}
+
+struct FleetPriorityCommand: RemoteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "priority", abstract: "Let rows of a batch be taken before or after those of others.")
+    @OptionGroup var arguments: FleetPriorityArguments
+    func act() async -> FerryTerminal.ExitCode { await FleetProgram.prioritize(arguments) }
 }
 
 struct FleetRemoveCommand: RemoteCommand {

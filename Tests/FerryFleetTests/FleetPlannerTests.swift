@@ -71,6 +71,58 @@ import Testing
         #expect(throws: UsageError.self) { try plan("--into", "/data", "--batch", "A/B") }
     }
 
+    @Test("FleetPlanner: batches have priorities, and are removed by name or by age")
+    func batches() throws {
+        func priority(_ text: String) throws -> Int {
+            let words = ["postgres://h/d", "list.txt", "--into", "/data", "--priority=\(text)"]
+            return try FleetPlanner.addition(FleetAddArguments.parse(words)).priority
+        }
+        #expect(try priority("-1000") == -1000)
+        #expect(try priority("7") == 7)
+        #expect(throws: UsageError.self) { try priority("1001") }
+        func removal(_ words: String...) throws -> FleetPlanner.Removal {
+            try FleetPlanner.removal(FleetRemoveArguments.parse(["postgres://h/d"] + words))
+        }
+        #expect(try removal("--batch", "a") == .named("a"))
+        #expect(try removal("--done-for", "30d") == .done(.seconds(30 * 86_400)))
+        #expect(throws: UsageError.self) { try removal() }
+        #expect(throws: UsageError.self) { try removal("--batch", "a", "--done-for", "1d") }
+        #expect(throws: UsageError.self) { try removal("--done-for", "soon") }
+    }
+
+    @Test("FleetStore: migrations of a newer version are refused, also among known ones")
+    func newer() {
+        let known = FleetSchema.migrations.map(\.name)
+        #expect(throws: Never.self) { try FleetStore.checkIsKnown([]) }
+        #expect(throws: Never.self) { try FleetStore.checkIsKnown(known.dropLast()) }
+        #expect(throws: DatabaseError.self) { try FleetStore.checkIsKnown(known + ["later"]) }
+    }
+
+    @Test("FleetText: rates, times and reasons stand in the tables, and what is not known is a dash")
+    func tables() {
+        var batch = BatchStatus(
+            name: "a", state: "open", directory: "/d", priority: 0, total: 10, completed: 5, failed: 2, leased: 1,
+            waiting: 2, failures: [])
+        #expect(
+            FleetText.table([batch]) == [
+                "BATCH  STATE  TOTAL  COMPLETED  FAILED  LEASED  WAITING  RATE  LEFT",
+                "a      open      10          5       2       1        2     -     -",
+            ])
+        (batch.rowsPerSecond, batch.secondsLeft) = (2.25, 65)
+        #expect(FleetText.table([batch])[1].hasSuffix("2.3/s  1m 05s"))
+        batch.rowsPerSecond = 1234.6
+        #expect(FleetText.table([batch])[1].hasSuffix("1234/s  1m 05s"))
+        batch.failures = [
+            BatchStatus.Failures(reason: "refused", httpStatus: 404, files: 2),
+            BatchStatus.Failures(reason: "\u{1B}[2J", httpStatus: nil, files: 1),
+        ]
+        let lines = FleetText.failures([batch])
+        #expect(lines[0] == "a: 2 failed: refused 404")
+        #expect(!lines[1].utf8.contains(0x1B))
+        let worker = WorkerStatus(name: "w", secondsSilent: 3.4, holdsLeases: true, leases: 7)
+        #expect(FleetText.table([worker]) == ["WORKER  STATE    SILENT  LEASES", "w       working      3s       7"])
+    }
+
     @Test("ListCopy: rows are numbered, cut at partitions, and escaped; unusable lines are reported")
     func copy() throws {
         var text = "# a list\nhttp://h.test/a\\b\nnonsense\n"

@@ -225,6 +225,28 @@ class Database(unittest.TestCase):
                          [("other", True, 1), ("gone", False, 0)])
         self.assertTrue(90 <= workers[0]["secondsSilent"] < 150, workers)
 
+    def test_priorities(self):
+        """Rows of higher priority are leased first; batches that are done for long enough are removed, no others."""
+        world = self.world
+        for name, *options in (("low", "--priority", "-5"), ("usual",), ("high", "--priority", "5"), ("late",)):
+            self.add(name, 500, *options)
+        world.ferry("fleet", "priority", world.url, "--batch", "late", "--to", "9")
+        self.assertEqual(self.attempt("fleet", "priority", world.url, "--batch", "none", "--to", "-9").returncode, 2)
+        me = world.number("SELECT ferry.join('key', 'name')")
+        world.sql(f"SELECT ferry.beat({me}, '1 minute')")
+        leased = []
+        for _ in range(4):
+            number = world.number(f"SELECT ferry.claim({me})")
+            leased += world.sql(
+                f"SELECT b.name FROM ferry.lease l JOIN ferry.batch b ON b.id = l.batch WHERE l.number = {number}")[0]
+        self.assertEqual(leased, ["late", "high", "usual", "low"])
+        world.sql(f"SELECT ferry.leave({me})")
+        self.assertEqual(self.work(), 0)
+        world.sql("UPDATE ferry.done SET at = now() - interval '3 days' WHERE batch <= 2")
+        world.sql("UPDATE ferry.batch SET total = 501 WHERE name = 'usual'")
+        world.ferry("fleet", "remove", world.url, "--done-for", "2d")
+        self.assertEqual([batch["name"] for batch in world.status()], ["usual", "high", "late"])
+
     def test_pause(self):
         """A pause acts at once, not at the next heartbeat."""
         world = self.world

@@ -29,6 +29,9 @@ extension SentenceTable {
         "{0}: there is no URL in the list": "{0}：列表中没有网址",
         "{0}: {1} rows added": "{0}：已添加 {1} 行",
         "{0} files are requested again": "将再次请求 {0} 个文件",
+        "{0} batches are removed": "将删除 {0} 个批次",
+        "give --batch or --done-for": "请给出 --batch 或 --done-for",
+        "a priority is a number from -1000 to 1000": "优先级是 -1000 到 1000 的数",
         "{0} more have failed in ranges that have not ended: run the command again later":
             "另有 {0} 个失败的文件所在的范围尚未结束：请稍后再运行该命令",
         "a transaction that has read the lists or results is still open: run the command again once it has ended":
@@ -112,7 +115,13 @@ extension SentenceTable {
         "Rows of a partition of the tables; a multiple of 500.": "数据表每个分区的行数；500 的倍数。",
         "Only files that are not complete.": "只输出未完成的文件。",
         "Only failures for these reasons or HTTP statuses, as in timeout,503.": "只针对这些原因或 HTTP 状态码的失败，如 timeout,503。",
-        "The batch to remove.": "要删除的批次。",
+        "The batch to remove.": "要删除的批次。", "The batch.": "批次。",
+        "All batches whose rows have ended, the last of them so long ago: 30d, 12h.":
+            "所有行都已结束、且最后一行结束已有这么久的全部批次：30d、12h。",
+        "Its priority, from -1000 to 1000.": "其优先级，从 -1000 到 1000。",
+        "Let rows of a batch be taken before or after those of others.": "让某批次的行先于或后于其他批次被领取。",
+        "Workers take rows of batches of higher priority first; -1000 to 1000.":
+            "工作进程先领取优先级较高的批次的行；-1000 到 1000。",
         "A host, a domain with all hosts in it, or '*' for each host without a budget of its own.":
             "主机、包含其下所有主机的域名，或 '*' 表示每个没有自己限额的主机。",
         "Files that start per second, over the whole fleet: 5/s, 0.5.": "整个机群每秒开始的文件数：5/s、0.5。",

@@ -49,6 +49,11 @@ package struct FleetAddArguments: ParsableArguments, Sendable {
         help: ArgumentHelp("Rows of a partition of the tables; a multiple of 500.", valueName: "n"))
     package var partRows: Int64 = 5_000_000
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Workers take rows of batches of higher priority first; -1000 to 1000.", valueName: "n"))
+    package var priority = 0
+
     package init() {}
 }
 
@@ -109,7 +114,27 @@ package struct FleetRemoveArguments: ParsableArguments, Sendable {
     @OptionGroup package var address: FleetAddress
 
     @Option(help: ArgumentHelp("The batch to remove.", valueName: "name"))
+    package var batch: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "All batches whose rows have ended, the last of them so long ago: 30d, 12h.", valueName: "duration"))
+    package var doneFor: String?
+
+    package init() {}
+}
+
+/// The arguments of `ferry fleet priority`.
+package struct FleetPriorityArguments: ParsableArguments, Sendable {
+    @OptionGroup package var address: FleetAddress
+
+    @Option(help: ArgumentHelp("The batch.", valueName: "name"))
     package var batch: String
+
+    @Option(
+        name: .customLong("to"), parsing: .unconditional,
+        help: ArgumentHelp("Its priority, from -1000 to 1000.", valueName: "n"))
+    package var priority: Int
 
     package init() {}
 }

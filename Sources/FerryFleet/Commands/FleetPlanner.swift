@@ -9,11 +9,15 @@ enum FleetPlanner {
     private static let leases: ClosedRange<Duration> = .seconds(5)...Duration.seconds(86_400)
     private static let aheads: ClosedRange<Duration> = .zero...Duration.seconds(86_400)
 
+    private static let priorities = -1000...1000
+    private static let retentions: ClosedRange<Duration> = .zero...Duration.seconds(10_000 * 86_400)
+
     /// What `ferry fleet add` stores.
     struct Addition: Sendable, Hashable {
         var name: String
         var directory: String
         var partRows: Int64
+        var priority = 0
     }
 
     static func addition(_ arguments: FleetAddArguments) throws(UsageError) -> Addition {
@@ -27,7 +31,29 @@ enum FleetPlanner {
             throw UsageError("--part-rows needs a multiple of 500, at most 1000000000")
         }
         let name = try FleetBatch.name(arguments.batch ?? standardName(arguments.list))
-        return Addition(name: name, directory: prefix?.text ?? OwnProgram.absolute(into), partRows: arguments.partRows)
+        return Addition(
+            name: name, directory: prefix?.text ?? OwnProgram.absolute(into), partRows: arguments.partRows,
+            priority: try priority(arguments.priority))
+    }
+
+    static func priority(_ number: Int) throws(UsageError) -> Int {
+        guard priorities.contains(number) else { throw UsageError("a priority is a number from -1000 to 1000") }
+        return number
+    }
+
+    /// Which batches are removed.
+    enum Removal: Sendable, Hashable {
+        case named(String)
+        /// Those whose rows have all ended, the last of them so long ago.
+        case done(Duration)
+    }
+
+    static func removal(_ arguments: FleetRemoveArguments) throws(UsageError) -> Removal {
+        switch (arguments.batch, arguments.doneFor) {
+        case (let name?, nil): .named(name)
+        case (nil, let text?): .done(try duration(text, option: "--done-for", in: retentions))
+        default: throw UsageError("give --batch or --done-for")
+        }
     }
 
     /// The name of a batch that is given none: that of its list, as far as it can be one.

@@ -50,7 +50,7 @@ package enum FleetProgram {
             let addition = try FleetPlanner.addition(arguments)
             let list = try Self.list(arguments.list)
             let writing = try await store.begin(
-                addition.name, directory: addition.directory, partRows: addition.partRows)
+                addition.name, directory: addition.directory, partRows: addition.partRows, priority: addition.priority)
             do {
                 var problems = 0
                 var copy = ListCopy(list, batch: writing.batch, partRows: addition.partRows) { problem in
@@ -169,8 +169,23 @@ package enum FleetProgram {
 
     /// `ferry fleet remove`.
     package static func remove(_ arguments: FleetRemoveArguments) async -> ExitCode {
-        await run(arguments.address, "remove") { store, _ in
-            for batch in try await store.identifiers(arguments.batch) { try await store.remove(batch) }
+        await run(arguments.address, "remove") { store, console in
+            let batches: [Int]
+            switch try FleetPlanner.removal(arguments) {
+            case .named(let name): batches = try await store.identifiers(name)
+            case .done(let age):
+                batches = try await store.identifiers(doneFor: age)
+                WorkerReport(console: console).message("\(batches.count) batches are removed")
+            }
+            for batch in batches { try await store.remove(batch) }
+            return .done
+        }
+    }
+
+    /// `ferry fleet priority`.
+    package static func prioritize(_ arguments: FleetPriorityArguments) async -> ExitCode {
+        await run(arguments.address, "priority") { store, _ in
+            try await store.set(priority: try FleetPlanner.priority(arguments.priority), of: arguments.batch)
             return .done
         }
     }

@@ -92,7 +92,8 @@ extension FleetSchema {
                     RETURN;
                 END IF;
             END LOOP;
-            FOR one IN SELECT b.id, b.total FROM ferry.batch b WHERE b.state = 'open' ORDER BY b.id LOOP
+            FOR one IN SELECT b.id, b.total FROM ferry.batch b WHERE b.state = 'open'
+                ORDER BY b.priority DESC, b.id LOOP
                 -- A batch that is being removed has no sequence.
                 BEGIN LOOP
                     EXECUTE format('SELECT last_value + CASE WHEN is_called THEN 500 ELSE 0 END FROM ferry.next_%s',

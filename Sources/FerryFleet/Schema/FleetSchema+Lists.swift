@@ -11,6 +11,7 @@ extension FleetSchema {
                 state text NOT NULL CHECK (state IN ('adding', 'open', 'paused', 'draining', 'removing')),
                 total bigint NOT NULL DEFAULT 0,
                 part_rows bigint NOT NULL CHECK (part_rows > 0 AND part_rows % 500 = 0),
+                priority integer NOT NULL DEFAULT 0 CHECK (priority BETWEEN -1000 AND 1000),
                 added timestamptz NOT NULL DEFAULT now())
             """,
             "CREATE UNIQUE INDEX batch_name ON ferry.batch (name)",

@@ -41,7 +41,7 @@ extension FleetSchema {
     /// ended in the last ten minutes, and unknown before the second of them.
     private static let progress = """
         CREATE VIEW ferry.progress AS
-            SELECT b.id, b.name, c.state, b.directory, b.total, c.completed, c.failed, c.leased, c.waiting, c.rate,
+            SELECT b.id, b.name, c.state, b.directory, b.priority, b.total, c.completed, c.failed, c.leased, c.waiting, c.rate,
                 CASE WHEN c.state = 'open' AND c.rate > 0 THEN (c.leased + c.waiting) / c.rate END AS seconds_left
             FROM ferry.batch b
             CROSS JOIN LATERAL (

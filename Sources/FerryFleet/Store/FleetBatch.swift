@@ -72,6 +72,8 @@ package struct BatchStatus: Sendable, Hashable, Codable {
     var name: String
     var state: String
     var directory: String
+    /// Rows of batches of higher priority are leased first.
+    var priority: Int
     /// Numbers of rows: total = completed + failed + leased + waiting.
     var total: Int64
     var completed: Int64

@@ -13,18 +13,20 @@ extension FleetStore {
     /// advisory lock until the connection ends, so that it has one writer: nothing of it is looked at or changed before.
     ///
     /// - Parameter partRows: The number of rows of a partition.
-    func begin(_ name: String, directory: String, partRows: Int64) async throws(DatabaseError) -> BatchWriting {
+    func begin(
+        _ name: String, directory: String, partRows: Int64, priority: Int
+    ) async throws(DatabaseError) -> BatchWriting {
         try await link.run { connection throws(DatabaseError) in
             let lock = try connection.rows(
                 "SELECT pg_try_advisory_lock($1::integer, hashtext($2))", ["\(FleetSchema.batchLock)", name])
             guard try lock.one().truth(0) else { throw Self.exists(name) }
             let made = try connection.rows(
                 """
-                INSERT INTO ferry.batch (name, directory, state, part_rows) VALUES ($1, $2, 'adding', $3)
-                ON CONFLICT (name) DO UPDATE SET directory = excluded.directory, part_rows = excluded.part_rows
-                    WHERE ferry.batch.state = 'adding'
+                INSERT INTO ferry.batch (name, directory, state, part_rows, priority) VALUES ($1, $2, 'adding', $3, $4)
+                ON CONFLICT (name) DO UPDATE SET directory = excluded.directory, part_rows = excluded.part_rows,
+                    priority = excluded.priority WHERE ferry.batch.state = 'adding'
                 RETURNING id
-                """, [name, directory, "\(partRows)"])
+                """, [name, directory, "\(partRows)", "\(priority)"])
             guard let row = made.rows.first else { throw Self.exists(name) }
             let id = try row.number(0, in: 1...Int(Int32.max))
             // What an earlier writer has left.
@@ -130,7 +132,7 @@ extension FleetStore {
     package func status(_ name: String?) async throws(DatabaseError) -> [BatchStatus] {
         let found = try await link.rows(
             """
-            SELECT id, name, state, directory, total, completed, failed, leased, waiting, rate, seconds_left
+            SELECT id, name, state, directory, total, completed, failed, leased, waiting, rate, seconds_left, priority
             FROM ferry.progress WHERE $1::text IS NULL OR name = $1 ORDER BY id
             """, [name])
         if let name, found.rows.isEmpty { throw Self.missing(name) }
@@ -143,7 +145,8 @@ extension FleetStore {
             if failed > 0 { reasons = try await failures(batch.id) }
             all.append(
                 BatchStatus(
-                    name: batch.name, state: batch.state.rawValue, directory: batch.directory, total: batch.total,
+                    name: batch.name, state: batch.state.rawValue, directory: batch.directory,
+                    priority: try row.integer(11), total: batch.total,
                     completed: try row.number(5, in: counts), failed: failed, leased: try row.number(7, in: counts),
                     waiting: try row.number(8, in: counts),
                     rowsPerSecond: row.optional(9) == nil ? nil : try row.seconds(9),
@@ -193,6 +196,25 @@ extension FleetStore {
         var all: [Int] = []
         for row in found.rows { all.append(try row.number(0, in: 1...Int(Int32.max))) }
         return all
+    }
+
+    /// The identifiers of the batches whose rows have all ended, the last of them so long ago.
+    func identifiers(doneFor age: Duration) async throws(DatabaseError) -> [Int] {
+        let found = try await link.rows(
+            """
+            SELECT b.id FROM ferry.batch b JOIN ferry.done d ON d.batch = b.id WHERE b.state = 'open' GROUP BY b.id
+            HAVING sum(d.completed + d.failed) = b.total AND max(d.at) <= now() - make_interval(secs => $1) ORDER BY b.id
+            """, ["\(age.components.seconds)"])
+        var all: [Int] = []
+        for row in found.rows { all.append(try row.number(0, in: 1...Int(Int32.max))) }
+        return all
+    }
+
+    /// Changes the priority of a batch, for the leases that are given from now on.
+    func set(priority: Int, of name: String) async throws(DatabaseError) {
+        let found = try await link.rows(
+            "UPDATE ferry.batch SET priority = $2 WHERE name = $1 RETURNING id", [name, "\(priority)"])
+        if found.rows.isEmpty { throw Self.missing(name) }
     }
 
     /// Moves batches from some states to another, and wakes the workers. Returns how many.
