@@ -158,6 +158,11 @@ import Testing
             let row = FleetRow(
                 try FleetRowTests.lease(), number: 5, urls: "http://h.test/a", checksum: nil, within: plan.bounds)
             #expect(plan.request(of: row, from: row.request.sources).maxAttempts == 0)
+            // An upload makes its attempts itself: most of them are requests to the store.
+            let upload = FleetRow(
+                try FleetRowTests.lease(into: "s3://bucket/p"), number: 5, urls: "http://h.test/a", checksum: nil,
+                within: try WorkerBounds(into: "s3://bucket", allowsObjects: false))
+            #expect(plan.request(of: upload, from: upload.request.sources).maxAttempts == retries)
         }
         #expect(try Self.work(["--retries", "inf"]).configuration.maxAttempts == DownloadRequest.mostAttempts)
         #expect(throws: UsageError.self) { try Self.work(["--retries", "-1"]) }

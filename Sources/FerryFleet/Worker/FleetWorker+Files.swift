@@ -195,7 +195,8 @@ extension FleetWorker {
         case .hostGivenUp: return nil
         case .hostIsAbsent: return (.postponed, max(retryAfter ?? .zero, .milliseconds(200)))
         default:
-            guard failures <= plan.retries else { return nil }
+            // Other downloads have made their attempts.
+            guard failures <= plan.retries, download.request.maxAttempts == 0 else { return nil }
             let pause = min(.seconds(1 << min(failures - 1, 10)), Self.longestPause)
             return (.failed(bytes: bytes), max(retryAfter ?? .zero, pause))
         }
@@ -203,12 +204,14 @@ extension FleetWorker {
 
     /// The attempts of a row whose download has ended; `nil` if nothing was requested.
     private func attempts(of key: RowKey, _ download: Download) -> Int? {
-        guard case .failed(let error) = download.status.state, error.phrase?.key == .hostGivenUp else {
-            return max(1, machine.attempts(of: key))
-        }
+        let attempts = max(1, machine.attempts(of: key))
+        guard case .failed(let error) = download.status.state else { return attempts }
+        switch error.phrase?.key {
         // The start that found its server given up requested nothing.
-        let attempts = machine.attempts(of: key) - 1
-        return attempts > 0 ? attempts : nil
+        case .hostGivenUp: return attempts > 1 ? attempts - 1 : nil
+        case .gaveUp: return error.phrase?.arguments.first.flatMap { Int($0.description) } ?? attempts
+        default: return attempts
+        }
     }
 
     /// The error of the last attempt as one of all attempts.

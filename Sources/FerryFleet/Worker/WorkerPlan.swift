@@ -38,8 +38,8 @@ struct WorkerPlan: Sendable {
         (request.checksum, request.uploadTo) = (row.request.checksum, row.request.uploadTo)
         if request.uploadTo != nil, case .file(let name) = request.destination {
             request.destination = .file(Paths.join(staging, name))
-            // The requests to the store are repeated by the download.
-            request.maxAttempts = nil
+            // Requests to the store are repeated by the download itself.
+            request.maxAttempts = retries
         } else {
             request.root = bounds.root
         }
