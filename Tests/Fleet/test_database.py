@@ -10,7 +10,7 @@ from pathlib import Path
 from world import DATABASE_PORT, FERRY, NET, ORIGIN_PORT, World
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs/fleet.md"
-TABLES = "SELECT count(*) FROM pg_class WHERE relname ~ '^(entry|result|next)_[0-9]'"
+TABLES = "SELECT count(*) FROM pg_class WHERE relname ~ '^(entry|result|next)_[0-9]' AND relkind IN ('r', 'S')"
 OPTIONS = ("-j", "16", "--no-fsync", "--lease", "1m")
 
 
@@ -21,7 +21,7 @@ class Database(unittest.TestCase):
         self.world.start()
         self.world.ferry("fleet", "init", self.world.url)
 
-    def list(self, name, count, gone=0):
+    def write(self, name, count, gone=0):
         path = self.world.root / f"{name}.txt"
         lines = [f"http://h{index % 4}.test:{ORIGIN_PORT}/f/{name}/{index}" for index in range(count - gone)]
         lines += [f"http://h1.test:{ORIGIN_PORT}/gone/{index}" for index in range(gone)]
@@ -29,7 +29,7 @@ class Database(unittest.TestCase):
         return path
 
     def add(self, name, count, *options, gone=0):
-        self.world.ferry("fleet", "add", self.world.url, self.list(name, count, gone), "--into",
+        self.world.ferry("fleet", "add", self.world.url, self.write(name, count, gone), "--into",
                          self.world.root / "data", *options)
 
     def attempt(self, *words, **options):
@@ -89,7 +89,7 @@ class Database(unittest.TestCase):
             time.sleep(0.1)
         self.add("third", 600)
         self.assertEqual(self.work(), 0)
-        self.assertEqual(world.number("SELECT count(*) FROM ferry.result WHERE status = 'ok'"), 1800)
+        self.assertEqual(world.number("SELECT count(*) FROM ferry.result WHERE status = 'ok'"), 3000)
         self.assertIsNone(removal.poll())
         end()
         self.assertEqual(removal.wait(timeout=60), 0)
