@@ -34,6 +34,7 @@ extension FleetSchema {
                 at timestamptz NOT NULL DEFAULT now(),
                 PRIMARY KEY (batch, first))
             """,
+            "CREATE INDEX done_failed ON ferry.done (batch, first) WHERE failed > 0",
             "CREATE TABLE ferry.search (searched timestamptz NOT NULL)",
             "INSERT INTO ferry.search VALUES (now())",
             join, beat, nobody, findGaps, claim, finish, leave, isDone,

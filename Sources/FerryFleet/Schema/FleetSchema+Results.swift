@@ -128,10 +128,11 @@ extension FleetSchema {
                     FROM pg_class c WHERE c.relnamespace = 'ferry'::regnamespace AND c.relkind = 'r'
                         AND c.relname ~ ('^entry_' || b.id || '_[0-9]+$') AND pg_relation_size(c.oid) > 0) p
                 CROSS JOIN LATERAL (
-                    SELECT sum(d.failed) AS failed, sum(d.completed) AS completed FROM ferry.done d
+                    SELECT sum(d.completed) AS completed FROM ferry.done d
                     WHERE d.batch = b.id AND d.first > p.first AND d.first <= p.first + b.part_rows) d
-                WHERE b.state IN ('open', 'draining') AND d.failed = 0
-                    AND d.completed = least(b.part_rows, b.total - p.first)
+                WHERE b.state IN ('open', 'draining') AND d.completed = least(b.part_rows, b.total - p.first)
+                    AND NOT EXISTS (SELECT 1 FROM ferry.done f WHERE f.batch = b.id AND f.failed > 0
+                        AND f.first > p.first AND f.first <= p.first + b.part_rows)
                 LIMIT 16
             LOOP
                 BEGIN
