@@ -12,9 +12,11 @@ enum FleetText {
         table(
             batchTitles,
             batches.map { batch in
-                [batch.name, batch.state].map(PrintableText.escape)
-                    + [batch.total, batch.completed, batch.failed, batch.leased, batch.waiting].map { "\($0)" }
-                    + [rate(batch.rowsPerSecond), batch.secondsLeft.map(time) ?? "-"]
+                let counts = [batch.total, batch.completed, batch.failed, batch.leased, batch.waiting]
+                var row = [batch.name, batch.state].map(PrintableText.escape)
+                row += counts.map { "\($0)" }
+                row += [rate(batch.rowsPerSecond), batch.secondsLeft.map(time) ?? "-"]
+                return row
             })
     }
 
