@@ -312,6 +312,21 @@ class Fleet(unittest.TestCase):
             self.assertTrue("was given up" in line["message"] or f"gave up after {attempts} attempt" in line["message"], line)
         self.assertTrue(any("was given up after 5 attempts" in line["message"] for line in failed))
 
+    def test_lost_network(self):
+        """A worker that reaches neither the servers nor the database fails no row and gives no server up."""
+        world = self.world
+        world.ferry("fleet", "init", world.url)
+        world.ferry("fleet", "host", world.url, "*", "--rate", "30")
+        self.add("lost", [f"http://h{index % 10}.test:{ORIGIN_PORT}/f/{index}" for index in range(6000)])
+        world.work(0, "-j", "8", "--retries", "4", "--connect-timeout", "1", "--no-fsync", "--lease", "10m")
+        self.settle(lambda: world.status()[0]["completed"] > 100)
+        # The worker's own link stays up.
+        run("ip", "link", "set", "ferryfleet", "down")
+        time.sleep(60)
+        run("ip", "link", "set", "ferryfleet", "up")
+        self.wait_for_workers(180)
+        self.assertEqual((world.status()[0]["completed"], world.status()[0]["failed"]), (6000, 0), self.failures())
+
     def test_headers(self):
         """Headers of a worker are sent to all hosts, secret ones to one."""
         world = self.world

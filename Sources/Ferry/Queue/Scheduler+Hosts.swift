@@ -26,6 +26,12 @@ extension Scheduler {
         reschedule()
     }
 
+    /// Forgets which servers were found to be down.
+    func forgetFailures() {
+        engine.networkChanged()
+        hostsChanged()
+    }
+
     /// Which downloads may start has changed beside the queue.
     func hostsChanged() {
         state.withLock { $0.queue.hostsChanged() }

@@ -118,6 +118,9 @@ extension FleetWorker {
     /// The longest time between two attempts, unless a server asks for more.
     private static let longestPause: Duration = .seconds(60)
 
+    /// The time between two attempts while neither servers nor the database can be reached.
+    private static let timeToReconnect: Duration = .seconds(5)
+
     /// Downloads that wait for longer in the list give their slots back.
     private static let shortWait: Duration = .seconds(2)
 
@@ -191,6 +194,8 @@ extension FleetWorker {
             return failures < Self.mostConflicts ? (.failed(bytes: bytes), Self.timeToLetGo) : nil
         }
         guard case .transient(let retryAfter) = error.recovery else { return nil }
+        // The network of this machine is at fault, as far as it can tell, and no row or server is.
+        if error.code == .network, lacksDatabase { return (.postponed, Self.timeToReconnect) }
         switch error.phrase?.key {
         case .hostGivenUp: return nil
         case .hostIsAbsent: return (.postponed, max(retryAfter ?? .zero, .milliseconds(200)))

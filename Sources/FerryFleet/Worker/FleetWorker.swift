@@ -141,6 +141,11 @@ actor FleetWorker {
         }
     }
 
+    /// Whether the database is away, or a heartbeat is late: servers may be away for the same reason.
+    var lacksDatabase: Bool { times.isAway || now > times.beatAt + Self.lateness }
+
+    private static let lateness: Duration = .seconds(3)
+
     // MARK: Loops
 
     /// Starts rows whenever slots, budgets and leases permit; stops those that others have.
