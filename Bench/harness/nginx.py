@@ -34,10 +34,11 @@ http {{
     scgi_temp_path {prefix}/scgi;
     server {{
         listen {address}:{plain}{socket};
+        {others}
         listen {address}:{secure} ssl;
         ssl_certificate {certificate};
         ssl_certificate_key {key};
-        location / {{ root {data}; {rules} }}
+        location / {{ root {data}; autoindex on; {rules} }}
         location /limited/ {{ alias {data}/; limit_rate 8m; }}
     }}
 }}
@@ -46,11 +47,11 @@ http {{
 
 class Nginx:
     """`inside` are the words before a command that make it run where the server is; `socket` and `rules` go into its
-    configuration."""
+    configuration; it also listens on the addresses `others`."""
 
-    def __init__(self, field, name="nginx", address="127.0.0.1", inside=(), socket="", rules=""):
+    def __init__(self, field, name="nginx", address="127.0.0.1", inside=(), socket="", rules="", others=()):
         self.field, self.address = field, address
-        self._inside, self._socket, self._rules = list(inside), socket, rules
+        self._inside, self._socket, self._rules, self._others = list(inside), socket, rules, others
         self.prefix = field.directory / name
         self.ca, self._certificate, self._key = field.certificate()
         self.plain, self.secure = free_ports(2)
@@ -68,7 +69,7 @@ class Nginx:
         (self.prefix / "nginx.conf").write_text(CONFIGURATION.format(
             user=user, prefix=self.prefix, data=self.field.data, plain=self.plain, secure=self.secure,
             certificate=self._certificate, key=self._key, address=self.address, socket=self._socket,
-            rules=self._rules))
+            rules=self._rules, others=" ".join(f"listen {each}:{self.plain};" for each in self._others)))
         self._process = subprocess.Popen(
             [*self._inside, program, "-p", str(self.prefix), "-c", str(self.prefix / "nginx.conf")],
             stdin=subprocess.DEVNULL, stderr=open(self.prefix / "stderr.log", "w"))
@@ -90,11 +91,11 @@ class Nginx:
                 self._process.kill()
                 self._process.wait()
 
-    def url(self, path, secure=False, limited=False):
+    def url(self, path, secure=False, limited=False, address=None):
         """The address of a file below the data directory."""
         relative = ("limited/" if limited else "") + str(Path(path).relative_to(self.field.data))
         scheme, port = ("https", self.secure) if secure else ("http", self.plain)
-        return f"{scheme}://{self.address}:{port}/{relative}"
+        return f"{scheme}://{address or self.address}:{port}/{relative}"
 
     # ---- what it served
 

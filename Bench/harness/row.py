@@ -85,6 +85,9 @@ class Row:
         """What happens while a contender runs."""
         return nullcontext()
 
+    def beforehand(self, field, programs, contender, directory, words):
+        """What is done in the directory of a run before it is measured."""
+
     # ---- running
 
     def run(self, field, nginx, programs, runs, seconds_left):
@@ -119,6 +122,7 @@ class Row:
             if words.get("list"):
                 (directory / ".list").write_text(words["list"])
                 words = {**words, "list": ".list"}
+            self.beforehand(field, programs, result.contender, directory, words)
             os.sync()  # Nobody pays for what the one before has left to write.
             position = nginx.log_position()
             with ConnectionWatch(nginx) if self.counts_connections else nullcontext() as watch, self.meanwhile(field):

@@ -12,6 +12,7 @@ from harness.outcome import Gate
 from harness.row import BIG, Row, best_peer, ratio, wall
 from harness.rpc import RPC
 from harness.scale import SCALE
+from harness.sets import SETS
 from harness.size import GIBIBYTE, size_text
 
 
@@ -286,6 +287,7 @@ ROWS = {
     "small": Small(),
     "memory": Memory(),
     "add": Adding(),
+    **SETS,
     **LONG,
     "long-many": FarMany(Link(50, 100)),
     "limits": Limits(),
@@ -296,7 +298,9 @@ ROWS = {
 }
 
 # A name for several of them.
-GROUPS = {"long": [*LONG, "long-many"], "scale": list(SCALE), "daemon": [*DAEMON, *RPC], "faces": list(FACES)}
+GROUPS = {
+    "sets": list(SETS), "long": [*LONG, "long-many"], "scale": list(SCALE), "daemon": [*DAEMON, *RPC], "faces": list(FACES),
+}
 
 
 def named(text):

@@ -187,6 +187,7 @@ private final class StartedHost {
     {
         var place = DaemonAddress(identifier: "default", directory: home.root)
         place.socket = home.root + "/run/s"
+        place.patience = .seconds(3600)
         let link = DaemonLink(place, clock: SystemClock())
         let host = BrowserHost(link: link, starter: link, isPrivate: { _ in !isPublic }, open: { _ in false })
         let message = members.merging(["version": 1, "number": 1, "request": request]) { $1 }

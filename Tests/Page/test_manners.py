@@ -151,6 +151,17 @@ class Touch(PageTest):
         self.browser.until(lambda: self.browser.text(f"{PANEL} .facts"), "the details")
         self.assertEqual(small(), [])
 
+    def test_a_reason_has_a_line_of_its_own(self):
+        failed = self.daemon.add(self.origin.file("10K", "gone.bin", "status=404"))
+        self.browser.until_state(failed, "failed")
+        place = lambda name: self.browser.js(
+            "const box = arguments[0].getBoundingClientRect(); return [box.top, box.bottom, box.width]",
+            self.browser.one(self.browser.in_row(failed, name)))
+        (_, end, _), (top, bottom, width) = place(".row-state"), place(".row-reason")
+        self.assertGreaterEqual(top, end - 4, "below the state")
+        self.assertGreater(width, 0.9 * place(".row-facts")[2], "from one side to the other")
+        self.assertLessEqual(bottom, place(".main")[0] + 1, "above the buttons")
+
 
 class Figures(PageTest):
     def of(self, module, expression, *arguments):

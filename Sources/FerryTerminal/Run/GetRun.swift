@@ -10,9 +10,9 @@ import Synchronization
 
 /// Runs a plan: submits its files to the manager, follows their events, reports them, and reacts to signals.
 ///
-///     submit ──► manager ──► events ──► follow ──► reporter
-///         ▲                                │
-///         └────── one slot per end ◄───────┘
+///     submit ──► manager ──► events ──► follow ──► of an end: record, remove, report
+///         ▲                                                  │
+///         └──────────────── one slot per end ◄───────────────┘
 ///
 /// The manager holds only a window of the list at a time, so memory does not grow with the list.
 package final class GetRun: Sendable {
@@ -76,10 +76,12 @@ package final class GetRun: Sendable {
         await withTaskGroup(of: Void.self) { group in
             group.addTask {
                 await self.inOrder { await self.handOver() }
-                for await event in events {
-                    await self.inOrder {
-                        await self.follow(event)
-                        await self.handOver()
+                await withDiscardingTaskGroup { ends in
+                    for await event in events {
+                        await self.inOrder {
+                            if let end = await self.follow(event) { ends.addTask { await self.settle(end) } }
+                            await self.handOver()
+                        }
                     }
                 }
             }
@@ -243,6 +245,14 @@ package final class GetRun: Sendable {
 
     private func checkEnd() { if ledger.withLock({ $0.isDone }) { endNow.finish() } }
 
+    /// Does what is left to be done for a file that has ended, and frees its slot.
+    private func settle(_ end: End) async {
+        await end.finish()
+        ledger.withLock { $0.settle() }
+        placeIsFree(of: end.host)
+        await inOrder { await handOver() }
+    }
+
     /// Frees the slot of an ended file.
     func placeIsFree(of host: String?) {
         window.withLock { $0.free(host) }
@@ -300,14 +310,20 @@ package final class GetRun: Sendable {
 }
 
 extension GetRun {
+    /// What is left to be done for a file that has ended, beside those of other files.
+    struct End: Sendable {
+        let host: String?
+        let finish: @Sendable () async -> Void
+    }
+
     /// Handles one event.
-    func follow(_ event: DownloadEvent) async {
-        guard let entry = ledger.withLock({ $0.entry(for: event) }) else { return }
+    func follow(_ event: DownloadEvent) async -> End? {
+        guard let entry = ledger.withLock({ $0.entry(for: event) }) else { return nil }
         switch event.kind {
         case .completed(let published):
             let stored: ContentStore.Stored
             do throws(DownloadError) { stored = try await self.stored(published, entry) } catch {
-                return await ended(entry, event, error)
+                return ended(entry, event, error)
             }
             let file = stored.file
             var event = event
@@ -317,21 +333,22 @@ extension GetRun {
                 $0.countFinished(file)
                 return $0.expectedCount <= PlainProgress.fewFiles
             }
-            await sync?.completed(file)
-            await record(stored, entry.subject, attempts: entry.attempts, date: event.date)
-            // Entries of ended files are removed, as a list may be long.
-            try? await entry.download.remove()
-            // Of a set, only what is new is told.
-            if sync == nil || !file.wasAlreadyComplete || plan.output.result == .json {
-                reporter.completed(
-                    file, event: event, name: file.path.isEmpty ? entry.shownName : Paths.name(of: file.path),
-                    elapsed: elapsed - entry.startedAt, isOneOfFew: isOneOfFew)
+            return End(host: entry.host) { [self, event] in
+                await sync?.completed(file)
+                await record(stored, entry.subject, attempts: entry.attempts, date: event.date)
+                // Entries of ended files are removed, as a list may be long.
+                try? await entry.download.remove()
+                // Of a set, only what is new is told.
+                if sync == nil || !file.wasAlreadyComplete || plan.output.result == .json {
+                    reporter.completed(
+                        file, event: event, name: file.path.isEmpty ? entry.shownName : Paths.name(of: file.path),
+                        elapsed: elapsed - entry.startedAt, isOneOfFew: isOneOfFew)
+                }
             }
-            placeIsFree(of: entry.host)
         case .failed(let error):
-            await ended(entry, event, error)
+            return ended(entry, event, error)
         case .cancelled:
-            await ended(entry, event, DownloadError(.cancelled, ErrorPhrase(.itWasCancelled)))
+            return ended(entry, event, DownloadError(.cancelled, ErrorPhrase(.itWasCancelled)))
         case .waiting(.freshLink, let message):
             // The manager would wait for a new link. The command cannot wait; the part file remains for the next run.
             try? await entry.download.pause()
@@ -341,11 +358,11 @@ extension GetRun {
             case .documentInstead, .unprovenInstead: error = error.suggesting(ErrorPhrase(.freshLinkOrThis))
             default: break
             }
-            await ended(entry, event, error)
+            return ended(entry, event, error)
         case .waiting(.credentials, let message):
             try? await entry.download.pause()
             let error = DownloadError(.credentials, event.reason ?? .words(message), recovery: .needsUser)
-            await ended(entry, event, error)
+            return ended(entry, event, error)
         case .started(let name, _):
             let now = elapsed
             ledger.withLock {
@@ -372,19 +389,19 @@ extension GetRun {
         case .added, .restarted, .waiting, .note, .paused:
             reporter.happened(event, name: entry.shownName)
         }
+        return nil
     }
 
     /// Handles a file that ended without success.
-    private func ended(_ entry: Entry, _ event: DownloadEvent, _ error: DownloadError) async {
+    private func ended(_ entry: Entry, _ event: DownloadEvent, _ error: DownloadError) -> End {
         // A shutdown is not a failure; the exit code reports it.
         let isShutDown = error.code == .shutDown && isStopping
-        let isNews = ledger.withLock {
-            let isOpen = $0.isOpen(event.id)
+        ledger.withLock {
             $0.close(event.id)
-            if isOpen, !isShutDown { $0.countFailed(error) }
-            return isOpen && !isShutDown
+            if !isShutDown { $0.countFailed(error) }
         }
-        if isNews {
+        return End(host: entry.host) { [self] in
+            guard !isShutDown else { return }
             await record(error, entry.subject, attempts: entry.attempts, date: event.date)
             let part = heldPart(of: entry)
             if let path = entry.destination { sync?.failed(error, path: path) }
@@ -398,7 +415,6 @@ extension GetRun {
             // Removing deletes a part file. Without one, the entry is removed, because a list may be long.
             if part == nil { try? await entry.download.remove() }
         }
-        placeIsFree(of: entry.host)
     }
 
     /// Returns the part file to resume from; `nil` if there is none.

@@ -5,6 +5,8 @@ import FerryCore
 package struct Ledger: Sendable {
     /// Submitted files that have not ended.
     private var open: [DownloadID: Entry] = [:]
+    /// The number of files that have ended and are not settled: what they leave is being written.
+    private var unsettledCount = 0
     /// The order of submission; may contain files that have ended.
     private var order: [DownloadID] = []
     /// The latest files to end, in two generations, so that memory does not grow with the run.
@@ -29,8 +31,8 @@ package struct Ledger: Sendable {
 
     package init() {}
 
-    /// Whether all files have ended.
-    package var isDone: Bool { isSubmitted && open.isEmpty }
+    /// Whether all files have ended, and are settled.
+    package var isDone: Bool { isSubmitted && open.isEmpty && unsettledCount == 0 }
     package var exitCode: ExitCode { interruption ?? ExitCode.combine(codes) }
 
     /// The open files in the order of submission.
@@ -59,22 +61,24 @@ package struct Ledger: Sendable {
     /// Returns the open file of an event.
     package func entry(for event: DownloadEvent) -> Entry? { open[event.id] }
 
-    package func isOpen(_ id: DownloadID) -> Bool { open[id] != nil }
-
     package mutating func change(_ id: DownloadID, _ body: (inout Entry) -> Void) {
         guard var entry = open[id] else { return }
         body(&entry)
         open[id] = entry
     }
 
-    /// Records the end of a file; later events for it are ignored.
+    /// Records the end of a file, which is to be followed by ``settle()``; later events for it are ignored.
     package mutating func close(_ id: DownloadID) {
         guard open.removeValue(forKey: id) != nil else { return }
+        unsettledCount += 1
         if ended.count == Self.mostEnded { (endedBefore, ended) = (ended, []) }
         ended.insert(id)
         // Compacted rarely, to avoid quadratic cost for lists of thousands.
         if order.count > 64, order.count > 2 * open.count { order.removeAll { open[$0] == nil } }
     }
+
+    /// Records that nothing is left to be done for a file that was closed.
+    package mutating func settle() { unsettledCount -= 1 }
 
     package mutating func countFinished(_ file: FinishedDownload) {
         finishedCount += 1

@@ -47,12 +47,7 @@ struct BackendHome: Sendable {
                 change(&$0)
             }
         }
-        var place = DaemonAddress(identifier: identifier, directory: shop.directory)
-        place.socket = daemon.socket
-        // No program may be started: the daemon runs in this process.
-        place.binary = "/nonexistent/ferry"
-        // Time limits have tests of their own: a slow machine fails none of these.
-        place.patience = .seconds(3600)
+        let place = DaemonAddress.test(daemon.socket, identifier: identifier, directory: shop.directory)
         var configuration = DownloadManager.Configuration(storage: .daemon(place))
         change(&configuration)
         return DownloadManager(configuration)

@@ -75,10 +75,7 @@ struct DaemonAppHome: Sendable {
 
     /// A manager of the same session in this process that only reads.
     func watcher() -> DownloadManager {
-        var place = DaemonAddress(identifier: "test", directory: home.directory)
-        place.socket = socket
-        place.binary = "/nonexistent/ferry"
-        place.patience = .seconds(3600)
+        let place = DaemonAddress.test(socket, directory: home.directory)
         return DownloadManager(DownloadManager.Configuration(storage: .daemon(place)))
     }
 

@@ -11,9 +11,7 @@ import Testing
 @Suite("DaemonLink", .timeLimit(.minutes(30)))
 struct DaemonLinkTests {
     private func link(_ socket: String, clock: any EngineClock = SystemClock()) -> DaemonLink {
-        var place = DaemonAddress(identifier: "test", directory: "/tmp")
-        place.socket = socket
-        place.binary = "/nonexistent/ferry"
+        let place = DaemonAddress.test(socket)
         return DaemonLink(place, wantsHandles: true, clock: clock)
     }
 
@@ -117,9 +115,7 @@ struct DaemonLinkTests {
         } _: { socket, _ in
             let all = try await link(socket).downloads()
             #expect(all.map(\.id.rawValue) == (0..<2500).map { "\($0)" })
-            var place = DaemonAddress(identifier: "test", directory: "/tmp")
-            place.socket = socket
-            place.patience = .seconds(3600)
+            let place = DaemonAddress.test(socket)
             let manager = DownloadManager(DownloadManager.Configuration(storage: .daemon(place)))
             let listed = try await manager.downloads()
             #expect(listed.map(\.id.rawValue) == (1..<2500).map { "\($0)" })

@@ -49,10 +49,7 @@ struct LateAnswerTests {
         _ answers: @escaping ScriptedDaemon.Answers, _ body: (DownloadManager, ScriptedDaemon) async throws -> Void
     ) async throws {
         try await ScriptedDaemon.answering(answers) { socket, daemon in
-            var place = DaemonAddress(identifier: "test", directory: "/tmp")
-            place.socket = socket
-            place.binary = "/nonexistent/ferry"
-            place.patience = .seconds(3600)
+            let place = DaemonAddress.test(socket)
             let manager = DownloadManager(DownloadManager.Configuration(storage: .daemon(place)))
             try await body(manager, daemon)
             await manager.shutdown()

@@ -14,10 +14,7 @@ struct LostAnswerTests {
         try await BackendHome.run(.daemon) { home in
             let resource = home.shop.serve(["/a"], [.stall(after: 1_000_000)])
             let proxy = try LosingProxy(before: try #require(home.daemon).socket, losing: "/resume-data")
-            var place = DaemonAddress(identifier: "test", directory: home.shop.directory)
-            place.socket = proxy.socket
-            place.binary = "/nonexistent/ferry"
-            place.patience = .seconds(3600)
+            let place = DaemonAddress.test(proxy.socket, directory: home.shop.directory)
             let manager = DownloadManager(DownloadManager.Configuration(storage: .daemon(place)))
             let download = try await manager.download(home.request("/a"))
             await home.shop.reach(1_000_000, download)

@@ -10,10 +10,7 @@ import Testing
 @Suite("Manager without a reachable daemon", .timeLimit(.minutes(30)))
 struct LostDaemonTests {
     private func place(_ socket: String, binary: String? = nil) -> DownloadManager.Configuration {
-        var place = DaemonAddress(identifier: "test", directory: "/tmp")
-        place.socket = socket
-        place.binary = binary
-        place.patience = .seconds(3600)
+        let place = DaemonAddress.test(socket, binary: binary)
         return DownloadManager.Configuration(storage: .daemon(place))
     }
 
@@ -146,9 +143,7 @@ struct LostDaemonTests {
     func patience() async throws {
         try await BackendHome.run(.daemon) { home in
             let daemon = try #require(home.daemon)
-            var place = DaemonAddress(identifier: "test", directory: home.shop.directory)
-            place.socket = daemon.socket
-            place.binary = "/nonexistent/ferry"
+            let place = DaemonAddress.test(daemon.socket, directory: home.shop.directory)
             let clock = LeapingClock()
             let manager = DownloadManager(
                 DownloadManager.Configuration(storage: .daemon(place)),

@@ -86,9 +86,7 @@ struct RemoteNumbersTests {
     }
 
     private func session() -> RemoteSession {
-        var place = DaemonAddress(identifier: "test", directory: "/tmp")
-        place.socket = "/nonexistent/ferry.sock"
-        place.binary = "/nonexistent/ferry"
+        let place = DaemonAddress.test("/nonexistent/ferry.sock")
         return RemoteSession(
             place, DownloadManager.Configuration(storage: .daemon(place)), clock: SystemClock())
     }
