@@ -1,4 +1,5 @@
 import ArgumentParser
+import Ferry
 import FerryCore
 @testable import FerryFleet
 import FerryTerminal

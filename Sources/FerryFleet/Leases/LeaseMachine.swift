@@ -281,8 +281,10 @@ struct LeaseMachine: Sendable {
         entries[key]?.state = .waiting
         switch setback {
         case .failed(let bytes):
-            entries[key]?.failures = failures(of: key, bytes: bytes)
-            entries[key]?.bytes = max(bytes, entries[key]?.bytes ?? 0)
+            let count = failures(of: key, bytes: bytes)
+            let most = max(bytes, entries[key]?.bytes ?? 0)
+            entries[key]?.failures = count
+            entries[key]?.bytes = most
         case .postponed: entries[key]?.attempts -= 1
         }
         runningCount -= 1
