@@ -4,8 +4,9 @@
     pip install ray
     ray_fetch.py urls.txt /shared/data >results.jsonl
 
-A task that Ray starts again requests the same files: they have the same names, and what is complete is not fetched again. All
-files of one host are in one task, so a host never sees more than one machine.
+A task whose machine is lost, or whose ferry is killed or finds its disk full, is started again by Ray, three times. It requests the
+same files: they have the same names, and what is complete is not fetched again. All files of one host are in one task, so a host
+never sees more than one machine.
 """
 
 import json
@@ -19,17 +20,21 @@ import ray
 FERRY = os.environ.get("FERRY", "ferry")
 
 
-@ray.remote(max_retries=3)
+class Unfinished(RuntimeError):
+    """Not all files have ended."""
+
+
+# Without retry_exceptions Ray repeats a task for the loss of its worker alone.
+@ray.remote(max_retries=3, retry_exceptions=[Unfinished])
 def fetch(lines, directory):
     done = subprocess.run(
         [FERRY, "get", "-i", "-", "-d", directory, "--name", "{url-sha256:2}/{url-sha256}{ext}", "-j", "16",
-         "--results", "-"],
+         "--results", "-", "--allow-failures"],
         input="".join(line + "\n" for line in lines), stdout=subprocess.PIPE, text=True)
-    # The exit code says that some file has failed; the results say which.
-    results = [json.loads(line) for line in done.stdout.splitlines()]
-    if len(results) < len(lines):
-        raise RuntimeError(f"ferry ended with {done.returncode} after {len(results)} of {len(lines)} files")
-    return results
+    # Files that have failed are no failure of the task: the results say which they are.
+    if done.returncode != 0:
+        raise Unfinished(f"ferry ended with {done.returncode} after {done.stdout.count(chr(10))} of {len(lines)} files")
+    return [json.loads(line) for line in done.stdout.splitlines()]
 
 
 def by_host(lines, parts):

@@ -17,9 +17,10 @@ def main(source, directory, target, partitions=256):
     spark = SparkSession.builder.appName("ferry").getOrCreate()
     lines = spark.sparkContext.textFile(source).filter(lambda line: line.strip())
     hosts = lines.map(lambda line: (urlsplit(line.split()[0]).hostname, line)).partitionBy(partitions).values()
-    # The exit code says that some file has failed, which is no failure of the partition.
-    command = f"sh -c \"ferry get -i - -d '{directory}' --name '{{url-sha256:2}}/{{url-sha256}}{{ext}}' -j 32 --results - || true\""
-    spark.read.json(hosts.pipe(command)).write.mode("overwrite").parquet(target)
+    # Files that have failed are no failure of the partition; a ferry that is killed, or whose disk is full, is one.
+    command = (f"ferry get -i - -d '{directory}' --name {{url-sha256:2}}/{{url-sha256}}{{ext}} -j 32 --results - "
+               "--allow-failures")
+    spark.read.json(hosts.pipe(command, checkCode=True)).write.mode("overwrite").parquet(target)
 
 
 if __name__ == "__main__":

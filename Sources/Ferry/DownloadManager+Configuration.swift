@@ -130,6 +130,10 @@ extension DownloadManager {
         public var server = ServerOptions()
         /// What makes the engine, in place of connections to servers. Default `nil`.
         package var engine: EngineProvider?
+        /// Whether downloads wait in the list while their server is down or has asked to wait. If not, they fail at once, with
+        /// the time of the next attempt, and a server is given up after ``maxAttempts`` failures also where the list is kept:
+        /// for a caller that has other downloads to start meanwhile. Default true.
+        package var waitsForServers = true
         /// Whether the downloads of an earlier process wait until each is resumed. Default false.
         package var parksListed = false
         /// Other sessions whose downloads this manager hosts. Default: none.

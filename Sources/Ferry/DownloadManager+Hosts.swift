@@ -16,4 +16,7 @@ extension DownloadManager {
     /// Sets whether requests for other hosts are expected: until then no host gets more than its share of the slots, since
     /// running downloads are not stopped for others. Default false.
     package func set(expectsOtherHosts: Bool) { scheduler?.set(expectsOtherHosts: expectsOtherHosts) }
+
+    /// Forgets which servers were found to be down: the network between was.
+    package func forgetFailures() { scheduler?.forgetFailures() }
 }

@@ -18,9 +18,9 @@ struct FleetCommand: ParsableCommand {
               ferry fleet status postgres://ferry@db.example.com/fleet
             """,
         subcommands: [
-            FleetInitCommand.self, FleetAddCommand.self, FleetStatusCommand.self, FleetResultsCommand.self,
-            FleetHostCommand.self, FleetRetryCommand.self, FleetPauseCommand.self, FleetResumeCommand.self,
-            FleetDrainCommand.self, FleetRemoveCommand.self,
+            FleetInitCommand.self, FleetAddCommand.self, FleetStatusCommand.self, FleetWorkersCommand.self,
+            FleetResultsCommand.self, FleetHostCommand.self, FleetRetryCommand.self, FleetPauseCommand.self,
+            FleetResumeCommand.self, FleetDrainCommand.self, FleetPriorityCommand.self, FleetRemoveCommand.self,
         ])
 }
 
@@ -43,6 +43,13 @@ struct FleetStatusCommand: RemoteCommand {
         commandName: "status", abstract: "Show the numbers of each batch.")
     @OptionGroup var arguments: FleetStatusArguments
     func act() async -> FerryTerminal.ExitCode { await FleetProgram.status(arguments) }
+}
+
+struct FleetWorkersCommand: RemoteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "workers", abstract: "Show the workers, and for how long nothing was heard of each.")
+    @OptionGroup var arguments: FleetWorkersArguments
+    func act() async -> FerryTerminal.ExitCode { await FleetProgram.workers(arguments) }
 }
 
 struct FleetResultsCommand: RemoteCommand {
@@ -78,6 +85,13 @@ struct FleetDrainCommand: RemoteCommand {
         commandName: "drain", abstract: "Give workers no more rows; those that they hold are fetched.")
     @OptionGroup var arguments: FleetStateArguments
     func act() async -> FerryTerminal.ExitCode { await FleetProgram.drain(arguments) }
+}
+
+struct FleetPriorityCommand: RemoteCommand {
+    static let configuration = CommandConfiguration(
+        commandName: "priority", abstract: "Let rows of a batch be taken before or after those of others.")
+    @OptionGroup var arguments: FleetPriorityArguments
+    func act() async -> FerryTerminal.ExitCode { await FleetProgram.prioritize(arguments) }
 }
 
 struct FleetRemoveCommand: RemoteCommand {

@@ -1,4 +1,5 @@
 import ArgumentParser
+import Ferry
 import FerryCore
 @testable import FerryFleet
 import FerryTerminal
@@ -71,6 +72,58 @@ import Testing
         #expect(throws: UsageError.self) { try plan("--into", "/data", "--batch", "A/B") }
     }
 
+    @Test("FleetPlanner: batches have priorities, and are removed by name or by age")
+    func batches() throws {
+        func priority(_ text: String) throws -> Int {
+            let words = ["postgres://h/d", "list.txt", "--into", "/data", "--priority=\(text)"]
+            return try FleetPlanner.addition(FleetAddArguments.parse(words)).priority
+        }
+        #expect(try priority("-1000") == -1000)
+        #expect(try priority("7") == 7)
+        #expect(throws: UsageError.self) { try priority("1001") }
+        func removal(_ words: String...) throws -> FleetPlanner.Removal {
+            try FleetPlanner.removal(FleetRemoveArguments.parse(["postgres://h/d"] + words))
+        }
+        #expect(try removal("--batch", "a") == .named("a"))
+        #expect(try removal("--done-for", "30d") == .done(.seconds(30 * 86_400)))
+        #expect(throws: UsageError.self) { try removal() }
+        #expect(throws: UsageError.self) { try removal("--batch", "a", "--done-for", "1d") }
+        #expect(throws: UsageError.self) { try removal("--done-for", "soon") }
+    }
+
+    @Test("FleetStore: migrations of a newer version are refused, also among known ones")
+    func newer() {
+        let known = FleetSchema.migrations.map(\.name)
+        #expect(throws: Never.self) { try FleetStore.checkIsKnown([]) }
+        #expect(throws: Never.self) { try FleetStore.checkIsKnown(known.dropLast()) }
+        #expect(throws: DatabaseError.self) { try FleetStore.checkIsKnown(known + ["later"]) }
+    }
+
+    @Test("FleetText: rates, times and reasons stand in the tables, and what is not known is a dash")
+    func tables() {
+        var batch = BatchStatus(
+            name: "a", state: "open", directory: "/d", priority: 0, total: 10, completed: 5, failed: 2, leased: 1,
+            waiting: 2, failures: [])
+        #expect(
+            FleetText.table([batch]) == [
+                "BATCH  STATE  TOTAL  COMPLETED  FAILED  LEASED  WAITING  RATE  LEFT",
+                "a      open      10          5       2       1        2     -     -",
+            ])
+        (batch.rowsPerSecond, batch.secondsLeft) = (2.25, 65)
+        #expect(FleetText.table([batch])[1].hasSuffix("2.3/s  1m 05s"))
+        batch.rowsPerSecond = 1234.6
+        #expect(FleetText.table([batch])[1].hasSuffix("1234/s  1m 05s"))
+        batch.failures = [
+            BatchStatus.Failures(reason: "refused", httpStatus: 404, files: 2),
+            BatchStatus.Failures(reason: "\u{1B}[2J", httpStatus: nil, files: 1),
+        ]
+        let lines = FleetText.failures([batch])
+        #expect(lines[0] == "a: 2 failed: refused 404")
+        #expect(!lines[1].utf8.contains(0x1B))
+        let worker = WorkerStatus(name: "w", secondsSilent: 3.4, holdsLeases: true, leases: 7)
+        #expect(FleetText.table([worker]) == ["WORKER  STATE    SILENT  LEASES", "w       working      3s       7"])
+    }
+
     @Test("ListCopy: rows are numbered, cut at partitions, and escaped; unusable lines are reported")
     func copy() throws {
         var text = "# a list\nhttp://h.test/a\\b\nnonsense\n"
@@ -94,6 +147,44 @@ import Testing
         for (words, isAllowed) in [([], false), (["--allow-private"], true)] as [([String], Bool)] {
             #expect(try Self.work(words).template.network.allowsPrivate == isAllowed)
         }
+    }
+
+    @Test("FleetPlanner: each download is one attempt, and a server is given up by as many as a row has")
+    func retries() throws {
+        for (words, retries) in [([], 4), (["--retries", "0"], 0), (["--retries", "9"], 9)] as [([String], Int)] {
+            let plan = try Self.work(words)
+            #expect(plan.retries == retries)
+            #expect(plan.configuration.maxAttempts == retries + 1)
+            #expect(plan.configuration.waitsForServers == false)
+            let row = FleetRow(
+                try FleetRowTests.lease(), number: 5, urls: "http://h.test/a", checksum: nil, within: plan.bounds)
+            #expect(plan.request(of: row, from: row.request.sources).maxAttempts == 0)
+            // An upload makes its attempts itself: most of them are requests to the store.
+            let upload = FleetRow(
+                try FleetRowTests.lease(into: "s3://bucket/p"), number: 5, urls: "http://h.test/a", checksum: nil,
+                within: try WorkerBounds(into: "s3://bucket", allowsObjects: false))
+            #expect(plan.request(of: upload, from: upload.request.sources).maxAttempts == retries)
+        }
+        #expect(try Self.work(["--retries", "inf"]).configuration.maxAttempts == DownloadRequest.mostAttempts)
+        #expect(throws: UsageError.self) { try Self.work(["--retries", "-1"]) }
+    }
+
+    @Test("FleetPlanner: headers are sent to all servers, those that may be secret to the one that the user names")
+    func headers() throws {
+        let words = ["-H", "Accept: text/plain", "-H", "X-Key: k", "--header-server", "api.test", "-A", "me/1"]
+        let transfer = try Self.work(words + ["--connect-timeout", "3"]).configuration.transfer
+        let home = Origin(of: try DownloadURL("https://api.test/"))
+        #expect(transfer.header("Accept") == "text/plain")
+        #expect(transfer.header("X-Key", for: home) == "k")
+        #expect(transfer.header("X-Key") == nil)
+        #expect(transfer.header("X-Key", for: Origin(of: try DownloadURL("http://api.test/"))) == nil)
+        #expect(transfer.userAgent == "me/1")
+        #expect(transfer.connectTimeout == .seconds(3))
+        for words in [
+            ["-H", "X-Key: k"], ["--header-server", "api.test"], ["-H", "X-Key: k", "--header-server", "api.test/a"],
+            ["-H", "X-Key: k", "--header-server", "http://u:p@api.test"], ["-H", "Range: bytes=0-"],
+            ["--connect-timeout", "0"],
+        ] { #expect(throws: UsageError.self, "\(words)") { try Self.work(words) } }
     }
 
     @Test("FleetPlanner: a worker puts files below --into, else below the directory that it is started in")

@@ -138,12 +138,68 @@ import Testing
         _ = machine.beat([lease], deadline: .seconds(100))
         machine.add(Self.rows(lease, 1), of: 1) { $0 }
         let row = try #require(machine.start(most: 1, at: .zero) { _ in true }.first)
-        machine.retry(row.key, at: .seconds(5))
+        machine.retry(row.key, after: .failed(bytes: 0), at: .seconds(5))
         #expect(machine.wake(at: .seconds(4)) { $0 } == .seconds(5))
         #expect(machine.start(most: 1, at: .seconds(4)) { _ in true } == [])
         #expect(machine.wake(at: .seconds(5)) { $0 } == nil)
         #expect(machine.start(most: 1, at: .seconds(5)) { _ in true } == [row])
         #expect(machine.attempts(of: row.key) == 2)
+    }
+
+    @Test("LeaseMachine: a start that requested nothing is no attempt, and progress begins the count of failures anew")
+    func setbacks() throws {
+        var machine = LeaseMachine()
+        let lease = Self.lease(1, try Self.batch())
+        _ = machine.beat([lease], deadline: .seconds(1000))
+        machine.add(Self.rows(lease, 1), of: 1) { _ in "" }
+        let key = Self.rows(lease, 1)[0].key
+        func start(at time: Duration) {
+            _ = machine.wake(at: time) { _ in "" }
+            #expect(machine.start(most: 1, at: time) { _ in true }.map(\.key) == [key])
+        }
+        start(at: .zero)
+        machine.retry(key, after: .postponed, at: .seconds(1))
+        start(at: .seconds(1))
+        #expect(machine.attempts(of: key) == 1)
+        #expect(machine.failures(of: key, bytes: 0) == 1)
+        machine.retry(key, after: .failed(bytes: 0), at: .seconds(2))
+        start(at: .seconds(2))
+        #expect(machine.failures(of: key, bytes: 0) == 2)
+        #expect(machine.failures(of: key, bytes: 500) == 1)
+        machine.retry(key, after: .failed(bytes: 500), at: .seconds(3))
+        start(at: .seconds(3))
+        #expect(machine.failures(of: key, bytes: 500) == 2)
+        #expect(machine.attempts(of: key) == 3)
+    }
+
+    @Test("LeaseMachine: rows that wait for another attempt are none that may start, and take no slot")
+    func later() throws {
+        var machine = LeaseMachine()
+        let lease = Self.lease(1, try Self.batch())
+        _ = machine.beat([lease], deadline: .seconds(1000))
+        machine.add(Self.rows(lease, 6), of: 1) { _ in "" }
+        let rows = machine.start(most: 4, at: .zero) { _ in true }
+        for row in rows { machine.retry(row.key, after: .failed(bytes: 0), at: .seconds(9)) }
+        #expect(machine.runningCount == 0)
+        #expect(machine.waitingCount == 2)
+        #expect(machine.wantsLease(rows: 3))
+        _ = machine.beat([], deadline: .seconds(1000))
+        #expect(machine.wake(at: .zero) { _ in "" } == nil)
+    }
+
+    @Test("LeaseMachine: rows of a server that is away wait for its next attempt, and the others start")
+    func absent() throws {
+        var machine = LeaseMachine()
+        let lease = Self.lease(1, try Self.batch())
+        _ = machine.beat([lease], deadline: .seconds(1000))
+        machine.add(Self.rows(lease, 9), of: 1) { _ in "" }
+        let away = Origin(of: try DownloadURL("http://h0.test/"))
+        let started = machine.start(most: 9, at: .zero, absent: [away: .seconds(5)]) { _ in true }
+        #expect(started.count == 6)
+        #expect(started.allSatisfy { $0.host != "h0.test" })
+        #expect(machine.start(most: 9, at: .zero) { _ in true } == [])
+        #expect(machine.wake(at: .seconds(5)) { _ in "" } == nil)
+        #expect(machine.start(most: 9, at: .seconds(5), absent: [away: .seconds(5)]) { _ in true }.count == 3)
     }
 
     @Test("LeaseMachine: a lease whose rows are missing in the database is read again, reported once and left alone")

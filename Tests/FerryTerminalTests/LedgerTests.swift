@@ -50,6 +50,13 @@ import Testing
         #expect(ledger.exitCode == .terminated)
     }
 
+    @Test("ExitCode: where files may fail, the code still tells of disks, signals and defects")
+    func allowed() {
+        let left = ExitCode.allCases.filter { $0.allowingFailures != .done }
+        #expect(left == [.internal, .disk, .daemon, .interrupted, .terminated])
+        #expect(left.allSatisfy { $0.allowingFailures == $0 })
+    }
+
     @Test("Ledger: an entry that cannot be used counts as one that failed, in a run that goes on too")
     func unusable() {
         var ledger = Ledger()

@@ -23,6 +23,7 @@ import Testing
         "--unproven": [], "--resume-unproven": [], "--no-restart": [], "--accept-html": [], "--no-mtime": [],
         "--record-digests": [], "--no-fsync": [], "--parallel": ["2"], "--host-connections": ["2"],
         "--domain-connections": ["2"], "--host-delay": ["1s"], "--shared-group": [], "--results": ["r2"],
+        "--allow-failures": ["--results", "r2"],
         "--json": [], "--print0": [], "--no-paths": [], "--no-progress": [], "--quiet": [], "--verbose": [],
     ]
     /// A stream has no path, whatever is asked for.
@@ -51,6 +52,7 @@ import Testing
         dump(Array(plan.items), to: &text)
         dump(plan.output, to: &text)
         dump(plan.results, to: &text)
+        dump(plan.allowsFailures, to: &text)
         return text
     }
 

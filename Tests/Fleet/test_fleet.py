@@ -287,6 +287,57 @@ class Fleet(unittest.TestCase):
         self.wait_for_workers(60)
         self.assertEqual((world.status()[0]["completed"], world.status()[0]["failed"]), (3, 0))
 
+    def test_dead_hosts(self):
+        """Rows of hosts that are dead hold up no others, are tried as often as --retries says, and end."""
+        world = self.world
+        world.ferry("fleet", "init", world.url)
+        dead = [f"http://closed{index % 10}.test:9/f/{index}" for index in range(60)]
+        dead += [f"http://silent{index % 10}.test:{ORIGIN_PORT}/f/{index}" for index in range(60)]
+        dead += [f"http://nobody{index}.test:{ORIGIN_PORT}/f/{index}" for index in range(20)]
+        good = [f"http://h{index % HOSTS}.test:{ORIGIN_PORT}/f/{index}" for index in range(400)]
+        self.add("dead", dead + good)
+        world.work(0, "-j", "8", "--retries", "4", "--connect-timeout", "2", "--no-fsync", "--lease", "15m")
+        self.wait_for_workers(180)
+        self.assertEqual((world.status()[0]["completed"], world.status()[0]["failed"]), (len(good), len(dead)))
+        # With eight slots, 140 rows before the good ones would have to end first if they held any while they wait.
+        first, last = world.sql(
+            "SELECT min((line->>'time')::timestamptz) FILTER (WHERE line->>'url' ~ 'closed|silent') > "
+            "max((line->>'time')::timestamptz) FILTER (WHERE status = 'ok'), count(*) FROM ferry.result")[0]
+        self.assertEqual((first, int(last)), ("t", len(dead) + len(good)))
+        failed = [json.loads(line) for line in world.ferry("fleet", "results", world.url, "--failed").splitlines()]
+        self.assertEqual({line["reason"] for line in failed} - {"network", "timeout"}, set())
+        for line in failed:
+            attempts = line.get("attempts", 0)
+            self.assertLessEqual(attempts, 5, line)
+            self.assertTrue("was given up" in line["message"] or f"gave up after {attempts} attempt" in line["message"], line)
+        self.assertTrue(any("was given up after 5 attempts" in line["message"] for line in failed))
+
+    def test_lost_network(self):
+        """A worker that reaches neither the servers nor the database fails no row and gives no server up."""
+        world = self.world
+        world.ferry("fleet", "init", world.url)
+        self.add("lost", [f"http://h{index % HOSTS}.test:{ORIGIN_PORT}/f/{index}" for index in range(2000)])
+        world.work(0, "-j", "16", "--retries", "4", "--connect-timeout", "1", "--no-fsync", "--lease", "10m")
+        # It has connections to some hosts, and needs those to others.
+        while world.number("SELECT count(*) FROM ferry.result") == 0:
+            time.sleep(0.02)
+        # The worker's own link stays up. Half a minute is enough to give a host up.
+        run("ip", "link", "set", "ferryfleet", "down")
+        time.sleep(45)
+        run("ip", "link", "set", "ferryfleet", "up")
+        self.wait_for_workers(240)
+        self.assertEqual((world.status()[0]["completed"], world.status()[0]["failed"]), (2000, 0), self.failures())
+
+    def test_headers(self):
+        """Headers of a worker are sent to all hosts, secret ones to one."""
+        world = self.world
+        world.ferry("fleet", "init", world.url)
+        self.add("headers", [f"http://h{host}.test:{ORIGIN_PORT}/agent/{host}" for host in (1, 2)])
+        world.work(0, *OPTIONS, "-A", "me/1", "-H", "X-Key: k", "--header-server", f"http://h1.test:{ORIGIN_PORT}")
+        self.wait_for_workers(60)
+        bodies = sorted(path.read_text() for path in (world.root / "data/headers").rglob("*-*"))
+        self.assertEqual(bodies, ["h1.test me/1 k\n", "h2.test me/1 \n"])
+
     def test_password(self):
         """A wrong or missing password ends the worker, as it would never join."""
         world = self.world

@@ -27,8 +27,18 @@ class Origin(BaseHTTPRequestHandler):
         pass
 
 
+# Ends as if it were killed when a list is given to it for the first time.
+MORTAL = """#!/bin/sh
+lines=$(cat)
+marker={folder}/$(printf '%s' "$lines" | sha256sum | cut -c 1-16)
+[ -e "$marker" ] || {{ : >"$marker"; kill -KILL $$; }}
+printf '%s\\n' "$lines" | {ferry} "$@"
+"""
+
+
 class Ray(unittest.TestCase):
     def test_example(self):
+        """Each task's first ferry is killed, and Ray starts the task again."""
         server = ThreadingHTTPServer(("127.0.0.1", 0), Origin)
         threading.Thread(target=server.serve_forever, daemon=True).start()
         self.addCleanup(server.shutdown)
@@ -37,11 +47,15 @@ class Ray(unittest.TestCase):
             lines = [f"http://127.0.0.1:{port}/f/{index}.txt" for index in range(200)]
             lines.append(f"http://localhost:{port}/gone/1")
             (Path(folder) / "urls.txt").write_text("".join(line + "\n" for line in lines))
+            mortal = Path(folder) / "mortal"
+            mortal.write_text(MORTAL.format(folder=folder, ferry=os.environ["FERRY"]))
+            mortal.chmod(0o755)
             done = subprocess.run(
                 [sys.executable, EXAMPLE, "urls.txt", f"{folder}/data"], cwd=folder, stdout=subprocess.PIPE, text=True,
-                env={**os.environ, "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}, timeout=300)
+                env={**os.environ, "FERRY": str(mortal), "PATH": f"{Path(sys.executable).parent}:{os.environ['PATH']}"}, timeout=300)
             results = [json.loads(line) for line in done.stdout.splitlines()]
             self.assertEqual(done.returncode, 1)
+            self.assertEqual(len([path for path in Path(folder).iterdir() if len(path.name) == 16]), 2)
             self.assertEqual(sorted(result["url"] for result in results), sorted(lines))
             for result in results:
                 if result["status"] == "ok":

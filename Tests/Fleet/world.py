@@ -30,6 +30,7 @@ http {{
     server {{
         listen {net}.1:{port} backlog=4096;
         location ~ ^/f/ {{ default_type text/plain; return 200 "$host$request_uri\\n"; }}
+        location ~ ^/agent/ {{ default_type text/plain; return 200 "$host $http_user_agent $http_x_key\\n"; }}
         location ~ ^/gone/ {{ return 404; }}
         location /slow/ {{ root {root}; limit_rate 400k; rewrite ^ /large break; }}
     }}
@@ -72,6 +73,8 @@ class World:
             folder = Path("/etc/netns") / name
             folder.mkdir(parents=True, exist_ok=True)
             lines = [f"{NET}.1 h{host}.test" for host in range(self.hosts)]
+            # Nobody has the second address.
+            lines += [f"{NET}.1 closed{host}.test\n{NET}.250 silent{host}.test" for host in range(10)]
             (folder / "hosts").write_text("127.0.0.1 localhost\n" + "\n".join(lines) + "\n")
             (folder / "nsswitch.conf").write_text("hosts: files\n")
             run("ip", "netns", "add", name)

@@ -168,6 +168,8 @@ struct QueueRules: Sendable {
     var sharesSlotsByHost = false
     /// Whether downloads of other servers are expected: slots beyond a server's share stay free for them.
     var expectsOtherHosts = false
+    /// Whether downloads wait while their server is down or has asked to wait, or end with that reason.
+    var waitsForServers = true
     /// The networks that downloads without rules of their own may use.
     var permissions = (metered: true, constrained: true)
 

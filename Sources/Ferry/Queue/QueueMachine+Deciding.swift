@@ -23,7 +23,7 @@ extension QueueMachine {
     package struct Decision: Sendable, Hashable {
         /// The downloads to start, in queue order; each has a new ``Run``.
         package var start: [DownloadID] = []
-        /// Why those of ``start`` that are not to try end at once: their servers were given up.
+        /// Why those of ``start`` that are not to try end at once.
         package var refused: [DownloadID: HostRefusal] = [:]
         /// The downloads whose runs are to stop, keeping their partial content, in queue order.
         package var stop: [Stop] = []
@@ -33,11 +33,17 @@ extension QueueMachine {
         package var nextWake: Duration?
     }
 
-    /// A server that was given up.
+    /// A server that nothing is requested from.
     package struct HostRefusal: Sendable, Hashable {
+        package enum Reason: Sendable, Hashable {
+            /// It was given up after this number of attempts.
+            case givenUp(HostHealth.Cause, attempts: Int)
+            /// It is down, or has asked to wait, and the list does not wait for servers.
+            case absent(HostWait)
+        }
+
         package var origin: Origin
-        package var cause: HostHealth.Cause
-        package var attempts: Int
+        package var reason: Reason
     }
 
     /// Decides which downloads start and stop now. A second call without an event between returns no further changes.
@@ -79,9 +85,12 @@ extension QueueMachine {
                 continue
             }
             switch hosts.opening(of: origin, at: now) {
+            case .shut(_, let wait) where wait.isOfServer && !rules.waitsForServers:
+                decision.refused[next] = HostRefusal(origin: origin, reason: .absent(wait))
+                start(next, &decision)
             case .shut(let until, let wait): index.shut(entry.site, until: until, wait)
             case .refused(let cause, let attempts):
-                decision.refused[next] = HostRefusal(origin: origin, cause: cause, attempts: attempts)
+                decision.refused[next] = HostRefusal(origin: origin, reason: .givenUp(cause, attempts: attempts))
                 start(next, &decision)
             case .open where isSharing && rules.sharesSlots(entry.group) && isAtShare(entry.site):
                 if modest.sites.isEmpty { modest.priority = entry.key.priority }

@@ -202,6 +202,9 @@ package struct QueueMachine: Sendable {
     /// Whether slots beyond a server's share stay free for downloads of others that are expected.
     mutating func set(expectsOtherHosts: Bool) { rules.expectsOtherHosts = expectsOtherHosts }
 
+    /// Whether downloads wait while their server is down or has asked to wait, or end with that reason.
+    mutating func set(waitsForServers: Bool) { rules.waitsForServers = waitsForServers }
+
     mutating func set(allowsMetered: Bool, allowsConstrained: Bool) {
         rules.permissions = (allowsMetered, allowsConstrained)
         review { _ in true }

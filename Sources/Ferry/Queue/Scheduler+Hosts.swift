@@ -26,23 +26,39 @@ extension Scheduler {
         reschedule()
     }
 
+    /// Forgets which servers were found to be down.
+    func forgetFailures() {
+        engine.networkChanged()
+        hostsChanged()
+    }
+
     /// Which downloads may start has changed beside the queue.
     func hostsChanged() {
         state.withLock { $0.queue.hostsChanged() }
         reschedule()
     }
 
-    /// The error of a download that is not tried, since its server was given up; `nil` if it is tried as often as it
-    /// takes.
+    /// The error of a download that is not tried, since its server was given up, or is not waited for; `nil` if it is tried
+    /// as often as it takes.
     func refusal(of run: Run, _ input: RunInput) -> DownloadError? {
-        guard let refusal = run.refusal, input.row.request.maxAttempts ?? configuration.maxAttempts != nil else {
-            return nil
+        guard let refusal = run.refusal else { return nil }
+        let host = refusal.origin.host
+        switch refusal.reason {
+        case .absent(let wait):
+            let delay = wait.until.map { max(.zero, $0 - clock.now()) } ?? Self.timeOfProbe
+            return DownloadError(
+                .network, ErrorPhrase(.hostIsAbsent, host, wait.error(of: host).reason),
+                recovery: .transient(retryAfter: delay))
+        case .givenUp(let cause, let attempts):
+            guard input.row.request.maxAttempts ?? configuration.maxAttempts != nil else { return nil }
+            return DownloadError(
+                cause.code, ErrorPhrase(.hostGivenUp, host, "\(attempts)", cause.reason),
+                suggestion: ErrorPhrase(.runAgain), recovery: .transient(retryAfter: nil))
         }
-        let reason = ErrorPhrase(
-            .hostGivenUp, refusal.origin.host, "\(refusal.attempts)", refusal.cause.reason)
-        return DownloadError(
-            refusal.cause.code, reason, suggestion: ErrorPhrase(.runAgain), recovery: .transient(retryAfter: nil))
     }
+
+    /// The delay of other downloads while one finds out whether the server is back.
+    private static let timeOfProbe: Duration = .seconds(2)
 }
 
 extension Scheduler.State {
@@ -88,6 +104,7 @@ extension DownloadManager.Configuration {
     var hostSettings: HostMachine.Settings {
         // A list that is kept waits for its servers; a one-shot run has to end.
         HostMachine.Settings(
-            host: server.hostBudget, domain: server.domainBudget, mostIncidents: storage.isKept ? nil : maxAttempts)
+            host: server.hostBudget, domain: server.domainBudget,
+            mostIncidents: storage.isKept && waitsForServers ? nil : maxAttempts)
     }
 }

@@ -221,7 +221,8 @@ extension Scheduler {
             }
         case .stopped: await stopped(run, live, retryAt: retryAt)
         case .failed(let error):
-            run.gaveUp = error.code == .network
+            // Where the caller makes the attempts, one that has failed is not all of them.
+            run.gaveUp = error.code == .network && configuration.waitsForServers
             await failed(explained(error, live), live)
         }
     }

@@ -293,6 +293,7 @@ extension Scheduler.State {
     fileprivate mutating func permit(_ configuration: DownloadManager.Configuration) {
         queue.set(limit: configuration.maxConcurrentDownloads)
         queue.set(sharesSlotsByHost: true)
+        queue.set(waitsForServers: configuration.waitsForServers)
         queue.set(
             allowsMetered: configuration.allowsMeteredNetwork,
             allowsConstrained: configuration.allowsConstrainedNetwork)

@@ -182,6 +182,14 @@ package enum HostWait: Hashable, Sendable {
         }
     }
 
+    /// Whether it ends by what the server does; else by what the budget permits.
+    package var isOfServer: Bool {
+        switch self {
+        case .asked, .silent: true
+        case .full, .spaced, .spent: false
+        }
+    }
+
     /// Since when the server has not answered.
     package var since: Duration? { if case .silent(_, let since, _) = self { since } else { nil } }
 

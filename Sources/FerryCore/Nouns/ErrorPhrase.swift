@@ -162,7 +162,7 @@ extension ErrorPhrase {
         case ifRangeIgnored, comparingSamples, originalLink, onWithMirror, mirrorDropped, mirrorMatched, describedBy
         case onWithOne, oneLeft, severalLeft, askingAgain, partFetchedAgain, connectionBroke, connectionStalled
         case requestSent, responseReceived, redirected, connectionMade, connectionEnded
-        case hostIsHeld, hostGivenUp, noHostName
+        case hostIsHeld, hostGivenUp, hostIsAbsent, noHostName
         case hostAsksToWait, hostBudgetFull, hostBudgetSpaced, hostBudgetSpent
         case seconds, hostIsFull, openedAnew, memoryLost, checkpointLost, otherNameBegun, journalAlone
         case checksumKept, checksumDropped, mismatchAccepted, joinedForDigest, digestRefuted

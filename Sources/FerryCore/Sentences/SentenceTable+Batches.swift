@@ -61,6 +61,8 @@ extension SentenceTable {
         "--name gives a path of more than {0} bytes": "--name 得出的路径超过 {0} 字节",
         "--name gives no file name": "--name 没有得出文件名",
         // Names by content
+        "--allow-failures needs --results: its lines say which files have failed":
+            "--allow-failures 需要 --results：其中的行说明哪些文件失败了",
         "--dedup needs --results: its lines say which file has the content of a URL":
             "--dedup 需要 --results：其中的行说明哪个文件有某网址的内容",
         "--dedup: --name needs {0}, so that each content has a name of its own":

@@ -29,6 +29,15 @@ extension SentenceTable {
         "{0}: there is no URL in the list": "{0}：列表中没有网址",
         "{0}: {1} rows added": "{0}：已添加 {1} 行",
         "{0} files are requested again": "将再次请求 {0} 个文件",
+        "{0} batches are removed": "将删除 {0} 个批次",
+        "give --batch or --done-for": "请给出 --batch 或 --done-for",
+        "a priority is a number from -1000 to 1000": "优先级是 -1000 到 1000 的数",
+        "{0} more have failed in ranges that have not ended: run the command again later":
+            "另有 {0} 个失败的文件所在的范围尚未结束：请稍后再运行该命令",
+        "a transaction that has read the lists or results is still open: run the command again once it has ended":
+            "读取过列表或结果的事务仍未结束：请在其结束后再运行该命令",
+        "the fleet's tables are of a newer version of ferry: use that one, on every worker":
+            "机群的数据表属于更新版本的 ferry：请在每台机器上使用该版本",
         "out= and dir= are of no use here: the fleet names its files": "out= 和 dir= 在此无用：文件由机群命名",
         "header= is not stored in a database, as it may be a secret": "header= 可能是机密，不会存入数据库",
         "the password of its URL is not stored in a database": "网址中的密码不会存入数据库",
@@ -49,6 +58,12 @@ extension SentenceTable {
         "it is too short or too long": "过短或过长",
         "--name needs 1 to 256 printable bytes": "--name 需要 1 到 256 个可打印字节",
         "--metrics-port needs a number from 0 to 65535": "--metrics-port 需要 0 到 65535 的数",
+        "--header: what may be a secret needs --header-server, the only server that it is sent to":
+            "--header：可能是机密的标头需要 --header-server，即唯一会收到它的服务器",
+        "--header-server is for a --header that may be a secret, and there is none":
+            "--header-server 用于可能是机密的 --header，而这里没有",
+        "--header-server needs a host, or http://HOST:PORT": "--header-server 需要主机名，或 http://HOST:PORT",
+        "--header: {0}": "--header：{0}",
         "the metrics are served at {0}": "指标位于 {0}",
         "--state {0}: the directory cannot be created": "--state {0}：无法创建目录",
         "--state {0}: the directory is not yours alone": "--state {0}：该目录不只属于您",
@@ -81,6 +96,8 @@ extension SentenceTable {
         "Store a list in the database as a batch.": "把列表作为一个批次存入数据库。",
         "Show the numbers of each batch.": "显示每个批次的数目。",
         "Write the ends of all files as JSON, one per line.": "以 JSON 输出所有文件的结果，每行一个。",
+        "Show the workers, and for how long nothing was heard of each.": "显示各工作进程，以及多久没有其消息。",
+        "Exit with 0 although files have failed; the results say which.": "即使有文件失败也以 0 退出；结果会说明是哪些。",
         "Set the budget of a host for the whole fleet.": "为整个机群设置主机的限额。",
         "Request failed files again.": "再次请求失败的文件。",
         "Start no more files; running ones end.": "不再开始新文件；进行中的会完成。",
@@ -98,7 +115,13 @@ extension SentenceTable {
         "Rows of a partition of the tables; a multiple of 500.": "数据表每个分区的行数；500 的倍数。",
         "Only files that are not complete.": "只输出未完成的文件。",
         "Only failures for these reasons or HTTP statuses, as in timeout,503.": "只针对这些原因或 HTTP 状态码的失败，如 timeout,503。",
-        "The batch to remove.": "要删除的批次。",
+        "The batch to remove.": "要删除的批次。", "The batch.": "批次。",
+        "All batches whose rows have ended, the last of them so long ago: 30d, 12h.":
+            "所有行都已结束、且最后一行结束已有这么久的全部批次：30d、12h。",
+        "Its priority, from -1000 to 1000.": "其优先级，从 -1000 到 1000。",
+        "Let rows of a batch be taken before or after those of others.": "让某批次的行先于或后于其他批次被领取。",
+        "Workers take rows of batches of higher priority first; -1000 to 1000.":
+            "工作进程先领取优先级较高的批次的行；-1000 到 1000。",
         "A host, a domain with all hosts in it, or '*' for each host without a budget of its own.":
             "主机、包含其下所有主机的域名，或 '*' 表示每个没有自己限额的主机。",
         "Files that start per second, over the whole fleet: 5/s, 0.5.": "整个机群每秒开始的文件数：5/s、0.5。",
@@ -120,6 +143,10 @@ extension SentenceTable {
             "最后一次心跳之后租约保留多久；之后由其他机器接手。",
         "How much work is taken ahead, at this worker's speed.": "按此机器的速度预先领取多少工作。",
         "Rate limit per second: 500K, 5M, 1MiB; for all files together.": "每秒速度上限：500K、5M、1MiB；所有文件合计。",
+        "Retries of a file without progress; a server that cannot be reached as often is given up for ten minutes.":
+            "没有进展时每个文件的重试次数；同样多次无法连接的服务器会被放弃十分钟。",
+        "The only server that headers which may be secret are sent to: a host, or http://HOST:PORT.":
+            "唯一会收到可能是机密的标头的服务器：主机名，或 http://HOST:PORT。",
         "The only directory or s3:// prefix below which batches may put files here (default: the working directory).":
             "批次在此只能把文件放到这个目录或 s3:// 前缀之下（默认：当前工作目录）。",
         "Connect to private, local and metadata addresses too.": "也连接私有、本地和元数据地址。",

@@ -218,6 +218,8 @@ extension SentenceTable {
             "对同一域名（如 example.co.uk）下所有主机的最大同时连接数。",
         "Minimum time between the starts of two requests to one host, as in 500ms.":
             "对同一主机的两次请求开始之间的最短时间，例如 500ms。",
+        "Exit with 0 although files have failed; needs --results, which say which.":
+            "即使有文件失败也以 0 退出；需要 --results，由其说明是哪些。",
         "Use your own files even if they are group-writable, in a directory shared with a group.":
             "在与组共享的目录中，使用您自己的文件，即使组可以写入。",
         "Write events to standard output as JSON, one per line.": "将事件以 JSON 写到标准输出，每行一个。",

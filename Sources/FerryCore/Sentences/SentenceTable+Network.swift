@@ -14,6 +14,7 @@ extension SentenceTable {
             "{0}: no request yet: its server asked to wait, or its budget is spent", "{0}：暂不请求：服务器要求等待，或其预算已用完"
         ),
         .hostGivenUp: ("{0} was given up after {1} attempts: {2}", "尝试 {1} 次后放弃 {0}：{2}"),
+        .hostIsAbsent: ("{0} is not asked before the time of its next attempt: {1}", "在下次尝试之前不请求 {0}：{1}"),
         .hostAsksToWait: ("{0} asked to wait ({1})", "{0} 要求等待（{1}）"),
         .hostBudgetFull: (
             "as many downloads of {0} run as its budget permits: {1}", "{0} 正在运行的下载数已达到其预算上限：{1}"

@@ -49,6 +49,11 @@ package struct FleetAddArguments: ParsableArguments, Sendable {
         help: ArgumentHelp("Rows of a partition of the tables; a multiple of 500.", valueName: "n"))
     package var partRows: Int64 = 5_000_000
 
+    @Option(
+        parsing: .unconditional,
+        help: ArgumentHelp("Workers take rows of batches of higher priority first; -1000 to 1000.", valueName: "n"))
+    package var priority = 0
+
     package init() {}
 }
 
@@ -56,6 +61,16 @@ package struct FleetAddArguments: ParsableArguments, Sendable {
 package struct FleetStatusArguments: ParsableArguments, Sendable {
     @OptionGroup package var address: FleetAddress
     @OptionGroup package var batch: FleetBatchOption
+
+    @Flag(help: "Write results as lines of JSON.")
+    package var json = false
+
+    package init() {}
+}
+
+/// The arguments of `ferry fleet workers`.
+package struct FleetWorkersArguments: ParsableArguments, Sendable {
+    @OptionGroup package var address: FleetAddress
 
     @Flag(help: "Write results as lines of JSON.")
     package var json = false
@@ -99,7 +114,27 @@ package struct FleetRemoveArguments: ParsableArguments, Sendable {
     @OptionGroup package var address: FleetAddress
 
     @Option(help: ArgumentHelp("The batch to remove.", valueName: "name"))
+    package var batch: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "All batches whose rows have ended, the last of them so long ago: 30d, 12h.", valueName: "duration"))
+    package var doneFor: String?
+
+    package init() {}
+}
+
+/// The arguments of `ferry fleet priority`.
+package struct FleetPriorityArguments: ParsableArguments, Sendable {
+    @OptionGroup package var address: FleetAddress
+
+    @Option(help: ArgumentHelp("The batch.", valueName: "name"))
     package var batch: String
+
+    @Option(
+        name: .customLong("to"), parsing: .unconditional,
+        help: ArgumentHelp("Its priority, from -1000 to 1000.", valueName: "n"))
+    package var priority: Int
 
     package init() {}
 }
@@ -138,6 +173,9 @@ package struct WorkArguments: ParsableArguments, Sendable {
     @Flag(help: "End when no row of any batch is left.")
     package var untilDone = false
 
+    @Flag(help: "Exit with 0 although files have failed; the results say which.")
+    package var allowFailures = false
+
     @Option(
         help: ArgumentHelp(
             "The directory of this worker's list and identity (default: one for each database).", valueName: "dir"),
@@ -157,6 +195,31 @@ package struct WorkArguments: ParsableArguments, Sendable {
 
     @Option(help: ArgumentHelp("Rate limit per second: 500K, 5M, 1MiB; for all files together.", valueName: "rate"))
     package var limitRate: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Retries of a file without progress; a server that cannot be reached as often is given up for ten minutes.",
+            valueName: "n|inf"))
+    package var retries = "4"
+
+    @Option(help: ArgumentHelp("Connection timeout (default: 15).", valueName: "seconds"))
+    package var connectTimeout: String?
+
+    @Option(
+        name: [.customShort("H"), .long],
+        help: ArgumentHelp(
+            "A request header, or a file with one header per line, which hides it from the process list.",
+            valueName: "'K: V'|@FILE"))
+    package var header: [String] = []
+
+    @Option(
+        help: ArgumentHelp(
+            "The only server that headers which may be secret are sent to: a host, or http://HOST:PORT.",
+            valueName: "server"))
+    package var headerServer: String?
+
+    @Option(name: [.customShort("A"), .long], help: ArgumentHelp("The User-Agent header.", valueName: "text"))
+    package var userAgent: String?
 
     @Option(
         help: ArgumentHelp(

@@ -9,11 +9,15 @@ enum FleetPlanner {
     private static let leases: ClosedRange<Duration> = .seconds(5)...Duration.seconds(86_400)
     private static let aheads: ClosedRange<Duration> = .zero...Duration.seconds(86_400)
 
+    private static let priorities = -1000...1000
+    private static let retentions: ClosedRange<Duration> = .zero...Duration.seconds(10_000 * 86_400)
+
     /// What `ferry fleet add` stores.
     struct Addition: Sendable, Hashable {
         var name: String
         var directory: String
         var partRows: Int64
+        var priority = 0
     }
 
     static func addition(_ arguments: FleetAddArguments) throws(UsageError) -> Addition {
@@ -27,7 +31,29 @@ enum FleetPlanner {
             throw UsageError("--part-rows needs a multiple of 500, at most 1000000000")
         }
         let name = try FleetBatch.name(arguments.batch ?? standardName(arguments.list))
-        return Addition(name: name, directory: prefix?.text ?? OwnProgram.absolute(into), partRows: arguments.partRows)
+        return Addition(
+            name: name, directory: prefix?.text ?? OwnProgram.absolute(into), partRows: arguments.partRows,
+            priority: try priority(arguments.priority))
+    }
+
+    static func priority(_ number: Int) throws(UsageError) -> Int {
+        guard priorities.contains(number) else { throw UsageError("a priority is a number from -1000 to 1000") }
+        return number
+    }
+
+    /// Which batches are removed.
+    enum Removal: Sendable, Hashable {
+        case named(String)
+        /// Those whose rows have all ended, the last of them so long ago.
+        case done(Duration)
+    }
+
+    static func removal(_ arguments: FleetRemoveArguments) throws(UsageError) -> Removal {
+        switch (arguments.batch, arguments.doneFor) {
+        case (let name?, nil): .named(name)
+        case (nil, let text?): .done(try duration(text, option: "--done-for", in: retentions))
+        default: throw UsageError("give --batch or --done-for")
+        }
     }
 
     /// The name of a batch that is given none: that of its list, as far as it can be one.
@@ -102,6 +128,13 @@ enum FleetPlanner {
         configuration.maxConcurrentDownloads = get.configuration.maxConcurrentDownloads
         configuration.rateLimit = get.configuration.rateLimit
         configuration.transfer = get.configuration.transfer
+        try world.set(
+            arguments.header, for: arguments.headerServer, userAgent: arguments.userAgent,
+            connectTimeout: arguments.connectTimeout, in: &configuration.transfer)
+        let retries = try PlanningWorld.attempts(arguments.retries, option: "--retries")
+        // A row that waits for its server waits here, and takes no slot; a server is given up by as many attempts as a row.
+        configuration.waitsForServers = false
+        configuration.maxAttempts = min(retries, DownloadRequest.mostAttempts - 1) + 1
         // Whom would it wait for?
         configuration.waitsForUser = false
         // Another worker may have their rows by now.
@@ -110,6 +143,7 @@ enum FleetPlanner {
         template.syncsToDisk = !arguments.noFsync
         // The path is the row's alone: what is there is of a worker that was lost before it could report it.
         template.onConflict = .overwrite
+        template.maxAttempts = 0
         template.network.allowsPrivate = arguments.allowPrivate
         let name = arguments.name ?? world.environment["HOSTNAME"] ?? "worker"
         guard 1...256 ~= name.utf8.count, PrintableText.escape(name) == name else {
@@ -118,9 +152,9 @@ enum FleetPlanner {
         return WorkerPlan(
             configuration: configuration, staging: Paths.join(directory, "staging"), template: template,
             bounds: try WorkerBounds(into: arguments.into ?? world.directory, allowsObjects: arguments.allowS3Sources),
-            name: name,
+            name: name, retries: retries,
             lease: try duration(arguments.lease, option: "--lease", in: leases),
             ahead: try duration(arguments.ahead, option: "--ahead", in: aheads),
-            endsWhenDone: arguments.untilDone, isVerbose: arguments.verbose)
+            endsWhenDone: arguments.untilDone, allowsFailures: arguments.allowFailures, isVerbose: arguments.verbose)
     }
 }

@@ -48,27 +48,37 @@ package enum FleetProgram {
         await run(arguments.address, "add") { store, console in
             let report = WorkerReport(console: console)
             let addition = try FleetPlanner.addition(arguments)
-            let list = try PlanningWorld.system.openList(arguments.list)
+            let list = try Self.list(arguments.list)
             let writing = try await store.begin(
-                addition.name, directory: addition.directory, partRows: addition.partRows)
-            var problems = 0
-            var copy = ListCopy(list, batch: writing.batch, partRows: addition.partRows) { problem in
-                problems += 1
-                console.message("ferry: \(PrintableText.escape(list.name)): \(problem.whole.shown)")
+                addition.name, directory: addition.directory, partRows: addition.partRows, priority: addition.priority)
+            do {
+                var problems = 0
+                var copy = ListCopy(list, batch: writing.batch, partRows: addition.partRows) { problem in
+                    problems += 1
+                    console.message("ferry: \(PrintableText.escape(list.name)): \(problem.whole.shown)")
+                }
+                var part: Int64?
+                while let piece = try copy.next() {
+                    if let part, part != piece.part { try await store.closePart(part, of: writing) }
+                    part = piece.part
+                    try await store.write(
+                        piece.bytes, of: writing, part: piece.part, partRows: addition.partRows, isNew: piece.isFirst)
+                }
+                guard let part else { throw UsageError("\(list.name): there is no URL in the list") }
+                try await store.closePart(part, of: writing)
+                try await store.open(writing, total: copy.total, partRows: addition.partRows)
+                report.message("\(addition.name): \(Int(copy.total)) rows added")
+                return problems > 0 ? .usage : .done
+            } catch {
+                // Else it would be begun again by the same command alone.
+                try? await store.abandon(writing)
+                throw error
             }
-            var part: Int64?
-            while let piece = try copy.next() {
-                if let part, part != piece.part { try await store.closePart(part, of: writing) }
-                part = piece.part
-                try await store.write(
-                    piece.bytes, of: writing, part: piece.part, partRows: addition.partRows, isNew: piece.isFirst)
-            }
-            guard let part else { throw UsageError("\(list.name): there is no URL in the list") }
-            try await store.closePart(part, of: writing)
-            try await store.open(writing, total: copy.total)
-            report.message("\(addition.name): \(Int(copy.total)) rows added")
-            return problems > 0 ? .usage : .done
         }
+    }
+
+    private static func list(_ path: String) throws(UsageError) -> ListFile {
+        try PlanningWorld.naming("list", path) { () throws(UsageError) in try PlanningWorld.system.openList(path) }
     }
 
     /// `ferry fleet status`.
@@ -80,6 +90,20 @@ package enum FleetProgram {
                 return .done
             }
             for line in FleetText.table(batches) { console.result(PrintableText.escape(line) + "\n") }
+            for line in FleetText.failures(batches) { console.result(PrintableText.escape(line) + "\n") }
+            return .done
+        }
+    }
+
+    /// `ferry fleet workers`.
+    package static func workers(_ arguments: FleetWorkersArguments) async -> ExitCode {
+        await run(arguments.address, "workers", json: arguments.json) { store, console in
+            let workers = try await store.workers()
+            if arguments.json {
+                for worker in workers { console.result(JSONLine.of(worker).text + "\n") }
+                return .done
+            }
+            for line in FleetText.table(workers) { console.result(PrintableText.escape(line) + "\n") }
             return .done
         }
     }
@@ -104,11 +128,17 @@ package enum FleetProgram {
     package static func retry(_ arguments: FleetRetryArguments) async -> ExitCode {
         await run(arguments.address, "retry") { store, console in
             let reasons = try FleetPlanner.reasons(arguments.only)
-            var count: Int64 = 0
+            let report = WorkerReport(console: console)
+            var (count, left): (Int64, Int64) = (0, 0)
             for batch in try await store.identifiers(arguments.batch.batch) {
-                count += try await store.retry(batch, reasons: reasons)
+                let found = try await store.retry(batch, reasons: reasons)
+                (count, left) = (count + found.requested, left + found.left)
             }
-            WorkerReport(console: console).message("\(Int(count)) files are requested again")
+            report.message("\(Int(count)) files are requested again")
+            if left > 0 {
+                report.message(
+                    "\(Int(left)) more have failed in ranges that have not ended: run the command again later")
+            }
             return .done
         }
     }
@@ -139,8 +169,23 @@ package enum FleetProgram {
 
     /// `ferry fleet remove`.
     package static func remove(_ arguments: FleetRemoveArguments) async -> ExitCode {
-        await run(arguments.address, "remove") { store, _ in
-            for batch in try await store.identifiers(arguments.batch) { try await store.remove(batch) }
+        await run(arguments.address, "remove") { store, console in
+            let batches: [Int]
+            switch try FleetPlanner.removal(arguments) {
+            case .named(let name): batches = try await store.identifiers(name)
+            case .done(let age):
+                batches = try await store.identifiers(doneFor: age)
+                WorkerReport(console: console).message("\(batches.count) batches are removed")
+            }
+            for batch in batches { try await store.remove(batch) }
+            return .done
+        }
+    }
+
+    /// `ferry fleet priority`.
+    package static func prioritize(_ arguments: FleetPriorityArguments) async -> ExitCode {
+        await run(arguments.address, "priority") { store, _ in
+            try await store.set(priority: try FleetPlanner.priority(arguments.priority), of: arguments.batch)
             return .done
         }
     }
@@ -175,10 +220,14 @@ package enum FleetProgram {
             let identity = try WorkerIdentity(directory)
             let registry = port.map { _ in MetricRegistry() }
             let meter = registry.map { FleetMeter($0) } ?? FleetMeter()
-            let wake = AsyncEvent()
+            let (wake, beat) = (AsyncEvent(), AsyncEvent())
             let link = try PostgresLink(
                 to: address, as: "ferry work \(plan.name)", listeningTo: FleetSchema.channel, meter: meter
-            ) { wake.notify() }
+            ) {
+                wake.notify()
+                // A batch may have been paused.
+                beat.notify()
+            }
             defer { link.close() }
             let pulse = try PostgresLink(to: address, as: "ferry work \(plan.name)", meter: meter)
             defer { pulse.close() }
@@ -187,7 +236,7 @@ package enum FleetProgram {
             let manager = DownloadManager(configuration)
             let worker = FleetWorker(
                 plan, store: FleetStore(link), pulse: FleetStore(pulse), manager: manager, report: report,
-                changed: wake)
+                changed: wake, beatWanted: beat)
             let watch = SignalWatch()
             let run = { () async throws -> ExitCode in
                 try await worker.run(key: identity.key, signals: watch?.signals ?? AsyncStream { _ in }) { code in

@@ -16,6 +16,9 @@ package struct DatabaseError: Error, Sendable, Hashable {
         (self.reason, self.state, self.isTransient, self.isDenied) = (reason, state, isTransient, isDenied)
     }
 
+    /// Whether a statement has waited for too long.
+    var isTimeout: Bool { state == "57014" || state == "55P03" }
+
     var exitCode: ExitCode { isTransient && !isDenied ? .network : .usage }
 
     /// A failed statement.

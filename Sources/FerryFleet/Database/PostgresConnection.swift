@@ -47,11 +47,12 @@ final class PostgresConnection {
             let isDenied = library.needsPassword(pointer) == 1 || library.usedPassword(pointer) == 1
             throw DatabaseError(lost.reason, isTransient: true, isDenied: isDenied)
         }
-        // Not in the options of the connection, which connection poolers refuse.
+        // Not in the options of the connection, which connection poolers refuse. Compiling a statement takes longer than any of
+        // these runs.
         _ = try rows(
             """
             SELECT set_config('statement_timeout', '60s', false), set_config('lock_timeout', '20s', false),
-                set_config('idle_in_transaction_session_timeout', '60s', false)
+                set_config('idle_in_transaction_session_timeout', '60s', false), set_config('jit', 'off', false)
             """)
     }
 

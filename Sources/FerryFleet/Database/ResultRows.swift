@@ -24,6 +24,12 @@ struct ResultRows: Sendable {
             Int(try number(column, in: Int64(range.lowerBound)...Int64(range.upperBound)))
         }
 
+        /// Returns a number of 32 bits, which may be negative.
+        func integer(_ column: Int) throws(DatabaseError) -> Int {
+            guard let number = Int32(try text(column)) else { throw .unusable }
+            return Int(number)
+        }
+
         /// Returns seconds, possibly with a fraction.
         func seconds(_ column: Int) throws(DatabaseError) -> Double {
             guard let value = Double(try text(column)), value.isFinite, value.magnitude < 1e12 else { throw .unusable }

@@ -12,6 +12,9 @@ struct FleetRow: Sendable, Hashable {
     /// The host of its first URL.
     var host: String { request.sources.first.map(Self.host) ?? "" }
 
+    /// The server that the row depends on; `nil` if it has mirrors.
+    var server: Origin? { request.sources.count == 1 ? request.sources.first.map(Origin.init(of:)) : nil }
+
     /// The host as budgets name it: a dot at its end leads to the same server.
     static func host(of url: DownloadURL) -> String {
         url.host.utf8.last == UInt8(ascii: ".") ? String(url.host.dropLast()) : url.host

@@ -23,6 +23,17 @@ struct LeaseMachine: Sendable {
         var state: RowState
         /// The attempts so far.
         var attempts = 0
+        /// Those since the last progress, and the bytes that were present then.
+        var failures = 0
+        var bytes: ByteCount = 0
+    }
+
+    /// Why a running row waits for another start.
+    enum Setback: Sendable, Hashable {
+        /// Its attempt has failed, with so many bytes present.
+        case failed(bytes: ByteCount)
+        /// It was no attempt of its own: the server is down or has asked to wait, the disk is full, the leases had ended.
+        case postponed
     }
 
     private struct Held: Sendable {
@@ -48,7 +59,7 @@ struct LeaseMachine: Sendable {
     private(set) var runningCount = 0
 
     /// The maximum number of leases that are taken, and that are believed to be held.
-    static let mostLeases = 100
+    static let mostLeases = 400
     static let mostHeld = 10_000
 
     // MARK: Leases
@@ -137,16 +148,18 @@ struct LeaseMachine: Sendable {
         }
         // Else results of rows that are no longer held would stand before those of others for good.
         undelivered.removeAll { entries[$0] == nil }
+        later.removeAll { entries[$0.key] == nil }
         return lost
     }
 
     // MARK: Rows
 
-    /// The number of rows that wait, those of paused batches left out.
+    /// The number of rows that may start, but for their budgets: those of paused batches are left out, and those that wait
+    /// for the time of another attempt.
     var waitingCount: Int {
         var count = 0
         for held in leases.values where held.lease.batch.state != .paused { count += held.open?.count ?? 0 }
-        return max(0, count - runningCount - undelivered.count)
+        return max(0, count - runningCount - undelivered.count - later.count)
     }
 
     var isEmpty: Bool { leases.isEmpty }
@@ -176,8 +189,12 @@ struct LeaseMachine: Sendable {
 
     /// Takes rows that start now.
     ///
-    /// - Parameter mayStart: Takes one start of a budget; false if there is none now.
-    mutating func start(most: Int, at now: Duration, mayStart: (String) -> Bool) -> [FleetRow] {
+    /// - Parameters:
+    ///   - absent: When the next attempts at servers are due whose rows wait.
+    ///   - mayStart: Takes one start of a budget; false if there is none now.
+    mutating func start(
+        most: Int, at now: Duration, absent: [Origin: Duration] = [:], mayStart: (String) -> Bool
+    ) -> [FleetRow] {
         guard !isFenced(at: now), most > 0 else { return [] }
         var started: [FleetRow] = []
         var blocked = 0
@@ -189,7 +206,16 @@ struct LeaseMachine: Sendable {
                 continue
             }
             ring.append(budget)
-            guard let key, mayStart(budget), let row = entries[key]?.row else {
+            guard let key, let row = entries[key]?.row else {
+                blocked += 1
+                continue
+            }
+            if !absent.isEmpty, let time = row.server.flatMap({ absent[$0] }), time > now {
+                _ = queues[budget]?.popFirst()
+                later.append((time, key))
+                continue
+            }
+            guard mayStart(budget) else {
                 blocked += 1
                 continue
             }
@@ -232,6 +258,13 @@ struct LeaseMachine: Sendable {
     /// The attempts of a running row.
     func attempts(of key: RowKey) -> Int { entries[key]?.attempts ?? 0 }
     func row(_ key: RowKey) -> FleetRow? { entries[key]?.row }
+    func isRunning(_ key: RowKey) -> Bool { entries[key]?.state == .running }
+
+    /// The attempts that have failed without progress, with one that fails now with so many bytes present.
+    func failures(of key: RowKey, bytes: ByteCount) -> Int {
+        guard let entry = entries[key], bytes <= entry.bytes else { return 1 }
+        return entry.failures + 1
+    }
 
     /// Records the end of a running row. Returns whether it is news.
     mutating func end(_ key: RowKey, _ result: FleetResult) -> Bool {
@@ -242,10 +275,18 @@ struct LeaseMachine: Sendable {
         return true
     }
 
-    /// Lets a running row that has failed wait for its next attempt.
-    mutating func retry(_ key: RowKey, at time: Duration) {
+    /// Lets a running row wait for its next attempt.
+    mutating func retry(_ key: RowKey, after setback: Setback, at time: Duration) {
         guard entries[key]?.state == .running else { return }
         entries[key]?.state = .waiting
+        switch setback {
+        case .failed(let bytes):
+            let count = failures(of: key, bytes: bytes)
+            let most = max(bytes, entries[key]?.bytes ?? 0)
+            entries[key]?.failures = count
+            entries[key]?.bytes = most
+        case .postponed: entries[key]?.attempts -= 1
+        }
         runningCount -= 1
         later.append((time, key))
     }

@@ -24,7 +24,7 @@ extension FleetSchema {
                 connections integer NOT NULL,
                 PRIMARY KEY (host, worker)) WITH (fillfactor = 50)
             """,
-            reserve, hold,
+            reserve, hold, release,
         ])
 
     /// Gives a worker starts and connections of hosts. `wanted` starts, `running` files; a host whose name has no budget
@@ -33,7 +33,7 @@ extension FleetSchema {
     private static let reserve = """
         CREATE FUNCTION ferry.reserve(me bigint, hosts text[], budgets text[], wanted integer[], running integer[])
             RETURNS TABLE (host text, connections integer, starts integer, first double precision, apart double precision,
-                now_is double precision) LANGUAGE plpgsql AS $$
+                now_is double precision) LANGUAGE plpgsql \(definer) AS $$
         DECLARE
             one record;
             free_from timestamptz;
@@ -84,9 +84,16 @@ extension FleetSchema {
 
     /// Starts nothing of a host for some time: its server has sent Retry-After.
     private static let hold = """
-        CREATE FUNCTION ferry.hold(which text, lasting interval) RETURNS void LANGUAGE sql AS $$
+        CREATE FUNCTION ferry.hold(which text, lasting interval) RETURNS void LANGUAGE sql \(definer) AS $$
             INSERT INTO ferry.pace (host, next) VALUES (which, clock_timestamp() + lasting)
             ON CONFLICT (host) DO UPDATE SET next = greatest(ferry.pace.next, excluded.next)
+        $$
+        """
+
+    /// Gives back the connections of hosts of which a worker runs nothing.
+    private static let release = """
+        CREATE FUNCTION ferry.release(me bigint, hosts text[]) RETURNS void LANGUAGE sql \(definer) AS $$
+            DELETE FROM ferry.share s WHERE s.worker = me AND s.host = ANY (hosts)
         $$
         """
 }

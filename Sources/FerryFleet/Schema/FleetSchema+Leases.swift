@@ -34,6 +34,7 @@ extension FleetSchema {
                 at timestamptz NOT NULL DEFAULT now(),
                 PRIMARY KEY (batch, first))
             """,
+            "CREATE INDEX done_failed ON ferry.done (batch, first) WHERE failed > 0",
             "CREATE TABLE ferry.search (searched timestamptz NOT NULL)",
             "INSERT INTO ferry.search VALUES (now())",
             join, beat, nobody, findGaps, claim, finish, leave, isDone,
@@ -42,7 +43,7 @@ extension FleetSchema {
     /// Enters a worker, or finds it by its key. A worker that was away has a lease only once ferry.beat has said so, and
     /// runs nothing, so that it has no share of a host.
     private static let join = """
-        CREATE FUNCTION ferry.join(worker_key text, worker_name text) RETURNS bigint LANGUAGE plpgsql AS $$
+        CREATE FUNCTION ferry.join(worker_key text, worker_name text) RETURNS bigint LANGUAGE plpgsql \(definer) AS $$
         DECLARE
             found bigint;
         BEGIN
@@ -59,7 +60,7 @@ extension FleetSchema {
     private static let beat = """
         CREATE FUNCTION ferry.beat(me bigint, lasting interval)
             RETURNS TABLE (number bigint, batch integer, first bigint, state text, directory text, name text, total bigint)
-            LANGUAGE plpgsql AS $$
+            LANGUAGE plpgsql \(definer) AS $$
         BEGIN
             UPDATE ferry.worker w SET seen = clock_timestamp(), until = clock_timestamp() + lasting WHERE w.id = me;
             IF NOT FOUND THEN RAISE EXCEPTION 'no such worker' USING ERRCODE = 'no_data_found'; END IF;
@@ -71,7 +72,7 @@ extension FleetSchema {
     /// Gives the worker at most one lease: of a worker that is dead, else the next range. If there
     /// is none, looks for ranges that were lost between their sequence and their lease.
     private static let claim = """
-        CREATE FUNCTION ferry.claim(me bigint) RETURNS SETOF bigint LANGUAGE plpgsql AS $$
+        CREATE FUNCTION ferry.claim(me bigint) RETURNS SETOF bigint LANGUAGE plpgsql \(definer) AS $$
         DECLARE
             one record;
             dead bigint;
@@ -92,7 +93,8 @@ extension FleetSchema {
                     RETURN;
                 END IF;
             END LOOP;
-            FOR one IN SELECT b.id, b.total FROM ferry.batch b WHERE b.state = 'open' ORDER BY b.id LOOP
+            FOR one IN SELECT b.id, b.total FROM ferry.batch b WHERE b.state = 'open'
+                ORDER BY b.priority DESC, b.id LOOP
                 -- A batch that is being removed has no sequence.
                 BEGIN LOOP
                     EXECUTE format('SELECT last_value + CASE WHEN is_called THEN 500 ELSE 0 END FROM ferry.next_%s',
@@ -117,7 +119,7 @@ extension FleetSchema {
     /// a lease nor an end, which a dead worker holds. A crash of the database skips up to 32 values of a sequence, and a
     /// connection that is lost in ferry.claim one.
     private static let findGaps = """
-        CREATE FUNCTION ferry.find_gaps() RETURNS void LANGUAGE plpgsql AS $$
+        CREATE FUNCTION ferry.find_gaps() RETURNS void LANGUAGE plpgsql \(definer) AS $$
         DECLARE
             one record;
             nobody bigint;
@@ -150,7 +152,7 @@ extension FleetSchema {
 
     /// Ends a lease all of whose rows have a result. Returns whether it has ended, now or earlier.
     private static let finish = """
-        CREATE FUNCTION ferry.finish(me bigint, ended bigint) RETURNS boolean LANGUAGE plpgsql AS $$
+        CREATE FUNCTION ferry.finish(me bigint, ended bigint) RETURNS boolean LANGUAGE plpgsql \(definer) AS $$
         DECLARE
             mine record;
             counts record;
@@ -173,12 +175,17 @@ extension FleetSchema {
 
     /// Whether no batch has a row that a worker could still fetch. Counts only when nothing is leased.
     private static let isDone = """
-        CREATE FUNCTION ferry.is_done() RETURNS boolean LANGUAGE plpgsql AS $$
+        CREATE FUNCTION ferry.is_done() RETURNS boolean LANGUAGE plpgsql \(definer) AS $$
         DECLARE
             one record;
             next_first bigint;
         BEGIN
-            IF EXISTS (SELECT 1 FROM ferry.batch b WHERE b.state IN ('adding', 'paused')) THEN RETURN false; END IF;
+            IF EXISTS (SELECT 1 FROM ferry.batch b WHERE b.state = 'paused') THEN RETURN false; END IF;
+            -- A list that is being read, by a command that still runs.
+            IF EXISTS (SELECT 1 FROM ferry.batch b JOIN pg_locks k ON k.locktype = 'advisory' AND k.objsubid = 2
+                AND k.database = (SELECT d.oid FROM pg_database d WHERE d.datname = current_database())
+                AND k.classid = \(batchLock) AND k.objid = hashtext(b.name)::bigint & 4294967295
+                WHERE b.state = 'adding') THEN RETURN false; END IF;
             FOR one IN SELECT b.id, b.state, b.total FROM ferry.batch b LOOP
                 IF one.state = 'draining' THEN
                     IF EXISTS (SELECT 1 FROM ferry.lease l JOIN ferry.worker w ON w.id = l.worker
@@ -201,7 +208,7 @@ extension FleetSchema {
 
     /// Ends a worker that has nothing left, or lets others take what it has.
     private static let leave = """
-        CREATE FUNCTION ferry.leave(me bigint) RETURNS void LANGUAGE plpgsql AS $$
+        CREATE FUNCTION ferry.leave(me bigint) RETURNS void LANGUAGE plpgsql \(definer) AS $$
         BEGIN
             DELETE FROM ferry.share s WHERE s.worker = me;
             UPDATE ferry.worker w SET until = clock_timestamp() WHERE w.id = me;

@@ -11,6 +11,7 @@ extension FleetSchema {
                 state text NOT NULL CHECK (state IN ('adding', 'open', 'paused', 'draining', 'removing')),
                 total bigint NOT NULL DEFAULT 0,
                 part_rows bigint NOT NULL CHECK (part_rows > 0 AND part_rows % 500 = 0),
+                priority integer NOT NULL DEFAULT 0 CHECK (priority BETWEEN -1000 AND 1000),
                 added timestamptz NOT NULL DEFAULT now())
             """,
             "CREATE UNIQUE INDEX batch_name ON ferry.batch (name)",
@@ -21,26 +22,55 @@ extension FleetSchema {
                 urls text NOT NULL CHECK (octet_length(urls) <= 65536),
                 checksum text CHECK (octet_length(checksum) <= 256)) PARTITION BY RANGE (batch, number)
             """,
-            // A lease that was taken and never stored leaves a gap in the sequence, which ferry.claim finds.
-            """
-            CREATE FUNCTION ferry.add_part(batch integer, part bigint, part_rows bigint) RETURNS void LANGUAGE plpgsql AS $$
-            DECLARE
-                low bigint := part * part_rows + 1;
-                high bigint := (part + 1) * part_rows + 1;
-            BEGIN
-                EXECUTE format('CREATE TABLE IF NOT EXISTS ferry.entry_%s_%s PARTITION OF ferry.entry
-                    FOR VALUES FROM (%s, %s) TO (%s, %s)', batch, part, batch, low, batch, high);
-                EXECUTE format('CREATE TABLE IF NOT EXISTS ferry.result_%s_%s PARTITION OF ferry.result
-                    FOR VALUES FROM (%s, %s) TO (%s, %s)', batch, part, batch, low, batch, high);
-            END $$
-            """,
-            """
-            CREATE FUNCTION ferry.close_part(batch integer, part bigint) RETURNS void LANGUAGE plpgsql AS $$
-            BEGIN
-                EXECUTE format('CREATE INDEX ON ferry.entry_%s_%s USING brin (number) WITH (pages_per_range = 8)',
-                    batch, part);
-                EXECUTE format('ANALYZE ferry.entry_%s_%s', batch, part);
-            END $$
-            """,
+            addPart, closePart, openPart, parts,
         ])
+
+    /// Makes the table of a part, which nobody sees before ferry.open_part: a list that is not read to its end leaves no
+    /// partition. The check is that of the partition, so that its rows are not read again when it becomes one.
+    private static let addPart = """
+        CREATE FUNCTION ferry.add_part(batch integer, part bigint, part_rows bigint) RETURNS void LANGUAGE plpgsql AS $$
+        BEGIN
+            EXECUTE format('CREATE TABLE ferry.entry_%s_%s (LIKE ferry.entry INCLUDING DEFAULTS INCLUDING CONSTRAINTS,
+                CONSTRAINT part CHECK (batch = %s AND number >= %s AND number < %s))',
+                batch, part, batch, part * part_rows + 1, (part + 1) * part_rows + 1);
+        END $$
+        """
+
+    private static let closePart = """
+        CREATE FUNCTION ferry.close_part(batch integer, part bigint) RETURNS void LANGUAGE plpgsql AS $$
+        BEGIN
+            EXECUTE format('CREATE INDEX ON ferry.entry_%s_%s USING brin (number) WITH (pages_per_range = 8)',
+                batch, part);
+            EXECUTE format('ANALYZE ferry.entry_%s_%s', batch, part);
+        END $$
+        """
+
+    /// Makes a part one of the list and of the results. ATTACH PARTITION excludes neither readers nor writers of the others,
+    /// as CREATE TABLE … PARTITION OF would.
+    private static let openPart = """
+        CREATE FUNCTION ferry.open_part(batch integer, part bigint, part_rows bigint) RETURNS void LANGUAGE plpgsql AS $$
+        DECLARE
+            low bigint := part * part_rows + 1;
+            high bigint := (part + 1) * part_rows + 1;
+        BEGIN
+            EXECUTE format('CREATE TABLE ferry.result_%s_%s (LIKE ferry.result INCLUDING ALL)', batch, part);
+            EXECUTE format('ALTER TABLE ferry.entry ATTACH PARTITION ferry.entry_%s_%s
+                FOR VALUES FROM (%s, %s) TO (%s, %s)', batch, part, batch, low, batch, high);
+            EXECUTE format('ALTER TABLE ferry.result ATTACH PARTITION ferry.result_%s_%s
+                FOR VALUES FROM (%s, %s) TO (%s, %s)', batch, part, batch, low, batch, high);
+        END $$
+        """
+
+    /// The tables of a batch's parts: of which table each is a partition (`parent`), and whether an earlier removal was
+    /// broken off.
+    private static let parts = """
+        CREATE FUNCTION ferry.parts(which integer) RETURNS TABLE (name text, parent text, is_pending boolean)
+            LANGUAGE sql STABLE AS $$
+            SELECT c.relname::text, p.relname::text, coalesce((to_jsonb(i)->>'inhdetachpending')::boolean, false)
+            FROM pg_class c LEFT JOIN pg_inherits i ON i.inhrelid = c.oid LEFT JOIN pg_class p ON p.oid = i.inhparent
+            WHERE c.relnamespace = 'ferry'::regnamespace AND c.relkind = 'r'
+                AND c.relname ~ ('^(entry|result)_' || which || '_[0-9]+$')
+            ORDER BY c.relname
+        $$
+        """
 }

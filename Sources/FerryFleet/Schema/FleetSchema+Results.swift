@@ -12,15 +12,16 @@ extension FleetSchema {
                 line json NOT NULL,
                 PRIMARY KEY (batch, number)) PARTITION BY RANGE (batch, number)
             """,
+            "CREATE INDEX result_failed ON ferry.result (batch, number) WHERE status <> 'ok'",
             "CREATE TABLE ferry.upkeep (tidied timestamptz NOT NULL)",
             "INSERT INTO ferry.upkeep VALUES (now())",
-            append, progress, retry, tidy, remove,
+            append, progress, failures, retry, tidy, forget,
         ])
 
     /// Appends results of leases that are still held: a worker that was thought dead appends nothing. Returns how many of
     /// them are stored, now or earlier.
     private static let append = """
-        CREATE FUNCTION ferry.append(given json) RETURNS bigint LANGUAGE plpgsql AS $$
+        CREATE FUNCTION ferry.append(given json) RETURNS bigint LANGUAGE plpgsql \(definer) AS $$
         DECLARE
             stored bigint;
         BEGIN
@@ -36,14 +37,18 @@ extension FleetSchema {
         END $$
         """
 
+    /// The batches with their counts. One all of whose rows have ended is `done`. The rate is that of the ranges that have
+    /// ended in the last ten minutes, and unknown before the second of them.
     private static let progress = """
         CREATE VIEW ferry.progress AS
-            SELECT b.id, b.name, b.state, b.directory, b.total, d.completed + o.completed AS completed,
-                d.failed + o.ended - o.completed AS failed, o.leased - o.leased_ended AS leased,
-                b.total - d.completed - d.failed - o.ended - (o.leased - o.leased_ended) AS waiting
+            SELECT b.id, b.name, c.state, b.directory, b.priority, b.total, c.completed, c.failed, c.leased, c.waiting, c.rate,
+                CASE WHEN c.state = 'open' AND c.rate > 0 THEN (c.leased + c.waiting) / c.rate END AS seconds_left
             FROM ferry.batch b
             CROSS JOIN LATERAL (
-                SELECT coalesce(sum(d.completed), 0)::bigint AS completed, coalesce(sum(d.failed), 0)::bigint AS failed
+                SELECT coalesce(sum(d.completed), 0)::bigint AS completed, coalesce(sum(d.failed), 0)::bigint AS failed,
+                    sum(d.completed + d.failed) FILTER (WHERE d.at > now() - interval '10 minutes') AS recent,
+                    min(d.at) FILTER (WHERE d.at > now() - interval '10 minutes') AS since,
+                    count(*) FILTER (WHERE d.at > now() - interval '10 minutes') AS ranges
                 FROM ferry.done d WHERE d.batch = b.id) d
             CROSS JOIN LATERAL (
                 SELECT coalesce(sum(r.ended), 0)::bigint AS ended, coalesce(sum(r.completed), 0)::bigint AS completed,
@@ -55,22 +60,39 @@ extension FleetSchema {
                     FROM ferry.result r
                     WHERE r.batch = b.id AND r.number BETWEEN l.first AND l.first + 499) r
                 WHERE l.batch = b.id) o
+            CROSS JOIN LATERAL (
+                SELECT d.completed + o.completed AS completed, d.failed + o.ended - o.completed AS failed,
+                    o.leased - o.leased_ended AS leased,
+                    b.total - d.completed - d.failed - o.ended - (o.leased - o.leased_ended) AS waiting,
+                    CASE WHEN b.state = 'open' AND b.total = d.completed + d.failed + o.ended THEN 'done'
+                        ELSE b.state END AS state,
+                    CASE WHEN d.ranges > 1 THEN d.recent * (d.ranges - 1) / d.ranges
+                        / greatest(1, extract(epoch FROM now() - d.since)) END::double precision AS rate) c
+        """
+
+    /// How many files of a batch have failed for each reason, the most frequent first.
+    private static let failures = """
+        CREATE FUNCTION ferry.failures(which integer) RETURNS TABLE (reason text, status text, files bigint)
+            LANGUAGE sql STABLE AS $$
+            SELECT r.line->>'reason', r.line->>'httpStatus', count(*) FROM ferry.result r
+            WHERE r.batch = which AND r.status <> 'ok' GROUP BY 1, 2 ORDER BY 3 DESC, 1, 2 LIMIT 20
+        $$
         """
 
     /// Drops the results of failed files, and makes leases of their ranges that a dead worker holds: ferry.claim takes them
-    /// as it takes all such leases. Returns how many files.
+    /// as it takes all such leases. Returns how many files, and how many more have failed in ranges that have not ended.
     private static let retry = """
-        CREATE FUNCTION ferry.retry(which integer, reasons text[]) RETURNS bigint LANGUAGE plpgsql AS $$
+        CREATE FUNCTION ferry.retry(which integer, reasons text[], OUT dropped bigint, OUT kept bigint)
+            LANGUAGE plpgsql AS $$
         DECLARE
             ranges bigint[];
-            dropped bigint;
             nobody bigint;
         BEGIN
             nobody := ferry.nobody();
-            SELECT array_agg(d.first) INTO ranges FROM ferry.done d WHERE d.batch = which AND d.failed > 0
-                AND (reasons IS NULL OR EXISTS (SELECT 1 FROM ferry.result r WHERE r.batch = which
-                    AND r.number BETWEEN d.first AND d.first + 499 AND r.status <> 'ok'
-                    AND (r.line->>'reason' = ANY (reasons) OR r.line->>'httpStatus' = ANY (reasons))));
+            SELECT array_agg(DISTINCT d.first) INTO ranges FROM ferry.result r
+                JOIN ferry.done d ON d.batch = which AND d.first = (r.number - 1) / 500 * 500 + 1
+                WHERE r.batch = which AND r.status <> 'ok'
+                    AND (reasons IS NULL OR r.line->>'reason' = ANY (reasons) OR r.line->>'httpStatus' = ANY (reasons));
             DELETE FROM ferry.result r USING unnest(ranges) AS f (first)
                 WHERE r.batch = which AND r.number BETWEEN f.first AND f.first + 499 AND r.status <> 'ok'
                 AND (reasons IS NULL OR r.line->>'reason' = ANY (reasons) OR r.line->>'httpStatus' = ANY (reasons));
@@ -78,15 +100,19 @@ extension FleetSchema {
             INSERT INTO ferry.lease (batch, first, worker) SELECT which, f.first, nobody FROM unnest(ranges) AS f (first)
                 ON CONFLICT DO NOTHING;
             DELETE FROM ferry.done d WHERE d.batch = which AND d.first = ANY (ranges);
+            SELECT count(*) INTO kept FROM ferry.result r WHERE r.batch = which AND r.status <> 'ok'
+                AND (reasons IS NULL OR r.line->>'reason' = ANY (reasons) OR r.line->>'httpStatus' = ANY (reasons))
+                AND EXISTS (SELECT 1 FROM ferry.lease l
+                    WHERE l.batch = which AND l.first = (r.number - 1) / 500 * 500 + 1);
             PERFORM pg_notify('ferry_work', '');
-            RETURN dropped;
         END $$
         """
 
-    /// Once in a minute for the whole fleet, drops one part of a list all of whose files are complete, as nothing of it is
-    /// read again, and forgets workers that have been silent for a day. Waits for no one.
+    /// Once in a minute for the whole fleet, empties the parts of lists all of whose files are complete, as nothing of them is
+    /// read again, and forgets workers that have been silent for a day. Waits for no one, and nobody waits for it: it locks
+    /// parts that nobody reads, and no partitioned table.
     private static let tidy = """
-        CREATE FUNCTION ferry.tidy() RETURNS void LANGUAGE plpgsql AS $$
+        CREATE FUNCTION ferry.tidy() RETURNS void LANGUAGE plpgsql \(definer) AS $$
         DECLARE
             part record;
         BEGIN
@@ -96,38 +122,37 @@ extension FleetSchema {
             UPDATE ferry.upkeep SET tidied = clock_timestamp();
             DELETE FROM ferry.worker w WHERE w.until < clock_timestamp() - interval '1 day' AND w.key <> 'nobody'
                 AND NOT EXISTS (SELECT 1 FROM ferry.lease l WHERE l.worker = w.id);
-            SELECT b.id, (d.first - 1) / b.part_rows AS number INTO part
-                FROM ferry.batch b JOIN ferry.done d ON d.batch = b.id
-                WHERE b.state IN ('open', 'draining')
-                    AND to_regclass(format('ferry.entry_%s_%s', b.id, (d.first - 1) / b.part_rows)) IS NOT NULL
-                GROUP BY b.id, b.part_rows, b.total, (d.first - 1) / b.part_rows
-                HAVING sum(d.failed) = 0 AND sum(d.completed) =
-                    least(b.part_rows, b.total - (d.first - 1) / b.part_rows * b.part_rows)
-                LIMIT 1;
-            IF NOT FOUND THEN RETURN; END IF;
-            PERFORM set_config('lock_timeout', '200ms', true);
-            BEGIN
-                EXECUTE format('DROP TABLE IF EXISTS ferry.entry_%s_%s', part.id, part.number);
-            EXCEPTION WHEN lock_not_available THEN
-                RETURN;
-            END;
+            FOR part IN
+                SELECT p.name FROM ferry.batch b CROSS JOIN LATERAL (
+                    SELECT c.relname::text AS name, split_part(c.relname, '_', 3)::bigint * b.part_rows AS first
+                    FROM pg_class c WHERE c.relnamespace = 'ferry'::regnamespace AND c.relkind = 'r'
+                        AND c.relname ~ ('^entry_' || b.id || '_[0-9]+$') AND pg_relation_size(c.oid) > 0) p
+                CROSS JOIN LATERAL (
+                    SELECT sum(d.completed) AS completed FROM ferry.done d
+                    WHERE d.batch = b.id AND d.first > p.first AND d.first <= p.first + b.part_rows) d
+                WHERE b.state IN ('open', 'draining') AND d.completed = least(b.part_rows, b.total - p.first)
+                    AND NOT EXISTS (SELECT 1 FROM ferry.done f WHERE f.batch = b.id AND f.failed > 0
+                        AND f.first > p.first AND f.first <= p.first + b.part_rows)
+                LIMIT 16
+            LOOP
+                BEGIN
+                    EXECUTE format('LOCK TABLE ferry.%I IN ACCESS EXCLUSIVE MODE NOWAIT', part.name);
+                    EXECUTE format('TRUNCATE ferry.%I', part.name);
+                EXCEPTION WHEN lock_not_available OR undefined_table THEN
+                    NULL;
+                END;
+            END LOOP;
         END $$
         """
 
-    private static let remove = """
-        CREATE FUNCTION ferry.remove(which integer) RETURNS void LANGUAGE plpgsql AS $$
-        DECLARE
-            part text;
+    /// Takes a batch that is being removed from the workers: its leases, ranges and sequence. Its parts are left.
+    private static let forget = """
+        CREATE FUNCTION ferry.forget(which integer) RETURNS void LANGUAGE plpgsql AS $$
         BEGIN
-            FOR part IN SELECT c.oid::regclass::text FROM pg_inherits i JOIN pg_class c ON c.oid = i.inhrelid
-                WHERE i.inhparent IN ('ferry.entry'::regclass, 'ferry.result'::regclass)
-                    AND c.relname ~ ('^(entry|result)_' || which || '_') LOOP
-                EXECUTE 'DROP TABLE ' || part;
-            END LOOP;
+            UPDATE ferry.batch b SET state = 'removing' WHERE b.id = which;
             EXECUTE format('DROP SEQUENCE IF EXISTS ferry.next_%s', which);
             DELETE FROM ferry.lease l WHERE l.batch = which;
             DELETE FROM ferry.done d WHERE d.batch = which;
-            DELETE FROM ferry.batch b WHERE b.id = which;
         END $$
         """
 }

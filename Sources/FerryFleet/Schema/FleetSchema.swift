@@ -8,7 +8,7 @@ enum FleetSchema {
         let statements: [String]
     }
 
-    static let migrations = [lists, leases, results, hosts]
+    static let migrations = [lists, leases, results, hosts, roles]
 
     /// What is there before the first migration.
     static let base = [
@@ -17,6 +17,14 @@ enum FleetSchema {
         CREATE TABLE IF NOT EXISTS ferry.migration (name text PRIMARY KEY, at timestamptz NOT NULL DEFAULT now())
         """,
     ]
+
+    /// The functions of workers run with the rights of the tables' owner, so that the role of a worker may call them and
+    /// write to no table.
+    static let definer = "SECURITY DEFINER SET search_path = pg_catalog, pg_temp"
+
+    /// Nobody but the owner may call functions before a role is given them.
+    private static let roles = Migration(
+        name: "roles", statements: ["REVOKE EXECUTE ON ALL FUNCTIONS IN SCHEMA ferry FROM PUBLIC"])
 
     /// The number of rows of a lease. Part of the schema: leases are named by their first row.
     static let leaseRows: Int64 = 500

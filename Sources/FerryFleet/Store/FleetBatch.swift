@@ -22,6 +22,8 @@ package struct FleetBatch: Sendable, Hashable {
         /// No lease is given; those that are held go on.
         case draining
         case removing
+        /// All its rows have ended: what `ferry.progress` says of an open one.
+        case done
     }
 
     /// Checks the columns id, name, state, directory, total from `column` on.
@@ -70,6 +72,8 @@ package struct BatchStatus: Sendable, Hashable, Codable {
     var name: String
     var state: String
     var directory: String
+    /// Rows of batches of higher priority are leased first.
+    var priority: Int
     /// Numbers of rows: total = completed + failed + leased + waiting.
     var total: Int64
     var completed: Int64
@@ -77,4 +81,28 @@ package struct BatchStatus: Sendable, Hashable, Codable {
     /// Held by a worker, and not ended.
     var leased: Int64
     var waiting: Int64
+    /// How fast rows have ended in the last ten minutes; `nil` if too few have.
+    var rowsPerSecond: Double?
+    /// The time for the rows that are left, at that rate.
+    var secondsLeft: Double?
+    /// Why files have failed: the most frequent reasons, at most 20.
+    var failures: [Failures]
+
+    /// How many files have failed for a reason.
+    struct Failures: Sendable, Hashable, Codable {
+        /// A word of ``FailureReason``.
+        var reason: String
+        var httpStatus: Int?
+        var files: Int64
+    }
+}
+
+/// A worker: a line of `ferry fleet workers --json`.
+package struct WorkerStatus: Sendable, Hashable, Codable {
+    var name: String
+    /// The time since its last heartbeat, by the database's clock.
+    var secondsSilent: Double
+    /// Whether its leases are its own; else others take them.
+    var holdsLeases: Bool
+    var leases: Int64
 }

@@ -13,26 +13,24 @@ extension FleetStore {
     /// advisory lock until the connection ends, so that it has one writer: nothing of it is looked at or changed before.
     ///
     /// - Parameter partRows: The number of rows of a partition.
-    func begin(_ name: String, directory: String, partRows: Int64) async throws(DatabaseError) -> BatchWriting {
+    func begin(
+        _ name: String, directory: String, partRows: Int64, priority: Int
+    ) async throws(DatabaseError) -> BatchWriting {
         try await link.run { connection throws(DatabaseError) in
             let lock = try connection.rows(
                 "SELECT pg_try_advisory_lock($1::integer, hashtext($2))", ["\(FleetSchema.batchLock)", name])
             guard try lock.one().truth(0) else { throw Self.exists(name) }
             let made = try connection.rows(
                 """
-                INSERT INTO ferry.batch (name, directory, state, part_rows) VALUES ($1, $2, 'adding', $3)
-                ON CONFLICT (name) DO UPDATE SET directory = excluded.directory, part_rows = excluded.part_rows
-                    WHERE ferry.batch.state = 'adding'
+                INSERT INTO ferry.batch (name, directory, state, part_rows, priority) VALUES ($1, $2, 'adding', $3, $4)
+                ON CONFLICT (name) DO UPDATE SET directory = excluded.directory, part_rows = excluded.part_rows,
+                    priority = excluded.priority WHERE ferry.batch.state = 'adding'
                 RETURNING id
-                """, [name, directory, "\(partRows)"])
+                """, [name, directory, "\(partRows)", "\(priority)"])
             guard let row = made.rows.first else { throw Self.exists(name) }
             let id = try row.number(0, in: 1...Int(Int32.max))
             // What an earlier writer has left.
-            let parts = try connection.rows(
-                "SELECT c.relname FROM pg_class c JOIN pg_namespace n ON n.oid = c.relnamespace "
-                    + "WHERE n.nspname = 'ferry' AND c.relkind = 'r' AND c.relname ~ ('^(entry|result)_' || $1 || '_[0-9]+$')",
-                ["\(id)"])
-            for part in parts.rows { _ = try connection.rows("DROP TABLE ferry.\(try part.text(0))") }
+            try Self.dropParts(of: id, connection)
             return BatchWriting(batch: id, connection: connection.number)
         }
     }
@@ -47,6 +45,32 @@ extension FleetStore {
                 throw DatabaseError("the connection to the database was lost; start the command again")
             }
             return try body(connection)
+        }
+    }
+
+    /// Removes a batch whose list was not read to its end. Nobody has seen it.
+    func abandon(_ writing: BatchWriting) async throws(DatabaseError) {
+        let batch = writing.batch
+        try await run(writing) { connection throws(DatabaseError) in
+            try Self.dropParts(of: batch, connection)
+            _ = try connection.rows("DELETE FROM ferry.batch WHERE id = $1 AND state = 'adding'", ["\(batch)"])
+        }
+    }
+
+    /// Drops the tables of a batch. Readers of its partitioned tables, and transactions in which they were read, are waited
+    /// for, and nobody else is held up: DROP TABLE of a partition would exclude them all.
+    private static func dropParts(of batch: Int, _ connection: PostgresConnection) throws(DatabaseError) {
+        let parts = try connection.rows("SELECT name, parent, is_pending FROM ferry.parts($1)", ["\(batch)"])
+        let version = try connection.rows("SHOW server_version_num").one().number(0)
+        for part in parts.rows {
+            let name = try part.text(0)
+            if let parent = part.optional(1) {
+                // FINALIZE: the rest of what was broken off. Before version 14 all others are excluded for a moment.
+                let way = try part.truth(2) ? "FINALIZE" : version >= 140_000 ? "CONCURRENTLY" : ""
+                if way.isEmpty { _ = try connection.rows("SELECT set_config('lock_timeout', '1s', false)") }
+                _ = try connection.rows("ALTER TABLE ferry.\(parent) DETACH PARTITION ferry.\(name) \(way)")
+            }
+            _ = try connection.rows("DROP TABLE ferry.\(name)")
         }
     }
 
@@ -82,10 +106,14 @@ extension FleetStore {
     }
 
     /// Opens a batch whose list is written, and wakes the workers.
-    func open(_ writing: BatchWriting, total: Int64) async throws(DatabaseError) {
+    func open(_ writing: BatchWriting, total: Int64, partRows: Int64) async throws(DatabaseError) {
         let batch = writing.batch
         try await run(writing) { connection throws(DatabaseError) in
             try connection.transaction { () throws(DatabaseError) in
+                for part in 0...(total - 1) / partRows {
+                    _ = try connection.rows(
+                        "SELECT ferry.open_part($1, $2, $3)", ["\(batch)", "\(part)", "\(partRows)"])
+                }
                 _ = try connection.rows(
                     """
                     CREATE SEQUENCE IF NOT EXISTS ferry.next_\(batch)
@@ -104,19 +132,56 @@ extension FleetStore {
     package func status(_ name: String?) async throws(DatabaseError) -> [BatchStatus] {
         let found = try await link.rows(
             """
-            SELECT id, name, state, directory, total, completed, failed, leased, waiting FROM ferry.progress
-            WHERE $1::text IS NULL OR name = $1 ORDER BY id
+            SELECT id, name, state, directory, total, completed, failed, leased, waiting, rate, seconds_left, priority
+            FROM ferry.progress WHERE $1::text IS NULL OR name = $1 ORDER BY id
             """, [name])
         if let name, found.rows.isEmpty { throw Self.missing(name) }
         var all: [BatchStatus] = []
         for row in found.rows {
             let batch = try FleetBatch(row, from: 0)
             let counts = Int64.min >> 1...Int64.max >> 1
+            let failed = try row.number(6, in: counts)
+            var reasons: [BatchStatus.Failures] = []
+            if failed > 0 { reasons = try await failures(batch.id) }
             all.append(
                 BatchStatus(
-                    name: batch.name, state: batch.state.rawValue, directory: batch.directory, total: batch.total,
-                    completed: try row.number(5, in: counts), failed: try row.number(6, in: counts),
-                    leased: try row.number(7, in: counts), waiting: try row.number(8, in: counts)))
+                    name: batch.name, state: batch.state.rawValue, directory: batch.directory,
+                    priority: try row.integer(11), total: batch.total,
+                    completed: try row.number(5, in: counts), failed: failed, leased: try row.number(7, in: counts),
+                    waiting: try row.number(8, in: counts),
+                    rowsPerSecond: row.optional(9) == nil ? nil : try row.seconds(9),
+                    secondsLeft: row.optional(10) == nil ? nil : try row.seconds(10),
+                    failures: reasons))
+        }
+        return all
+    }
+
+    /// Why files of a batch have failed, the most frequent reasons first.
+    private func failures(_ batch: Int) async throws(DatabaseError) -> [BatchStatus.Failures] {
+        var all: [BatchStatus.Failures] = []
+        for row in try await link.rows("SELECT reason, status, files FROM ferry.failures($1)", ["\(batch)"]).rows {
+            all.append(
+                BatchStatus.Failures(
+                    reason: row.optional(0) ?? "", httpStatus: row.optional(1).flatMap { Int($0) },
+                    files: try row.number(2)))
+        }
+        return all
+    }
+
+    /// The workers, those that were heard of last first.
+    package func workers() async throws(DatabaseError) -> [WorkerStatus] {
+        let found = try await link.rows(
+            """
+            SELECT w.name, extract(epoch FROM clock_timestamp() - w.seen), w.until > clock_timestamp(), count(l.worker)
+            FROM ferry.worker w LEFT JOIN ferry.lease l ON l.worker = w.id WHERE w.key <> 'nobody'
+            GROUP BY w.id ORDER BY w.seen DESC, w.id
+            """)
+        var all: [WorkerStatus] = []
+        for row in found.rows {
+            all.append(
+                WorkerStatus(
+                    name: try row.text(0), secondsSilent: max(0, try row.seconds(1)), holdsLeases: try row.truth(2),
+                    leases: try row.number(3)))
         }
         return all
     }
@@ -131,6 +196,25 @@ extension FleetStore {
         var all: [Int] = []
         for row in found.rows { all.append(try row.number(0, in: 1...Int(Int32.max))) }
         return all
+    }
+
+    /// The identifiers of the batches whose rows have all ended, the last of them so long ago.
+    func identifiers(doneFor age: Duration) async throws(DatabaseError) -> [Int] {
+        let found = try await link.rows(
+            """
+            SELECT b.id FROM ferry.batch b JOIN ferry.done d ON d.batch = b.id WHERE b.state = 'open' GROUP BY b.id
+            HAVING sum(d.completed + d.failed) = b.total AND max(d.at) <= now() - make_interval(secs => $1) ORDER BY b.id
+            """, ["\(age.components.seconds)"])
+        var all: [Int] = []
+        for row in found.rows { all.append(try row.number(0, in: 1...Int(Int32.max))) }
+        return all
+    }
+
+    /// Changes the priority of a batch, for the leases that are given from now on.
+    func set(priority: Int, of name: String) async throws(DatabaseError) {
+        let found = try await link.rows(
+            "UPDATE ferry.batch SET priority = $2 WHERE name = $1 RETURNING id", [name, "\(priority)"])
+        if found.rows.isEmpty { throw Self.missing(name) }
     }
 
     /// Moves batches from some states to another, and wakes the workers. Returns how many.
@@ -148,19 +232,29 @@ extension FleetStore {
         return try moved.one().number(0, in: 0...Int.max >> 1)
     }
 
-    /// Requests failed files again. Returns how many.
+    /// Requests failed files again. Returns how many, and how many others are of ranges that have not ended.
     ///
     /// - Parameter reasons: Words of ``FailureReason`` and HTTP statuses; `nil` for every failure.
-    func retry(_ batch: Int, reasons: [String]?) async throws(DatabaseError) -> Int64 {
-        try await link.rows(
-            "SELECT ferry.retry($1, string_to_array($2, ','))", ["\(batch)", reasons?.joined(separator: ",")]
-        ).one().number(0)
+    func retry(_ batch: Int, reasons: [String]?) async throws(DatabaseError) -> (requested: Int64, left: Int64) {
+        let row = try await link.rows(
+            "SELECT dropped, kept FROM ferry.retry($1, string_to_array($2, ','))",
+            ["\(batch)", reasons?.joined(separator: ",")]
+        ).one()
+        return (try row.number(0), try row.number(1))
     }
 
-    /// Removes a batch with its rows and results, not its files.
+    /// Removes a batch with its rows and results, not its files. What is left after an error, the next call removes.
     func remove(_ batch: Int) async throws(DatabaseError) {
-        _ = try await link.rows("UPDATE ferry.batch SET state = 'removing' WHERE id = $1", ["\(batch)"])
-        _ = try await link.rows("SELECT ferry.remove($1)", ["\(batch)"])
+        try await link.run { connection throws(DatabaseError) in
+            _ = try connection.rows("SELECT ferry.forget($1)", ["\(batch)"])
+            do throws(DatabaseError) { try Self.dropParts(of: batch, connection) } catch {
+                guard error.isTimeout else { throw error }
+                throw DatabaseError(
+                    "a transaction that has read the lists or results is still open: run the command again once it has ended",
+                    isTransient: true)
+            }
+            _ = try connection.rows("DELETE FROM ferry.batch WHERE id = $1", ["\(batch)"])
+        }
     }
 
     /// Whether no batch has a row that a worker could still fetch.

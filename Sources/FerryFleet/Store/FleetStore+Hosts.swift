@@ -61,7 +61,7 @@ extension FleetStore {
     /// Gives back the connections of hosts of which the worker runs nothing.
     func release(_ worker: Int64, _ hosts: [String]) async throws(DatabaseError) {
         _ = try await link.rows(
-            "DELETE FROM ferry.share WHERE worker = $1 AND host = ANY (string_to_array($2, ' '))",
+            "SELECT ferry.release($1, string_to_array($2, ' '))",
             ["\(worker)", hosts.joined(separator: " ")])
     }
 

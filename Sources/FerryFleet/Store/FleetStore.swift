@@ -13,6 +13,8 @@ package struct FleetStore: Sendable {
             try connection.transaction { () throws(DatabaseError) in
                 _ = try connection.rows("SELECT pg_advisory_xact_lock($1::bigint)", ["\(FleetSchema.migrationLock)"])
                 for statement in FleetSchema.base { _ = try connection.rows(statement) }
+                let present = try connection.rows("SELECT name FROM ferry.migration").rows.map { $0.optional(0) ?? "" }
+                try Self.checkIsKnown(present)
                 var ran: [String] = []
                 for migration in FleetSchema.migrations {
                     let isNew = try connection.rows(
@@ -27,11 +29,20 @@ package struct FleetStore: Sendable {
         }
     }
 
+    /// Throws for a schema that a newer version has changed: what its tables mean now is not known here.
+    static func checkIsKnown(_ migrations: [String]) throws(DatabaseError) {
+        let known = FleetSchema.migrations.map(\.name)
+        guard migrations.allSatisfy(known.contains) else {
+            throw DatabaseError("the fleet's tables are of a newer version of ferry: use that one, on every worker")
+        }
+    }
+
     /// Checks that the schema is there and has the migrations of this version.
     package func checkSchema() async throws(DatabaseError) {
         let missing: DatabaseError
         do throws(DatabaseError) {
             let names = try await link.rows("SELECT name FROM ferry.migration").rows.map { $0.optional(0) ?? "" }
+            try Self.checkIsKnown(names)
             if FleetSchema.migrations.allSatisfy({ names.contains($0.name) }) { return }
             missing = DatabaseError("the fleet's tables are of an older version: run ferry fleet init")
         } catch {

@@ -81,6 +81,10 @@ extension FleetWorker {
             worker = try await pulse.join(key: key, name: plan.name)
             answer = try await pulse.beat(worker, lasting: plan.lease)
         }
+        if lacksDatabase {
+            manager.forgetFailures()
+            absent = [:]
+        }
         clock.set(answer.seconds, at: now)
         times.beatAt = sent + plan.beatInterval
         if let claimed = times.claimedAt, claimed <= sent { times.claimedAt = nil }

@@ -6,8 +6,8 @@ import FerryTerminal
 extension FleetWorker {
     /// The member of a download's user info that names its row and lease.
     private static let mark = "fleet"
-    /// The attempts of a file of a host with a budget, each of which is a start of its own.
-    private static let mostAttempts = 5
+    /// The attempts at a file that something else holds.
+    private static let mostConflicts = 5
 
     /// Finds the rows in the list of an earlier process, none of which runs yet. What belongs to another worker now leaves
     /// the list, its part file stays.
@@ -36,7 +36,7 @@ extension FleetWorker {
             let rows = try await store.rows(of: lease, within: plan.bounds)
             for row in rows {
                 guard let download = downloads[row.key] else { continue }
-                if delay(of: download, startedUnder: table.key(of: row.host), attempts: 1) != nil { continue }
+                if setback(of: download, row.key) != nil { continue }
                 ended[row.key] = result(of: download, row.key, lease: lease.number)
             }
             take(rows, of: lease.number, ended: ended)
@@ -59,8 +59,8 @@ extension FleetWorker {
             var request = plan.request(of: row, from: budgets.sources(of: row))
             request.userInfo = [Self.mark: "\(row.key.batch) \(row.key.number) \(row.lease)"]
             if budgets.budget(of: row.host) != nil {
-                // One start is one request: the fleet retries it.
-                (request.maxConnections, request.maxAttempts) = (1, 1)
+                // One start is one request.
+                (request.maxConnections, request.maxAttempts) = (1, 0)
             }
             requests.append(request)
             fresh.append(row)
@@ -91,7 +91,7 @@ extension FleetWorker {
         var found: ([DownloadRequest], [FleetRow]) = ([], [])
         for (request, row) in zip(requests, rows) {
             do throws(DownloadError) { try await prepareDirectory(of: request) } catch {
-                wait(row.key, Self.patience, "\(error.reason); files wait")
+                wait(row.key, .postponed, Self.patience, "\(error.reason); files wait")
                 continue
             }
             found.0.append(request)
@@ -115,16 +115,25 @@ extension FleetWorker {
     /// The time between two attempts where something else holds the file.
     private static let timeToLetGo: Duration = .seconds(15)
 
+    /// The longest time between two attempts, unless a server asks for more.
+    private static let longestPause: Duration = .seconds(60)
+
+    /// The time between two attempts while neither servers nor the database can be reached.
+    private static let timeToReconnect: Duration = .seconds(5)
+
+    /// Downloads that wait for longer in the list give their slots back.
+    private static let shortWait: Duration = .seconds(2)
+
     /// Lets a running row wait for another attempt.
     ///
     /// - Parameter message: Is reported once in that time; `nil` for nothing.
-    private func wait(_ key: RowKey, _ delay: Duration, _ message: Reason? = nil) {
+    private func wait(_ key: RowKey, _ setback: LeaseMachine.Setback, _ delay: Duration, _ message: Reason? = nil) {
         if let message, now >= times.complainAt {
             times.complainAt = now + Self.patience
             report.message(message)
         }
         free(key)
-        machine.retry(key, at: now + delay)
+        machine.retry(key, after: setback, at: now + delay)
         changed.notify()
     }
 
@@ -134,7 +143,13 @@ extension FleetWorker {
         case .completed, .failed, .cancelled:
             if let key = keys[event.id], let download = downloads[key] { settle(download) }
             event.acknowledge()
-        case .added, .started, .resumed, .retrying, .restarted, .waiting, .note, .paused: break
+        case .retrying(_, let delay, _):
+            // Its only attempt goes on: the server of a redirect has asked to wait.
+            guard delay > Self.shortWait, let key = keys[event.id] else { return }
+            guard downloads[key]?.request.maxAttempts == 0 else { return }
+            held[key] = delay
+            changed.notify()
+        case .added, .started, .resumed, .restarted, .waiting, .note, .paused: break
         }
     }
 
@@ -145,14 +160,15 @@ extension FleetWorker {
         if case .failed(let error) = download.status.state {
             // A shutdown is no end.
             if error.code == .shutDown { return }
-            if let delay = delay(of: download, startedUnder: host, attempts: machine.attempts(of: key)) {
-                if case .transient(let retryAfter?) = error.recovery, !host.isEmpty {
+            if let (setback, delay) = setback(of: download, key) {
+                if setback != .postponed, case .transient(let retryAfter?) = error.recovery, !host.isEmpty {
                     holds[host] = max(holds[host] ?? .zero, retryAfter)
                     gate.hold(host)
                 }
+                if error.phrase?.key == .hostIsAbsent, let server = row.server { absent[server] = now + delay }
                 let directory = Paths.parent(of: download.status.path ?? "")
                 let message: Reason = "\(directory): the disk is full; files wait for space"
-                return wait(key, delay, error.code == .diskFull ? message : nil)
+                return wait(key, setback, delay, error.code == .diskFull ? message : nil)
             }
         }
         guard let result = result(of: download, key, lease: row.lease), machine.end(key, result) else { return }
@@ -166,16 +182,50 @@ extension FleetWorker {
         changed.notify()
     }
 
-    /// Returns how long a download that has failed waits for another attempt of its row; `nil` if it has ended.
-    private func delay(of download: Download, startedUnder host: String, attempts: Int) -> Duration? {
+    /// Returns why a row waits whose download has failed, and for how long; `nil` if it has ended.
+    private func setback(of download: Download, _ key: RowKey) -> (LeaseMachine.Setback, Duration)? {
         guard case .failed(let error) = download.status.state else { return nil }
         // Not a property of the row: the whole list would fail.
-        if error.code == .diskFull { return Self.patience }
-        guard attempts < Self.mostAttempts else { return nil }
+        if error.code == .diskFull { return (.postponed, Self.patience) }
+        let bytes = download.status.progress.completedBytes
+        let failures = machine.failures(of: key, bytes: bytes)
         // A worker that has lost its lease holds the file until its next heartbeat.
-        if error.code == .conflict, download.request.uploadTo == nil { return Self.timeToLetGo }
-        guard !host.isEmpty, case .transient(let retryAfter) = error.recovery else { return nil }
-        return max(retryAfter ?? .zero, .seconds(1 << attempts))
+        if error.code == .conflict, download.request.uploadTo == nil {
+            return failures < Self.mostConflicts ? (.failed(bytes: bytes), Self.timeToLetGo) : nil
+        }
+        guard case .transient(let retryAfter) = error.recovery else { return nil }
+        // The network of this machine is at fault, as far as it can tell, and no row or server is.
+        if error.code == .network, lacksDatabase { return (.postponed, Self.timeToReconnect) }
+        switch error.phrase?.key {
+        case .hostGivenUp: return nil
+        case .hostIsAbsent: return (.postponed, max(retryAfter ?? .zero, .milliseconds(200)))
+        default:
+            // Other downloads have made their attempts.
+            guard failures <= plan.retries, download.request.maxAttempts == 0 else { return nil }
+            let pause = min(.seconds(1 << min(failures - 1, 10)), Self.longestPause)
+            return (.failed(bytes: bytes), max(retryAfter ?? .zero, pause))
+        }
+    }
+
+    /// The attempts of a row whose download has ended; `nil` if nothing was requested.
+    private func attempts(of key: RowKey, _ download: Download) -> Int? {
+        let attempts = max(1, machine.attempts(of: key))
+        guard case .failed(let error) = download.status.state else { return attempts }
+        switch error.phrase?.key {
+        // The start that found its server given up requested nothing.
+        case .hostGivenUp: return attempts > 1 ? attempts - 1 : nil
+        case .gaveUp: return error.phrase?.arguments.first.flatMap { Int($0.description) } ?? attempts
+        default: return attempts
+        }
+    }
+
+    /// The error of the last attempt as one of all attempts.
+    private static func summed(_ error: DownloadError, attempts: Int?) -> DownloadError {
+        guard let attempts, attempts > 1, error.phrase?.key == .gaveUpOnce, let reason = error.phrase?.arguments.first
+        else { return error }
+        return DownloadError(
+            error.code, ErrorPhrase(.gaveUp, "\(attempts)", reason), suggestion: error.suggestionPhrase,
+            underlying: error.underlying, recovery: error.recovery)
     }
 
     /// Gives back what a running row has of its host's budget.
@@ -189,14 +239,14 @@ extension FleetWorker {
         let subject = ResultSubject(
             request: snapshot.request,
             place: ListPlace(list: 0, line: Int(key.number), offset: 0, number: Int(key.number)))
-        let attempts = max(1, machine.attempts(of: key))
+        let attempts = attempts(of: key, download)
         let line: ResultLine
         switch snapshot.status.state {
         case .completed:
             guard let file = snapshot.finished else { return nil }
             line = .completed(file, subject, attempts: attempts, clock.date(at: now))
         case .failed(let error):
-            line = .failed(error, subject, attempts: attempts, clock.date(at: now))
+            line = .failed(Self.summed(error, attempts: attempts), subject, attempts: attempts, clock.date(at: now))
         case .cancelled:
             let error = DownloadError(.cancelled, ErrorPhrase(.itWasCancelled))
             line = .failed(error, subject, attempts: attempts, clock.date(at: now))
@@ -269,6 +319,16 @@ extension FleetWorker {
         }
     }
 
+    /// Lets rows wait here whose downloads wait in the list for a server.
+    func pauseHeld() async {
+        for (key, delay) in held {
+            held[key] = nil
+            guard machine.isRunning(key), let download = downloads[key] else { continue }
+            try? await download.pause()
+            if download.status.state == .paused { wait(key, .postponed, delay) }
+        }
+    }
+
     /// Stops everything when the leases may have ended, and goes on with what is still held when they have not.
     func fence() async {
         let isFenced = machine.isFenced(at: now)
@@ -279,7 +339,7 @@ extension FleetWorker {
         } else if !isFenced, isPausedByFence {
             isPausedByFence = false
             // Others may have had the starts and connections of their hosts meanwhile.
-            for (key, download) in downloads where download.status.state == .paused { wait(key, .zero) }
+            for (key, download) in downloads where download.status.state == .paused { wait(key, .postponed, .zero) }
         }
     }
 }

@@ -42,6 +42,10 @@ actor FleetWorker {
     var listed: [Int64: [RowKey]]?
     /// Delays that servers have asked for, by what their hosts' starts are counted under.
     var holds: [String: Duration] = [:]
+    /// Servers that are down or have asked to wait, and when the next attempt at them is due.
+    var absent: [Origin: Duration] = [:]
+    /// Rows whose downloads wait in the list for a server, and for how long.
+    var held: [RowKey: Duration] = [:]
     var times = WorkerTimes()
     var counts = WorkerCounts()
     var directories: Set<String> = []
@@ -57,15 +61,17 @@ actor FleetWorker {
     /// Notified when there is something to start or to tell the database.
     nonisolated let changed: AsyncEvent
     /// Notified when a heartbeat is wanted before its time.
-    let beatWanted = AsyncEvent()
+    let beatWanted: AsyncEvent
 
-    /// - Parameter changed: Notified by the database too.
+    /// - Parameters:
+    ///   - changed: Notified by the database too.
+    ///   - beatWanted: Likewise.
     init(
         _ plan: WorkerPlan, store: FleetStore, pulse: FleetStore, manager: DownloadManager, report: WorkerReport,
-        changed: AsyncEvent
+        changed: AsyncEvent, beatWanted: AsyncEvent
     ) {
         (self.plan, self.store, self.pulse) = (plan, store, pulse)
-        (self.manager, self.report, self.changed) = (manager, report, changed)
+        (self.manager, self.report, self.changed, self.beatWanted) = (manager, report, changed, beatWanted)
     }
 
     /// What the worker has done, for its last line.
@@ -101,7 +107,7 @@ actor FleetWorker {
             while !isEnding { if try await group.next() == nil { break } }
             group.cancelAll()
         }
-        return counts.exitCode
+        return plan.allowsFailures ? counts.exitCode.allowingFailures : counts.exitCode
     }
 
     var isEnding: Bool { isOver || isStopping }
@@ -135,6 +141,11 @@ actor FleetWorker {
         }
     }
 
+    /// Whether the database is away, or a heartbeat is late: servers may be away for the same reason.
+    var lacksDatabase: Bool { times.isAway || now > times.beatAt + Self.lateness }
+
+    private static let lateness: Duration = .seconds(3)
+
     // MARK: Loops
 
     /// Starts rows whenever slots, budgets and leases permit; stops those that others have.
@@ -145,6 +156,7 @@ actor FleetWorker {
             let wake = machine.wake(at: now) { table.key(of: $0) }
             await stopLost()
             await fence()
+            await pauseHeld()
             await startRows()
             let isFull = machine.runningCount >= plan.parallel
             let next = [wake, isFull ? nil : gate.nextStart(machine.waiting)].compactMap(\.self).min()
@@ -157,7 +169,8 @@ actor FleetWorker {
     private func startRows() async {
         let (time, most) = (now, max(0, plan.parallel - machine.runningCount))
         var gate = gate
-        let rows = machine.start(most: most, at: time) { gate.mayStart($0, at: time) }
+        absent = absent.filter { $0.value > time }
+        let rows = machine.start(most: most, at: time, absent: absent) { gate.mayStart($0, at: time) }
         self.gate = gate
         for row in rows { startedUnder[row.key] = budgets.key(of: row.host) }
         if !rows.isEmpty { await submit(rows) }

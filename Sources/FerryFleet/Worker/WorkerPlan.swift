@@ -7,17 +7,21 @@ struct WorkerPlan: Sendable {
     var configuration: DownloadManager.Configuration
     /// The directory of files that are to be uploaded.
     var staging: String
-    /// What all requests share.
+    /// What all requests share. Each is one attempt: the worker makes the next one.
     var template: DownloadRequest
     /// What the database may ask for.
     var bounds: WorkerBounds
     /// The name in `ferry.worker`.
     var name: String
+    /// The maximum number of failed attempts of a row in a row, without progress, that another one follows.
+    var retries: Int
     /// How long leases are held after the last heartbeat.
     var lease: Duration
     /// The work that is taken ahead, as time at the worker's speed.
     var ahead: Duration
     var endsWhenDone: Bool
+    /// Whether the exit code says nothing of rows that have failed.
+    var allowsFailures: Bool
     /// Whether each failure is reported.
     var isVerbose: Bool
 
@@ -34,6 +38,8 @@ struct WorkerPlan: Sendable {
         (request.checksum, request.uploadTo) = (row.request.checksum, row.request.uploadTo)
         if request.uploadTo != nil, case .file(let name) = request.destination {
             request.destination = .file(Paths.join(staging, name))
+            // Requests to the store are repeated by the download itself.
+            request.maxAttempts = retries
         } else {
             request.root = bounds.root
         }

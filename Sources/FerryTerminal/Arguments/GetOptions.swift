@@ -47,6 +47,9 @@ package struct RunOptions: ParsableArguments, Sendable {
             """, valueName: "file"), completion: .file())
     package var results: String?
 
+    @Flag(help: "Exit with 0 although files have failed; needs --results, which say which.")
+    package var allowFailures = false
+
     package init() {}
 }
 

@@ -26,7 +26,9 @@ package struct GetPlanner: Sendable {
             throw UsageError(
                 "--results and --retry-from name the same file; give another name for the new results")
         }
-        return GetPlan(configuration: configuration, items: items, output: output, results: options.run.results)
+        return GetPlan(
+            configuration: configuration, items: items, output: output, results: options.run.results,
+            allowsFailures: options.run.allowFailures)
     }
 
     /// Returns the plan for items that are planned already.
@@ -47,7 +49,9 @@ package struct GetPlanner: Sendable {
             template: DownloadRequest(sources: [], destination: .directory(world.directory)))
         var configuration = try planner.configuration()
         configuration.transfer.netrc = try requests.readNetrc()
-        return GetPlan(configuration: configuration, items: planned, output: try planner.outputOptions())
+        return GetPlan(
+            configuration: configuration, items: planned, output: try planner.outputOptions(),
+            allowsFailures: options.run.allowFailures)
     }
 
     private func outputOptions() throws(UsageError) -> OutputOptions {
@@ -74,6 +78,9 @@ package struct GetPlanner: Sendable {
     /// Returns the manager's configuration.
     func configuration() throws(UsageError) -> DownloadManager.Configuration {
         guard options.run.parallel >= 1 else { throw UsageError("-j needs a number of 1 or more") }
+        if options.run.allowFailures, options.run.results == nil {
+            throw UsageError("--allow-failures needs --results: its lines say which files have failed")
+        }
         _ = try RequestPlanner.connections(options.request)
         var configuration = DownloadManager.Configuration.ephemeral
         configuration.maxConcurrentDownloads = descriptors.parallel
@@ -161,6 +168,8 @@ package struct GetPlan: Sendable {
     package var output: OutputOptions
     /// The path of the results, `-` for standard output; `nil` for none.
     package var results: String?
+    /// Whether the exit code says nothing of files that have failed.
+    package var allowsFailures = false
     /// The options of the command as words of a shell, see ``GivenOptions``.
     var givenOptions = ""
     /// Whether the files are those of a set, whose commands have other options.

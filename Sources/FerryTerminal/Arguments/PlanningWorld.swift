@@ -81,7 +81,7 @@ extension PlanningWorld {
     }
 
     /// Adds the purpose and the path of a file to an error.
-    static func naming<Value>(
+    package static func naming<Value>(
         _ what: Reason, _ path: String, _ body: () throws(UsageError) -> Value
     ) throws(UsageError) -> Value {
         do {

@@ -47,7 +47,7 @@ extension PlanningWorld {
     }
 
     /// Returns the maximum number of consecutive attempts: a number, or `inf`.
-    static func attempts(_ text: String, option: String) throws(UsageError) -> Int {
+    package static func attempts(_ text: String, option: String) throws(UsageError) -> Int {
         if text == "inf" { return DownloadRequest.mostAttempts }
         guard let number = Int(text), 0...DownloadRequest.mostAttempts ~= number else {
             throw UsageError("\(option) needs a number or inf, not \(TextError.quote(text))")

@@ -50,6 +50,14 @@ package enum ExitCode: Int32, Sendable, Hashable, CaseIterable {
         .network, .conflict, .usage,
     ]
 
+    /// The code of a run whose files may fail: `done` for the ends of single files, of which the results tell.
+    package var allowingFailures: ExitCode {
+        switch self {
+        case .internal, .disk, .daemon, .interrupted, .terminated: self
+        case .done, .usage, .network, .refused, .freshLink, .remoteChanged, .checksum, .conflict, .certificate: .done
+        }
+    }
+
     /// The description in `--help`.
     package var meaning: String {
         switch self {

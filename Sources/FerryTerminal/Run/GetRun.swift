@@ -116,7 +116,8 @@ package final class GetRun: Sendable {
             await reporter.drained()
             group.cancelAll()
         }
-        return ledger.withLock { $0.exitCode }
+        let code = ledger.withLock { $0.exitCode }
+        return plan.allowsFailures ? code.allowingFailures : code
     }
 
     private func summarize() {

@@ -137,7 +137,7 @@ struct SyncPlanner: Sendable {
             (run.parallel != usual.parallel, "-j"), (run.results != nil, "--results"),
             (run.hostConnections != nil, "--host-connections"), (run.domainConnections != nil, "--domain-connections"),
             (run.hostDelay != nil, "--host-delay"), (run.sharedGroup, "--shared-group"),
-            (run.failWhenRefused, "--fail-when-refused"),
+            (run.failWhenRefused, "--fail-when-refused"), (run.allowFailures, "--allow-failures"),
         ] where isGiven { throw Self.refuse(option) }
         var set = NewSet(directory: OwnProgram.absolute(arguments.directory))
         switch source {

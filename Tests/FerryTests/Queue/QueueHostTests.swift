@@ -108,7 +108,44 @@ struct QueueHostTests {
         queue.ended(id("d0"))
         let decision = queue.decide(at: .seconds(1), hosts: gate)
         #expect(decision.start == [id("d1")])
-        #expect(decision.refused[id("d1")]?.attempts == 1)
+        #expect(decision.refused[id("d1")]?.reason == .givenUp(cause, attempts: 1))
+    }
+
+    @Test("QueueMachine: where the list does not wait for servers, downloads of one that is down end with that reason")
+    func absent() {
+        let gate = Gate(.init(mostIncidents: 3))
+        let cause = HostHealth.Cause("connection refused", code: .network)
+        var queue = queue(limit: 2)
+        queue.set(waitsForServers: false)
+        add(["d0", "d1"], of: "dead", to: &queue)
+        #expect(queue.decide(at: .zero, hosts: gate).start == [id("d0"), id("d1")])
+        gate.machine.withLock { _ = $0.failed(origin("dead"), cause, since: .zero, at: .seconds(1)) }
+        queue.ended(id("d0"))
+        queue.ended(id("d1"))
+        add(["d2"], of: "dead", to: &queue)
+        var decision = queue.decide(at: .seconds(1), hosts: gate)
+        let wait = HostWait.silent(cause, since: .seconds(1), until: .seconds(2))
+        #expect(decision.start == [id("d2")])
+        #expect(decision.refused[id("d2")]?.reason == .absent(wait))
+        queue.ended(id("d2"))
+        // One tries at its time, the others end while it does.
+        add(["d3", "d4"], of: "dead", to: &queue)
+        decision = queue.decide(at: .seconds(2), hosts: gate)
+        #expect(decision.start == [id("d3"), id("d4")])
+        #expect(decision.refused[id("d3")] == nil)
+        let probe = HostWait.silent(cause, since: .seconds(1), until: nil)
+        #expect(decision.refused[id("d4")]?.reason == .absent(probe))
+    }
+
+    @Test("QueueMachine: a list that does not wait for servers waits for budgets all the same")
+    func budgeted() {
+        let gate = Gate(.init(host: HostBudget(connections: 1)))
+        var queue = queue(limit: 2)
+        queue.set(waitsForServers: false)
+        add(["a0", "a1"], of: "a", to: &queue)
+        let decision = queue.decide(at: .zero, hosts: gate)
+        #expect(decision.start == [id("a0")])
+        #expect(decision.refused == [:])
     }
 
     @Test(

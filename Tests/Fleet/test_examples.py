@@ -1,0 +1,192 @@
+"""The manifests of the examples: what Kubernetes requires of them, and their commands, run as they are written."""
+
+import json
+import os
+import re
+import subprocess
+import threading
+import time
+import unittest
+from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import yaml
+from world import FERRY, ORIGIN_PORT, World
+
+ROOT = Path(__file__).resolve().parents[2]
+KINDS = {"Job": "batch/v1", "StatefulSet": "apps/v1", "Service": "v1", "PersistentVolumeClaim": "v1"}
+# What the cluster sets in the pods of an indexed job.
+OF_CLUSTER = {"Job": {"JOB_COMPLETION_INDEX"}, "StatefulSet": set()}
+
+
+def documents(name):
+    return list(yaml.safe_load_all((ROOT / "Examples/fleet" / name).read_text()))
+
+
+def image():
+    """The image's entry point, and the user that its program runs as."""
+    text = (ROOT / "Containerfile").read_text()
+    entry = json.loads(re.search(r"^ENTRYPOINT (.*)$", text, re.M)[1])
+    user = re.search(r"^USER (\w+)$", text, re.M)[1]
+    return entry, int(re.search(rf"useradd --uid (\d+) .*\b{user}\b", text)[1])
+
+
+class Manifests(unittest.TestCase):
+    def check_pod(self, kind, pod, others, templates):
+        container, = pod["containers"]
+        _, user = image()
+        self.assertEqual(pod["securityContext"],
+                         {"runAsUser": user, "runAsGroup": user, "runAsNonRoot": True, "fsGroup": user})
+        self.assertRegex(container["image"], r"^[a-z0-9./-]+:[\w.-]+$")
+        volumes = {volume["name"]: volume for volume in pod.get("volumes", [])}
+        for mount in container["volumeMounts"]:
+            self.assertIn(mount["name"], volumes.keys() | templates)
+        for volume in volumes.values():
+            claim = others["PersistentVolumeClaim"][volume["persistentVolumeClaim"]["claimName"]]
+            # Pods of several nodes write to it.
+            self.assertEqual(claim["spec"]["accessModes"], ["ReadWriteMany"])
+        mounted = [mount["mountPath"] for mount in container["volumeMounts"]]
+        words = container.get("command", []) + container["args"]
+        for path in re.findall(r"(?<![\w{}/:@])(/[a-z]+)(?=[/\s\"]|$)", " ".join(words)):
+            if path not in ("/bin",):
+                self.assertIn(path, mounted, words)
+        given = {entry["name"] for entry in container.get("env", [])} | OF_CLUSTER[kind]
+        self.assertLessEqual(set(re.findall(r"\$\(?\(?([A-Z_]{2,})", " ".join(words))), given)
+        for entry in container.get("env", []):
+            self.assertRegex(entry["name"], r"^[A-Z_]+$")
+            self.assertTrue("value" in entry or entry["valueFrom"]["secretKeyRef"].keys() == {"name", "key"})
+        return container
+
+    def check(self, name):
+        """Checks a file; its main document."""
+        main, *rest = documents(name)
+        others = {}
+        for document in [main, *rest]:
+            self.assertEqual(document["apiVersion"], KINDS[document["kind"]])
+            self.assertRegex(document["metadata"]["name"], r"^[a-z]([a-z0-9-]{0,61}[a-z0-9])?$")
+            others.setdefault(document["kind"], {})[document["metadata"]["name"]] = document
+        for claim in others.get("PersistentVolumeClaim", {}).values():
+            self.assertRegex(claim["spec"]["resources"]["requests"]["storage"], r"^\d+[MGT]i$")
+        templates = {claim["metadata"]["name"] for claim in main["spec"].get("volumeClaimTemplates", [])}
+        self.check_pod(main["kind"], main["spec"]["template"]["spec"], others, templates)
+        return main, others
+
+    def test_job(self):
+        job, _ = self.check("indexed-job.yaml")
+        spec = job["spec"]
+        self.assertEqual((job["kind"], spec["completionMode"]), ("Job", "Indexed"))
+        self.assertEqual(spec["template"]["spec"]["restartPolicy"], "Never", "podFailurePolicy needs it")
+        self.assertNotIn("backoffLimit", spec)
+        names = {container["name"] for container in spec["template"]["spec"]["containers"]}
+        for rule in spec["podFailurePolicy"]["rules"]:
+            self.assertIn(rule["action"], ("FailJob", "FailIndex", "Ignore", "Count"))
+            self.assertEqual(len(rule), 2)
+            if codes := rule.get("onExitCodes"):
+                self.assertIn(codes["containerName"], names)
+                self.assertIn(codes["operator"], ("In", "NotIn"))
+                self.assertTrue(codes["values"] and 0 not in codes["values"])
+                self.assertEqual(codes["values"], sorted(set(codes["values"])))
+            else:
+                self.assertEqual(rule["onPodConditions"], [{"type": "DisruptionTarget", "status": "True"}])
+
+    def test_stateful_set(self):
+        workers, others = self.check("workers.yaml")
+        spec = workers["spec"]
+        self.assertEqual((workers["kind"], spec["template"]["spec"]["restartPolicy"]), ("StatefulSet", "Always"))
+        self.assertEqual(spec["selector"]["matchLabels"], spec["template"]["metadata"]["labels"])
+        service = others["Service"][spec["serviceName"]]
+        self.assertEqual((service["spec"]["clusterIP"], service["spec"]["selector"]),
+                         ("None", spec["selector"]["matchLabels"]))
+        self.assertNotIn("--until-done", spec["template"]["spec"]["containers"][0]["args"])
+
+    def test_image(self):
+        text = (ROOT / "Containerfile").read_text()
+        self.assertRegex(text, r"apt-get install .*\blibpq5\b")
+        self.assertRegex((ROOT / "Scripts/package").read_text(), r"\nRecommends: .*\blibpq5\b")
+
+
+class Origin(BaseHTTPRequestHandler):
+    protocol_version = "HTTP/1.1"
+
+    def do_GET(self):
+        body = self.path.encode()
+        self.send_response(404 if self.path.startswith("/gone/") else 200)
+        self.send_header("Content-Length", str(len(body)))
+        self.end_headers()
+        self.wfile.write(body)
+
+    def log_message(self, *_):
+        pass
+
+
+def moved(words, folder):
+    """The words of a container with its volumes below a folder."""
+    return [re.sub(r"(?<![\w{}/:@])/(data|state)\b", rf"{folder}/\1", word) for word in words]
+
+
+class Commands(unittest.TestCase):
+    def test_job(self):
+        """Each pod of the job takes its part, a dead link fails none, and one that is started again has nothing to do."""
+        job = documents("indexed-job.yaml")[0]
+        container = job["spec"]["template"]["spec"]["containers"][0]
+        server = ThreadingHTTPServer(("127.0.0.1", 0), Origin)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.shutdown)
+        with TemporaryDirectory() as folder:
+            data = Path(folder) / "data"
+            data.mkdir()
+            hosts = ["127.0.0.1", "localhost", "127.0.0.2", "127.0.0.3", "127.0.0.4"]
+            lines = [f"http://{hosts[index % 5]}:{server.server_address[1]}/f/{index}.txt" for index in range(60)]
+            lines.append(f"http://localhost:{server.server_address[1]}/gone/1")
+            (data / "urls.txt").write_text("".join(line + "\n" for line in lines))
+            program = Path(folder) / "bin"
+            program.mkdir()
+            (program / "ferry").symlink_to(FERRY)
+            for again in (False, True):
+                found = []
+                for index in range(job["spec"]["completions"]):
+                    environment = {"PATH": f"{program}:/usr/bin:/bin", "HOME": folder, "JOB_COMPLETION_INDEX": str(index)}
+                    done = subprocess.run(
+                        moved(container["command"] + container["args"], folder), env=environment, cwd=folder,
+                        capture_output=True, text=True, timeout=120)
+                    self.assertEqual(done.returncode, 0, done.stderr)
+                    results = data / f"results-{index}.jsonl"
+                    if results.exists():
+                        found += [json.loads(line) for line in results.read_text().splitlines() if '"status"' in line]
+                self.assertEqual(sorted(line["url"] for line in found), sorted(lines), f"again: {again}")
+            self.assertEqual([line["httpStatus"] for line in found if line["status"] != "ok"], [404])
+            for line in found:
+                if line["status"] == "ok":
+                    self.assertEqual(Path(line["path"]).read_text(), line["url"][line["url"].index("/f/"):])
+                    self.assertTrue(Path(line["path"]).is_relative_to(data / "files"))
+
+    def test_workers(self):
+        """The command of the stateful set works until it is stopped, and says so by its exit code."""
+        container = documents("workers.yaml")[0]["spec"]["template"]["spec"]["containers"][0]
+        world = World(1, 4)
+        self.addCleanup(world.stop)
+        world.start()
+        # The mounted volumes, which are not the user's alone.
+        for name in ("data", "state"):
+            (world.root / name).mkdir()
+            (world.root / name).chmod(0o2775)
+        (world.root / "urls.txt").write_text(
+            "".join(f"http://h{index % 4}.test:{ORIGIN_PORT}/f/{index}\n" for index in range(300)))
+        world.ferry("fleet", "init", world.url)
+        world.ferry("fleet", "add", world.url, world.root / "urls.txt", "--into", world.root / "data")
+        words = [world.url if word.startswith("postgres://") else word for word in moved(container["args"], world.root)]
+        environment = {**os.environ, **{entry["name"]: "secret" for entry in container["env"]}}
+        world.processes[0] = subprocess.Popen(
+            ["ip", "netns", "exec", world.namespace(0), FERRY, *words, "--allow-private"], env=environment, cwd=world.root)
+        deadline = time.monotonic() + 120
+        while world.status()[0]["state"] != "done":
+            self.assertLess(time.monotonic(), deadline, world.status())
+            time.sleep(0.2)
+        self.assertEqual(world.status()[0]["completed"], 300)
+        world.processes[0].terminate()
+        self.assertEqual(world.processes[0].wait(timeout=60), 143)
+
+
+if __name__ == "__main__":
+    unittest.main()
