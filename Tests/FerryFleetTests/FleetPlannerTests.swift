@@ -166,7 +166,7 @@ import Testing
             #expect(plan.request(of: upload, from: upload.request.sources).maxAttempts == retries)
         }
         #expect(try Self.work(["--retries", "inf"]).configuration.maxAttempts == DownloadRequest.mostAttempts)
-        #expect(throws: UsageError.self) { try Self.work(["--retries", "-1"]) }
+        #expect(throws: UsageError.self) { try Self.work(["--retries=-1"]) }
     }
 
     @Test("FleetPlanner: headers are sent to all servers, those that may be secret to the one that the user names")

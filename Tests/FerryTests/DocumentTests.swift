@@ -172,7 +172,7 @@ struct DocumentTests {
             let resource = Resource(size: 3_000_000)
             shop.server.serve("/a", resource)
             shop.server.always("/a", .status(as: 203))
-            try shop.expect(try await shop.get("/a").file.path, is: resource)
+            shop.expect(try await shop.get("/a").file.path, is: resource)
         }
     }
 

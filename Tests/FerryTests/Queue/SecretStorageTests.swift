@@ -35,6 +35,7 @@ struct SecretStorageTests {
                 })
             #expect(keychain.keys == ["test/one"])
             try await old.resume()
+            await shop.reach(500_000, old)
             await first.shutdown()
             #expect(keychain.keys == ["test/one"])
             let secrets = shop.path("state/test/secrets")
