@@ -126,19 +126,26 @@ def moved(words, folder):
 
 
 class Commands(unittest.TestCase):
+    def serve(self, address, port=0):
+        """Serves at an address until the test ends; returns the port."""
+        server = ThreadingHTTPServer((address, port), Origin)
+        threading.Thread(target=server.serve_forever, daemon=True).start()
+        self.addCleanup(server.shutdown)
+        return server.server_address[1]
+
     def test_job(self):
         """Each pod of the job takes its part, a dead link fails none, and one that is started again has nothing to do."""
         job = documents("indexed-job.yaml")[0]
         container = job["spec"]["template"]["spec"]["containers"][0]
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Origin)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        self.addCleanup(server.shutdown)
+        port = self.serve("127.0.0.1")
+        hosts = ["127.0.0.1", "localhost", "127.0.0.2", "127.0.0.3", "127.0.0.4"]
+        for address in hosts[2:]:
+            self.serve(address, port)
         with TemporaryDirectory() as folder:
             data = Path(folder) / "data"
             data.mkdir()
-            hosts = ["127.0.0.1", "localhost", "127.0.0.2", "127.0.0.3", "127.0.0.4"]
-            lines = [f"http://{hosts[index % 5]}:{server.server_address[1]}/f/{index}.txt" for index in range(60)]
-            lines.append(f"http://localhost:{server.server_address[1]}/gone/1")
+            lines = [f"http://{hosts[index % 5]}:{port}/f/{index}.txt" for index in range(60)]
+            lines.append(f"http://localhost:{port}/gone/1")
             (data / "urls.txt").write_text("".join(line + "\n" for line in lines))
             program = Path(folder) / "bin"
             program.mkdir()
