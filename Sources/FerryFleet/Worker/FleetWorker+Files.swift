@@ -30,7 +30,6 @@ extension FleetWorker {
     /// Enters what was found in the list: what has ended is reported; what has not waits, and goes on as a start of its
     /// host's budget.
     func adopt(_ listed: [Int64: [RowKey]]) async throws(DatabaseError) {
-        let table = budgets
         for lease in machine.unread {
             var ended: [RowKey: FleetResult] = [:]
             let rows = try await store.rows(of: lease, within: plan.bounds)
