@@ -55,6 +55,17 @@ import Testing
         let left = ExitCode.allCases.filter { $0.allowingFailures != .done }
         #expect(left == [.internal, .disk, .daemon, .interrupted, .terminated])
         #expect(left.allSatisfy { $0.allowingFailures == $0 })
+        var ledger = Ledger()
+        ledger.countFailed(DownloadError(.network, ErrorPhrase(.slowBody)))
+        ledger.countUnusable()
+        #expect(ledger.exitCodeAllowingFailures == .done)
+        // A list that cannot be read to its end, of which no result tells.
+        ledger.note(.usage)
+        #expect(ledger.exitCodeAllowingFailures == .usage)
+        ledger.countFailed(DownloadError(.diskFull, "full"))
+        #expect(ledger.exitCodeAllowingFailures == .disk)
+        ledger.interruption = .interrupted
+        #expect(ledger.exitCodeAllowingFailures == .interrupted)
     }
 
     @Test("Ledger: an entry that cannot be used counts as one that failed, in a run that goes on too")

@@ -3,14 +3,14 @@
 import json
 import re
 import subprocess
-import time
 import unittest
 from pathlib import Path
 
-from world import DATABASE_PORT, FERRY, NET, ORIGIN_PORT, World
+from world import DATABASE_PORT, FERRY, NET, ORIGIN_PORT, World, eventually
 
 DOCUMENT = Path(__file__).resolve().parents[2] / "docs/fleet.md"
 TABLES = "SELECT count(*) FROM pg_class WHERE relname ~ '^(entry|result|next)_[0-9]' AND relkind IN ('r', 'S')"
+WAITING = "SELECT count(*) FROM pg_locks WHERE locktype = 'virtualxid' AND NOT granted"
 OPTIONS = ("-j", "16", "--no-fsync", "--lease", "1m")
 
 
@@ -83,10 +83,7 @@ class Database(unittest.TestCase):
         removal = subprocess.Popen([FERRY, "fleet", "remove", world.url, "--batch", "first"])
         self.addCleanup(removal.wait)
         self.addCleanup(removal.kill)
-        deadline = time.monotonic() + 60
-        while world.number("SELECT count(*) FROM pg_locks WHERE locktype = 'virtualxid' AND NOT granted") == 0:
-            self.assertLess(time.monotonic(), deadline, "nothing waits for the reader")
-            time.sleep(0.1)
+        eventually("the removal waits for the reader", lambda: world.number(WAITING) > 0)
         self.add("third", 600)
         self.assertEqual(self.work(), 0)
         self.assertEqual(world.number("SELECT count(*) FROM ferry.result WHERE status = 'ok'"), 3000)
@@ -102,10 +99,7 @@ class Database(unittest.TestCase):
         self.add("first", 1200, "--part-rows", "500")
         end = self.reader("SELECT count(*) FROM ferry.entry; SELECT count(*) FROM ferry.result")
         removal = subprocess.Popen([FERRY, "fleet", "remove", world.url, "--batch", "first"])
-        deadline = time.monotonic() + 60
-        while world.number("SELECT count(*) FROM pg_locks WHERE locktype = 'virtualxid' AND NOT granted") == 0:
-            self.assertLess(time.monotonic(), deadline, "nothing waits for the reader")
-            time.sleep(0.1)
+        eventually("the removal waits for the reader", lambda: world.number(WAITING) > 0)
         world.sql("SELECT pg_cancel_backend(pid) FROM pg_locks WHERE locktype = 'virtualxid' AND NOT granted")
         self.assertEqual(removal.wait(timeout=60), 3)
         self.assertEqual([batch["state"] for batch in world.status()], ["removing"])
@@ -133,10 +127,7 @@ class Database(unittest.TestCase):
             stdin=subprocess.PIPE)
         adding.stdin.write(b"".join(b"http://h1.test:8077/f/%d\n" % index for index in range(25_000)))
         adding.stdin.flush()
-        deadline = time.monotonic() + 60
-        while world.number(TABLES) == 0:
-            self.assertLess(time.monotonic(), deadline, "no row is written")
-            time.sleep(0.1)
+        eventually("a row is written", lambda: world.number(TABLES) > 0)
         self.assertEqual(world.sql("SELECT ferry.is_done()"), [["f"]])
         adding.kill()
         adding.wait()
@@ -253,21 +244,26 @@ class Database(unittest.TestCase):
         world.sql("INSERT INTO ferry.host (name, rate) VALUES ('*', 5)")
         self.add("paused", 2000)
         world.work(0, "-j", "4", "--lease", "15m", until_done=False)
-        while world.status()[0]["completed"] == 0:
-            time.sleep(0.1)
-        # The heartbeat before the pause, and then none for ten seconds but for the notification.
-        seen = world.sql("SELECT seen FROM ferry.worker WHERE name = 'w0'")
-        while world.sql("SELECT seen FROM ferry.worker WHERE name = 'w0'") == seen:
-            time.sleep(0.1)
-        seen = world.sql("SELECT seen FROM ferry.worker WHERE name = 'w0'")
+        eventually("a file is complete", lambda: world.status()[0]["completed"] > 0)
+
+        def seen():
+            return world.sql("SELECT seen FROM ferry.worker WHERE name = 'w0'")[0][0]
+
+        def beat(last):
+            """The time of the first heartbeat after the last one."""
+            eventually("a heartbeat", lambda: seen() != last)
+            return seen()
+
+        # The next heartbeat would be due ten seconds after this one, but for the notification.
+        first = beat(seen())
+        begun = world.sql("SELECT clock_timestamp()")[0][0]
         world.ferry("fleet", "pause", world.url)
-        paused = time.monotonic()
-        while world.sql("SELECT seen FROM ferry.worker WHERE name = 'w0'") == seen:
-            time.sleep(0.05)
-        self.assertLess(time.monotonic() - paused, 8)
-        time.sleep(1)
+        second = beat(first)
+        self.assertEqual(world.sql(f"SELECT timestamptz '{second}' - '{begun}' < interval '8 seconds'"), [["t"]])
+        # What ran then has ended by the next one; otherwise five files a second would end before the one after that.
+        third = beat(second)
         count = world.number("SELECT count(*) FROM ferry.result")
-        time.sleep(3)
+        beat(third)
         self.assertEqual(world.number("SELECT count(*) FROM ferry.result"), count)
 
     def test_roles(self):

@@ -4,15 +4,13 @@ import json
 import os
 import re
 import subprocess
-import threading
-import time
 import unittest
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import yaml
-from world import FERRY, ORIGIN_PORT, World
+from origin import serve
+from world import FERRY, ORIGIN_PORT, World, eventually
 
 ROOT = Path(__file__).resolve().parents[2]
 KINDS = {"Job": "batch/v1", "StatefulSet": "apps/v1", "Service": "v1", "PersistentVolumeClaim": "v1"}
@@ -106,41 +104,20 @@ class Manifests(unittest.TestCase):
         self.assertRegex((ROOT / "Scripts/package").read_text(), r"\nRecommends: .*\blibpq5\b")
 
 
-class Origin(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self):
-        body = self.path.encode()
-        self.send_response(404 if self.path.startswith("/gone/") else 200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
-
-
 def moved(words, folder):
     """The words of a container with its volumes below a folder."""
     return [re.sub(r"(?<![\w{}/:@])/(data|state)\b", rf"{folder}/\1", word) for word in words]
 
 
 class Commands(unittest.TestCase):
-    def serve(self, address, port=0):
-        """Serves at an address until the test ends; returns the port."""
-        server = ThreadingHTTPServer((address, port), Origin)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        self.addCleanup(server.shutdown)
-        return server.server_address[1]
-
     def test_job(self):
         """Each pod of the job takes its part, a dead link fails none, and one that is started again has nothing to do."""
         job = documents("indexed-job.yaml")[0]
         container = job["spec"]["template"]["spec"]["containers"][0]
-        port = self.serve("127.0.0.1")
+        port = serve(self)
         hosts = ["127.0.0.1", "localhost", "127.0.0.2", "127.0.0.3", "127.0.0.4"]
         for address in hosts[2:]:
-            self.serve(address, port)
+            serve(self, address, port)
         with TemporaryDirectory() as folder:
             data = Path(folder) / "data"
             data.mkdir()
@@ -165,7 +142,7 @@ class Commands(unittest.TestCase):
             self.assertEqual([line["httpStatus"] for line in found if line["status"] != "ok"], [404])
             for line in found:
                 if line["status"] == "ok":
-                    self.assertEqual(Path(line["path"]).read_text(), line["url"][line["url"].index("/f/"):])
+                    self.assertEqual(Path(line["path"]).read_text(), line["url"].removeprefix("http://"))
                     self.assertTrue(Path(line["path"]).is_relative_to(data / "files"))
 
     def test_workers(self):
@@ -186,10 +163,7 @@ class Commands(unittest.TestCase):
         environment = {**os.environ, **{entry["name"]: "secret" for entry in container["env"]}}
         world.processes[0] = subprocess.Popen(
             ["ip", "netns", "exec", world.namespace(0), FERRY, *words, "--allow-private"], env=environment, cwd=world.root)
-        deadline = time.monotonic() + 120
-        while world.status()[0]["state"] != "done":
-            self.assertLess(time.monotonic(), deadline, world.status())
-            time.sleep(0.2)
+        eventually("all is fetched", lambda: world.status()[0]["state"] == "done", seconds=120)
         self.assertEqual(world.status()[0]["completed"], 300)
         world.processes[0].terminate()
         self.assertEqual(world.processes[0].wait(timeout=60), 143)

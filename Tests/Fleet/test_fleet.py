@@ -11,7 +11,7 @@ import time
 import unittest
 from pathlib import Path
 
-from world import FERRY, NET, ORIGIN_PORT, DATABASE_PORT, World, by_url, most_in_a_second, run
+from world import FERRY, NET, ORIGIN_PORT, DATABASE_PORT, World, by_url, eventually, most_in_a_second, run
 
 FILES = int(os.environ.get("FLEET_FILES", "20000"))
 HOSTS = int(os.environ.get("FLEET_HOSTS", "200"))
@@ -319,9 +319,8 @@ class Fleet(unittest.TestCase):
         self.add("lost", [f"http://h{index % HOSTS}.test:{ORIGIN_PORT}/f/{index}" for index in range(2000)])
         world.work(0, "-j", "16", "--retries", "4", "--connect-timeout", "1", "--no-fsync", "--lease", "10m")
         # It has connections to some hosts, and needs those to others.
-        while world.number("SELECT count(*) FROM ferry.result") == 0:
-            time.sleep(0.02)
-        # The worker's own link stays up. Half a minute is enough to give a host up.
+        eventually("a file has ended", lambda: world.number("SELECT count(*) FROM ferry.result") > 0)
+        # The worker's own link stays up. The length of the outage: half a minute is enough to give a host up.
         run("ip", "link", "set", "ferryfleet", "down")
         time.sleep(45)
         run("ip", "link", "set", "ferryfleet", "up")

@@ -5,26 +5,12 @@ import os
 import subprocess
 import sys
 import tempfile
-import threading
 import unittest
-from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
 
+from origin import serve
+
 EXAMPLE = Path(__file__).resolve().parents[2] / "Examples/fleet/ray_fetch.py"
-
-
-class Origin(BaseHTTPRequestHandler):
-    protocol_version = "HTTP/1.1"
-
-    def do_GET(self):
-        body = f"{self.headers['Host']}{self.path}".encode()
-        self.send_response(404 if self.path.startswith("/gone/") else 200)
-        self.send_header("Content-Length", str(len(body)))
-        self.end_headers()
-        self.wfile.write(body)
-
-    def log_message(self, *_):
-        pass
 
 
 # Ends as if it were killed when a list is given to it for the first time.
@@ -39,10 +25,7 @@ printf '%s\\n' "$lines" | {ferry} "$@"
 class Ray(unittest.TestCase):
     def test_example(self):
         """Each task's first ferry is killed, and Ray starts the task again."""
-        server = ThreadingHTTPServer(("127.0.0.1", 0), Origin)
-        threading.Thread(target=server.serve_forever, daemon=True).start()
-        self.addCleanup(server.shutdown)
-        port = server.server_address[1]
+        port = serve(self)
         with tempfile.TemporaryDirectory() as folder:
             lines = [f"http://127.0.0.1:{port}/f/{index}.txt" for index in range(200)]
             lines.append(f"http://localhost:{port}/gone/1")

@@ -38,6 +38,15 @@ http {{
 """
 
 
+def eventually(what, holds, seconds=60):
+    """Returns once the condition holds; fails with what was waited for."""
+    deadline = time.monotonic() + seconds
+    while not holds():
+        if time.monotonic() > deadline:
+            raise AssertionError(f"not within {seconds} s: {what}")
+        time.sleep(0.05)
+
+
 def run(*words, **options):
     return subprocess.run([str(word) for word in words], check=True, capture_output=True, text=True, **options).stdout
 

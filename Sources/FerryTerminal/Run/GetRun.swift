@@ -116,8 +116,7 @@ package final class GetRun: Sendable {
             await reporter.drained()
             group.cancelAll()
         }
-        let code = ledger.withLock { $0.exitCode }
-        return plan.allowsFailures ? code.allowingFailures : code
+        return ledger.withLock { plan.allowsFailures ? $0.exitCodeAllowingFailures : $0.exitCode }
     }
 
     private func summarize() {

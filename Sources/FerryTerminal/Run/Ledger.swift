@@ -13,7 +13,10 @@ package struct Ledger: Sendable {
     private var ended: Set<DownloadID> = []
     private var endedBefore: Set<DownloadID> = []
     private static let mostEnded = 10_000
+    /// Of files that have failed.
     private var codes: Set<ExitCode> = []
+    /// Of errors that concern no file.
+    private var otherCodes: Set<ExitCode> = []
     package private(set) var finishedCount = 0
     package private(set) var failedCount = 0
     /// The number of files of this run for each status or word of ``FailureReason``.
@@ -33,7 +36,11 @@ package struct Ledger: Sendable {
 
     /// Whether all files have ended, and are settled.
     package var isDone: Bool { isSubmitted && open.isEmpty && unsettledCount == 0 }
-    package var exitCode: ExitCode { interruption ?? ExitCode.combine(codes) }
+    package var exitCode: ExitCode { interruption ?? ExitCode.combine(codes.union(otherCodes)) }
+    /// As ``exitCode``, of a run whose files may fail. A list that cannot be read to its end is none of them.
+    package var exitCodeAllowingFailures: ExitCode {
+        interruption ?? ExitCode.combine(otherCodes.union(codes.map(\.allowingFailures)))
+    }
 
     /// The open files in the order of submission.
     package var entries: [Entry] { order.compactMap { open[$0] } }
@@ -114,7 +121,7 @@ package struct Ledger: Sendable {
     }
 
     /// Records an error that concerns no file: a bad line or a directory.
-    package mutating func note(_ code: ExitCode) { codes.insert(code) }
+    package mutating func note(_ code: ExitCode) { otherCodes.insert(code) }
 
     /// Returns the progress of all files. `open` are the statuses of the open files.
     package func whole(_ open: [DownloadStatus]) -> WholeProgress {
