@@ -36,7 +36,7 @@ public final class Download: Sendable, Identifiable, Hashable {
     ///
     /// Throws `wrongState` if it has failed, is completed or cancelled; `notResumable` if it writes to a stream;
     /// `catalogue` or `diskFull` if the list could not store the pause: then the download goes on.
-    public func pause() async throws(DownloadError) { try await backend.pause(live) }
+    public func pause() async throws(DownloadError) { try await perform(.pause()) }
 
     /// Queues a paused or failed download behind the others of its priority; makes a waiting download try now. Does
     /// nothing while it is running.
@@ -45,13 +45,13 @@ public final class Download: Sendable, Identifiable, Hashable {
     /// overtakes no other download; ``moveInList(to:)`` makes it do so.
     ///
     /// Throws `wrongState` if it is completed or cancelled; ``restart()`` downloads such a file again.
-    public func resume() async throws(DownloadError) { try await backend.resume(live) }
+    public func resume() async throws(DownloadError) { try await perform(.resume) }
 
     /// Cancels the download, also a failed one, and deletes its part file and journal.
     ///
     /// Throws `wrongState` if it is completed; `catalogue` or `diskFull` if the list could not store the cancellation:
     /// then the download is still listed, without its bytes.
-    public func cancel() async throws(DownloadError) { try await backend.cancel(live) }
+    public func cancel() async throws(DownloadError) { try await perform(.cancel) }
 
     /// Cancels the download, removes it from the list and returns resume data; keeps the part file and the journal.
     /// Pass the data to ``DownloadManager/download(resumingWith:)`` to continue.
@@ -68,14 +68,14 @@ public final class Download: Sendable, Identifiable, Hashable {
     /// at that path is no longer the published one, the request's conflict rule applies.
     ///
     /// Throws `wrongState` in every other state.
-    public func restart() async throws(DownloadError) { try await backend.restart(live) }
+    public func restart() async throws(DownloadError) { try await perform(.restart) }
 
     /// Removes the download from the list; cancels it first if it has not ended.
     ///
     /// `deletingFile` also deletes a finished file. Throws `conflict`, and changes nothing, if the file at that path
     /// is no longer the published one.
     public func remove(deletingFile: Bool = false) async throws(DownloadError) {
-        try await backend.remove(live, deletingFile: deletingFile)
+        try await perform(.remove(deletingFiles: deletingFile))
     }
 
     /// Changes URLs, headers, checksum, limits, network rule, priority, `notBefore`, label, user info,
@@ -93,7 +93,13 @@ public final class Download: Sendable, Identifiable, Hashable {
     ///
     /// Throws `wrongState` if the download is completed, cancelled or being verified.
     public func provide(credentials: Credentials) async throws(DownloadError) {
-        try await backend.provide(credentials, to: live)
+        var change = RequestChange()
+        change.set(credentials)
+        try await perform(.change(change))
+    }
+
+    private func perform(_ action: ListAction) async throws(DownloadError) {
+        try await backend.perform(action, on: .one(live))
     }
 
     /// Moves the download within the list, among those of its priority. Throws `notFound` if the other

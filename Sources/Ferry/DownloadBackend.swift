@@ -43,18 +43,14 @@ protocol DownloadBackend: AnyObject, Sendable {
     func adopt(_ path: String) async throws(DownloadError) -> LiveDownload
     func plan(_ request: DownloadRequest, testsRanges: Bool) async throws(DownloadError) -> DownloadPlan
 
-    // MARK: One download
+    // MARK: Actions
 
-    func pause(_ live: LiveDownload) async throws(DownloadError)
-    func resume(_ live: LiveDownload) async throws(DownloadError)
-    func restart(_ live: LiveDownload) async throws(DownloadError)
-    func cancel(_ live: LiveDownload) async throws(DownloadError)
+    /// Throws the first error after an attempt on each download.
+    func perform(_ action: ListAction, on selection: ListSelection) async throws(DownloadError)
     func cancelProducingResumeData(_ live: LiveDownload) async throws(DownloadError) -> ResumeData
-    func remove(_ live: LiveDownload, deletingFile: Bool) async throws(DownloadError)
     func change(
         _ live: LiveDownload, _ change: @Sendable (inout DownloadRequest) -> Void
     ) async throws(DownloadError)
-    func provide(_ credentials: Credentials, to live: LiveDownload) async throws(DownloadError)
     func move(_ live: LiveDownload, to place: ListPlacement) async throws(DownloadError)
     /// Returns a reader of the download's file; `nil` for the whole file. With a description it reads that
     /// representation alone.
@@ -70,8 +66,6 @@ protocol DownloadBackend: AnyObject, Sendable {
     func download(_ id: DownloadID) async throws(DownloadError) -> LiveDownload?
     func downloads(of url: DownloadURL) async throws(DownloadError) -> [LiveDownload]
     func count() async throws(DownloadError) -> Int
-    func pauseAll() async throws(DownloadError)
-    func resumeAll() async throws(DownloadError)
     func clear(_ filter: ClearFilter, deletingFiles: Bool) async throws(DownloadError)
     func storageReport() async throws(DownloadError) -> StorageReport
     /// What changes in the list and what happens to its downloads.
@@ -79,23 +73,17 @@ protocol DownloadBackend: AnyObject, Sendable {
 
     // MARK: Events
 
-    /// All events, beginning with unacknowledged ends of earlier runs.
-    var events: AsyncStream<DownloadEvent> { get }
-    /// As ``events``, with a marker after the last unacknowledged end of earlier runs.
+    /// All events, beginning with unacknowledged ends of earlier runs, and a marker after the last of those.
     func listen() -> EventHub.Place
     func history(of id: DownloadID) async throws(DownloadError) -> [DownloadEvent]
     /// Running downloads that have reported their start, so that progress may be reported.
     var moving: Set<DownloadID> { get }
-    /// The object of a download that is running or has a handle.
-    func known(_ id: DownloadID) -> LiveDownload?
-    /// The download that has left the list but still has a handle.
-    func gone(_ id: DownloadID) -> LiveDownload?
+    /// The objects of downloads that are running or have handles.
+    var registry: LiveRegistry { get }
     /// Sets the dispatcher that receives progress; held weakly.
     func set(dispatcher: DelegateDispatcher?)
     /// Starts reporting progress while downloads run; called when observation begins.
     func startHeartbeat()
-    /// The current wall-clock time.
-    func date() -> Date
     /// The clock of the downloads.
     var clock: any EngineClock { get }
 
@@ -106,6 +94,15 @@ protocol DownloadBackend: AnyObject, Sendable {
 }
 
 extension DownloadBackend {
+    /// The object of a download that is running or has a handle.
+    func known(_ id: DownloadID) -> LiveDownload? { registry[id] }
+
+    /// The download that has left the list but still has a handle.
+    func gone(_ id: DownloadID) -> LiveDownload? { registry.removed(id) }
+
+    /// All events, beginning with unacknowledged ends of earlier runs.
+    var events: AsyncStream<DownloadEvent> { stream(listen()) }
+
     /// The events of a listener, each resolved when it is delivered; does not retain the backend.
     func stream(_ place: EventHub.Place) -> AsyncStream<DownloadEvent> {
         AsyncStream { [weak self] in

@@ -102,7 +102,7 @@ extension DownloadManager {
     package var updates: ListUpdates { backend.log.updates() }
 
     /// The ends that no app has acknowledged, with their numbers and sessions, in order.
-    package func unacknowledged() async -> [DownloadEvent] { await scheduler?.backlog?() ?? [] }
+    package func unacknowledged() async -> [DownloadEvent] { await scheduler?.backlog() ?? [] }
 
     /// As ``adopt(_:)``, for a session.
     package func adopt(_ path: String, for session: String) async throws(DownloadError) -> Download {
@@ -133,14 +133,14 @@ extension DownloadManager {
 
     /// Executes an action on these downloads, or with `nil` on all whose state permits it; of one session, or with
     /// `nil` of any. Those that neither run nor have a handle are changed in one transaction.
-    package func act(
-        _ action: BulkAction, on ids: [DownloadID]?, session: String?
-    ) async throws(DownloadError) -> BulkResult {
-        try await local.act(action, on: ids, session: session)
+    package func perform(
+        _ action: ListAction, on ids: [DownloadID]?, session: String?
+    ) async throws(DownloadError) -> ListActionResult {
+        try await local.perform(action, on: ids, session: session)
     }
 
     /// Moves downloads to one place, in this order, each among those of its priority.
-    package func move(_ ids: [DownloadID], to place: ListPlacement) async throws(DownloadError) -> BulkResult {
+    package func move(_ ids: [DownloadID], to place: ListPlacement) async throws(DownloadError) -> ListActionResult {
         try await local.move(ids, to: place)
     }
 
@@ -148,7 +148,7 @@ extension DownloadManager {
     /// stay.
     package func clear(
         _ filter: ClearFilter, deletingFiles: Bool, session: String
-    ) async throws(DownloadError) -> BulkResult {
+    ) async throws(DownloadError) -> ListActionResult {
         try await local.clear(filter, deletingFiles: deletingFiles, session: session)
     }
 

@@ -183,11 +183,11 @@ public final class DownloadManager: Sendable {
 
     /// Pauses all downloads that have not ended, except those that write to a stream. Throws the first error after an
     /// attempt to pause each.
-    public func pauseAll() async throws(DownloadError) { try await backend.pauseAll() }
+    public func pauseAll() async throws(DownloadError) { try await backend.perform(.pause(), on: .all) }
 
     /// Resumes all paused downloads, and tries again those that have failed and those that wait for a new link or
     /// credentials, in the order of the list.
-    public func resumeAll() async throws(DownloadError) { try await backend.resumeAll() }
+    public func resumeAll() async throws(DownloadError) { try await backend.perform(.resume, on: .all) }
 
     /// Removes ended downloads from the list and, with `deletingFiles`, deletes their files; files that are no longer
     /// the published ones stay. Never deletes a directory or a file that the list does not name.

@@ -6,20 +6,20 @@ package struct RowFilter: Sendable, Hashable {
     package var kinds: Set<StateKind>?
     /// Match only these downloads; `nil` for any.
     package var ids: Set<DownloadID>?
-    /// Match only downloads that have a path, and may so have files; by default all.
-    package var hasPath = false
+    /// Match only downloads that may have files: that have a path, or had one before they were restarted; by default all.
+    package var hasFiles = false
     /// Match only downloads of one session; `nil` for any.
     package var session: String?
     /// Match only rows with this text in their name, first URL or label, ignoring ASCII case; `nil` or empty for any.
     package var search: String?
 
     package init(
-        kinds: Set<StateKind>? = nil, ids: Set<DownloadID>? = nil, hasPath: Bool = false, session: String? = nil,
+        kinds: Set<StateKind>? = nil, ids: Set<DownloadID>? = nil, hasFiles: Bool = false, session: String? = nil,
         search: String? = nil
     ) {
         self.kinds = kinds
         self.ids = ids
-        self.hasPath = hasPath
+        self.hasFiles = hasFiles
         self.session = session
         self.search = search
     }
@@ -31,7 +31,7 @@ package struct RowFilter: Sendable, Hashable {
     package func passes(_ row: CatalogueRow) -> Bool {
         if let kinds, !kinds.contains(StateKind(row.state)) { return false }
         if let ids, !ids.contains(row.id) { return false }
-        if hasPath, row.path == nil { return false }
+        if hasFiles, row.path == nil, row.published == nil { return false }
         if let session, session != row.session { return false }
         guard let search, !search.isEmpty else { return true }
         let wanted = Self.plain(search)
@@ -56,7 +56,7 @@ extension RowFilter {
             terms.append("state IN (\(list))")
         }
         if ids != nil { terms.append("id IN (SELECT value FROM json_each(?))") }
-        if hasPath { terms.append("path IS NOT NULL") }
+        if hasFiles { terms.append("(path IS NOT NULL OR published IS NOT NULL)") }
         if session != nil { terms.append("session = ?") }
         if pattern != nil {
             terms.append(#"(name LIKE ? ESCAPE '\' OR url LIKE ? ESCAPE '\' OR label LIKE ? ESCAPE '\')"#)

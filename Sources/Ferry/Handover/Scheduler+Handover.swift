@@ -228,18 +228,10 @@ extension Scheduler {
     }
 
     /// A run has ended: files that have landed meanwhile can be spliced.
-    func retryLanded(_ id: DownloadID) {
-        guard let keeper = state.withLock({ $0.handover.keeper }), keeper.leases(of: id).any else { return }
-        keeper.retried(id)
-        pumpHandover()
-    }
+    func retryLanded(_ id: DownloadID) { withLeases(of: [id]) { $0.retried($1) } }
 
-    /// The user has paused the download: the system stops too.
-    func takeBackLeases(of id: DownloadID) {
-        guard let keeper = state.withLock({ $0.handover.keeper }), keeper.leases(of: id).any else { return }
-        keeper.takeBack(id)
-        pumpHandover()
-    }
+    /// The user has paused downloads: the system stops too.
+    func takeBackLeases(of ids: [DownloadID]) { withLeases(of: ids) { $0.takeBack($1) } }
 
     /// The rules for networks have become stricter, or other ones: tasks that have begun keep theirs.
     func takeBackAllLeases() {
@@ -248,11 +240,14 @@ extension Scheduler {
         pumpHandover()
     }
 
-    /// The download has ended, or begins anew: what the system has of it is not wanted.
-    func withdrawLeases(of id: DownloadID) {
-        guard let keeper = state.withLock({ $0.handover.keeper }), keeper.leases(of: id).any else { return }
-        keeper.withdrew(id)
-        pumpHandover()
+    /// Downloads have ended, or begin anew: what the system has of them is not wanted.
+    func withdrawLeases(of ids: [DownloadID]) { withLeases(of: ids) { $0.withdrew($1) } }
+
+    private func withLeases(of ids: [DownloadID], _ change: (HandoverKeeper, DownloadID) -> Void) {
+        guard let keeper = state.withLock({ $0.handover.keeper }) else { return }
+        let leased = ids.filter { keeper.leases(of: $0).any }
+        for id in leased { change(keeper, id) }
+        if !leased.isEmpty { pumpHandover() }
     }
 
     // MARK: Handing over

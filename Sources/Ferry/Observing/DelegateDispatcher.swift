@@ -151,7 +151,7 @@ final class DelegateDispatcher: Sendable {
         case .failed(let error): await delegate.downloadManager(manager, download: download, didFail: error)
         case .cancelled: await delegate.downloadManager(manager, didCancel: download)
         case .retrying(_, let delay, _):
-            let date = manager.backend.date().addingTimeInterval(delay.seconds)
+            let date = manager.backend.clock.date().addingTimeInterval(delay.seconds)
             await delegate.downloadManager(manager, download: download, isWaitingFor: .retry(at: date))
         case .added, .restarted, .note: break
         }

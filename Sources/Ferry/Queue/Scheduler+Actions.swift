@@ -11,7 +11,34 @@ import SystemPackage
 
 /// User actions on one download; each acquires the download's lock.
 extension Scheduler {
-    func pause(_ live: LiveDownload) async throws(DownloadError) {
+    func perform(_ action: ListAction, on selection: ListSelection) async throws(DownloadError) {
+        switch selection {
+        case .one(let live): _ = try await act(action, on: live)
+        case .all:
+            let failures = try await perform(action, on: nil, session: nil).failures
+            if let error = failures.values.first { throw error }
+        }
+    }
+
+    /// Executes an action on one download. Returns false if the download was already as the action leaves it.
+    func act(_ action: ListAction, on live: LiveDownload) async throws(DownloadError) -> Bool {
+        let isPossible = live.current.actions.contains(action.single)
+        switch action {
+        case .pause(let stopsRetries):
+            if stopsRetries, live.current.isFailed, try await stopRetrying(live) { return true }
+            try await pause(live)
+        case .resume: try await resume(live)
+        case .cancel: try await cancel(live)
+        case .restart: try await restart(live)
+        case .remove(let deletes, let kinds): try await remove(live, deletingFile: deletes, ifIn: kinds)
+        case .change(let change):
+            if change.changesRequest { try await self.change(live) { change.apply(to: &$0) } }
+            if let credentials = change.request.credentials { try await provide(credentials, to: live) }
+        }
+        return isPossible
+    }
+
+    private func pause(_ live: LiveDownload) async throws(DownloadError) {
         await live.lock.acquire()
         defer { live.lock.release() }
         guard try begins(.pause, on: live) else { return }
@@ -21,17 +48,26 @@ extension Scheduler {
         }
         try await holding(live, .pause) { _ throws(DownloadError) in
             // The run may have ended otherwise, or have stored the pause itself.
-            guard try live.current.begins(.pause, on: live.status.name) else { return }
-            let event = DownloadEvent(id: live.id, date: clock.date(), kind: .paused)
-            try await commit([.update(live.id, [.state(.paused)]), .record(event)])
-            rest(live.id, .parked)
-            takeBackLeases(of: live.id)
-            live.set(state: .paused)
-            send(.paused, of: live.id)
+            if try live.current.begins(.pause, on: live.status.name) { try await park([held(live)]) }
         }
     }
 
-    func resume(_ live: LiveDownload) async throws(DownloadError) {
+    /// Cancels the automatic retry of a failed download. Returns false if there is none.
+    private func stopRetrying(_ live: LiveDownload) async throws(DownloadError) -> Bool {
+        await live.lock.acquire()
+        defer { live.lock.release() }
+        let isToRetry = state.withLock { state in
+            if case .resting(.waiting)? = state.queue.listed(live.id)?.state { true } else { false }
+        }
+        guard live.current.isFailed, isToRetry else { return false }
+        try await holding(live, .pause) { _ throws(DownloadError) in
+            // The retry may have begun meanwhile, and was paused then.
+            if live.current.isFailed { try await park([held(live)]) }
+        }
+        return true
+    }
+
+    private func resume(_ live: LiveDownload) async throws(DownloadError) {
         await live.lock.acquire()
         defer { live.lock.release() }
         guard try begins(.resume, on: live) else { return }
@@ -44,7 +80,7 @@ extension Scheduler {
             state.queue.take(.wake, of: live.id)
             return .some(entry.state.run)
         }
-        guard let run else { return try await join(live) }
+        guard let run else { return try await enqueue([held(live)]) }
         // Tries now.
         if let run {
             run.driver?.retryNow()
@@ -57,7 +93,7 @@ extension Scheduler {
         showStandings(of: [live])
     }
 
-    func restart(_ live: LiveDownload) async throws(DownloadError) {
+    private func restart(_ live: LiveDownload) async throws(DownloadError) {
         await live.lock.acquire()
         defer { live.lock.release() }
         if try begins(.restart, on: live) { try await renew(live) }
@@ -71,71 +107,17 @@ extension Scheduler {
         ]
         // Replace only a file that this download published; an already existing file is the user's.
         if live.finished?.wasAlreadyComplete == true { fields.append(.published(nil)) }
-        try await join(live, with: fields, isRenewed: true)
+        try await enqueue([held(live)], with: fields, isRenewed: true)
     }
 
-    /// Queues a download behind the others of its priority, or with `keepsPlace` where it was, and stores `fields` in the
-    /// same transaction; with `isRenewed`, without what it has received. Throws, and changes nothing, if the list refuses.
-    func join(
-        _ live: LiveDownload, with fields: [RowField] = [], isRenewed: Bool = false, keepsPlace: Bool = false
-    ) async throws(DownloadError) {
-        let request = live.request
-        let (waiting, place) = firstWait(of: request)
-        let key = state.withLock { state in
-            let own = keepsPlace ? state.queue.listed(live.id)?.key : nil
-            return own ?? state.queue.takeKey(request.priority)
-        }
-        try await commit([
-            .keys([StoreChange.KeyChange(live.id, key)]),
-            .update(live.id, fields + [.state(waiting), .attempts(0, retryAt: nil)]),
-        ])
-        if isRenewed {
-            withdrawLeases(of: live.id)
-            await discardParts(live)
-            live.forgetProgress()
-            state.withLock { $0.queue.fetchAnew(live.id) }
-        }
-        live.set(state: waiting)
-        state.withLock { state in
-            state.queue.enter(
-                live.id, key: key, rule: request.network, host: state.host(of: request), origin: request.site,
-                session: live.session, as: place)
-        }
-        log.append(ListChange(changed: [live.id], moved: [live.id]))
-        startHeartbeat()
-        reschedule()
-        showStandings(of: [live])
-    }
-
-    func cancel(_ live: LiveDownload) async throws(DownloadError) {
+    private func cancel(_ live: LiveDownload) async throws(DownloadError) {
         await live.lock.acquire()
         defer { live.lock.release() }
         guard try begins(.cancel, on: live) else { return }
         try await holding(live, .cancel) { _ throws(DownloadError) in
             // The run may have ended otherwise, or have stored the cancellation itself.
-            if try live.current.begins(.cancel, on: live.status.name) { try await end(live) }
+            if try live.current.begins(.cancel, on: live.status.name) { try await cancel([held(live)]) }
         }
-    }
-
-    /// Cancels a held download, unless it is completed or cancelled.
-    private func end(_ live: LiveDownload) async throws(DownloadError) {
-        guard live.current.actions.contains(.cancel) else { return }
-        // Before the list is written, which may need the space.
-        await discardParts(live)
-        do throws(DownloadError) { try await cancelled(live) } catch {
-            live.forgetProgress()
-            throw error
-        }
-    }
-
-    /// Stores and reports that a download without parts is cancelled. Throws, and changes nothing, if the list refuses.
-    func cancelled(_ live: LiveDownload) async throws(DownloadError) {
-        let number = try await store(.cancelled, of: live.id)
-        rest(live.id, .parked)
-        withdrawLeases(of: live.id)
-        await forgetSecrets(of: live.id)
-        live.set(state: .cancelled, isEnd: true)
-        send(.cancelled, of: live.id, number: number)
     }
 
     func cancelProducingResumeData(_ live: LiveDownload) async throws(DownloadError) -> ResumeData {
@@ -148,10 +130,10 @@ extension Scheduler {
             }
             let data: ResumeData
             do throws(DownloadError) { data = try await resumeData(of: live.id, at: live.status.path) } catch {
-                try await end(live)
+                try await cancel([held(live)])
                 throw error
             }
-            try await unlist(live)
+            try await unlist([held(live)])
             // Only after removal: a listed download must stay part of a list that is rebuilt from journals.
             let (id, syncs) = (live.id, live.request.syncsToDisk)
             await withFiles { PartFiles.setTaken(data.partPath, by: id, syncs: syncs, fileSystem: $0) }
@@ -189,13 +171,8 @@ extension Scheduler {
         }
     }
 
-    func remove(_ live: LiveDownload, deletingFile: Bool) async throws(DownloadError) {
-        try await remove(live, deletingFile: deletingFile, ifIn: nil)
-    }
-
-    /// As ``remove(_:deletingFile:)``; with `kinds`, only if the download is listed and in one of these states once
-    /// the lock is acquired.
-    func remove(
+    /// With `kinds`, only if the download is listed and in one of these states once the lock is acquired.
+    private func remove(
         _ live: LiveDownload, deletingFile: Bool, ifIn kinds: Set<StateKind>?
     ) async throws(DownloadError) {
         await live.lock.acquire()
@@ -203,50 +180,10 @@ extension Scheduler {
         if let kinds, live.isClosed || !kinds.contains(StateKind(live.current)) { return }
         try checkMayAct(on: live)
         try await holding(live, .cancel) { _ throws(DownloadError) in
-            if live.current.isFailed { await discardParts(live) } else { try await end(live) }
-            if deletingFile, let row = try await store?.row(live.id) { try await deleteFile(of: row) }
-            try await unlist(live)
-            live.close()
+            let held = held(live)
+            if deletingFile, let error = try await deleteFiles(of: [held])[live.id] { throw error }
+            try await remove([held])
         }
-    }
-
-    /// Removes a download from the list and the store.
-    private func unlist(_ live: LiveDownload) async throws(DownloadError) {
-        let id = live.id
-        try await store?.commit([.remove([id])])
-        withdrawLeases(of: id)
-        forgetPage(id)
-        await forgetSecrets(of: id)
-        state.withLock { state in
-            state.queue.take(.remove, of: id)
-            registry.remove(id)
-        }
-        log.append(ListChange(removed: [id: live.session]))
-    }
-
-    /// Deletes the published file if it is unchanged. A file that existed before the download is the user's.
-    func deleteFile(of row: CatalogueRow) async throws(DownloadError) {
-        let refusal = configuration.refusal
-        try await withFiles(within: row.request.root) { files throws(DownloadError) in
-            guard let finished = row.finished else {
-                // The download was to be restarted; its earlier file is deleted only if unchanged.
-                if let earlier = row.earlierFile {
-                    try? PublishedFile.delete(earlier.path, ifUnchangedSince: earlier, fileSystem: files)
-                }
-                return
-            }
-            guard !finished.path.isEmpty, !finished.wasAlreadyComplete else { return }
-            if let error = refusal?(finished.path) { throw error }
-            try PublishedFile.delete(
-                finished.path, ifUnchangedSince: row.published?.at(finished.path), fileSystem: files)
-        }
-    }
-
-    /// Deletes the part file and journal of a download that is not running.
-    private func discardParts(_ live: LiveDownload) async {
-        guard let path = live.status.path else { return }
-        let id = live.id
-        await withFiles(within: live.request.root) { DownloadDriver.discard(path: path, id: id, fileSystem: $0) }
     }
 
     /// Whether the action is to begin; see ``DownloadState/begins(_:on:)``. Throws if the download is no longer listed.
@@ -285,7 +222,7 @@ extension Scheduler {
     /// The state of a download that is to run from its start date on, and its place in the queue.
     func firstWait(of request: DownloadRequest) -> (DownloadState, QueueEntry.Rest) {
         let date = request.notBefore.flatMap { $0 > clock.date() ? $0 : nil }
-        return (.waiting(date.map { .notBefore($0) } ?? .slot), rest(until: date))
+        return (Self.wait(until: date), rest(until: date))
     }
 
     /// A wall-clock date on the monotonic clock; distant dates are clamped to 1e12 s.

@@ -174,7 +174,7 @@ extension Scheduler {
         if live.isClosed { return false }
         switch live.current {
         case .completed: if !(await isUnchanged(live)) { try await renew(live) }
-        case .failed: try await join(live)
+        case .failed: try await enqueue([held(live)])
         case .cancelled: try await renew(live)
         case .waiting, .downloading, .verifying, .paused: break
         }
@@ -193,7 +193,7 @@ extension Scheduler.State {
     /// Lists a download with its position and conditions. `request`: `nil` if only the entry is known.
     mutating func enter(_ entry: IndexEntry, of request: DownloadRequest? = nil, as rest: QueueEntry.Rest) {
         queue.enter(
-            entry.id, key: entry.key, rule: entry.network, host: host(for: entry.host),
+            entry.id, key: entry.key, rule: entry.network, host: request.map(host(of:)) ?? host(for: entry.host),
             origin: request.map(\.site) ?? entry.site, session: entry.session, as: rest)
     }
 }

@@ -30,7 +30,7 @@ extension Scheduler {
         try await write(request, from: old, of: live, lacksSecrets: lacksSecrets)
         live.set(request: request)
         await lookAtNetwork(for: [request.network])
-        if request.network != old.network { takeBackLeases(of: live.id) }
+        if request.network != old.network { takeBackLeases(of: [live.id]) }
         let driver = live.driver
         if request.maxConnections != old.maxConnections { driver?.set(maxConnections: request.maxConnections) }
         if request.rateLimit != old.rateLimit { driver?.set(rateLimit: request.rateLimit) }
@@ -47,7 +47,7 @@ extension Scheduler {
             try await commit([.update(live.id, [.state(waiting), .attempts(0, retryAt: nil)])])
             rest(live.id, place)
             live.set(state: waiting)
-        case .waiting(.freshLink) where isAnswered, .waiting(.credentials) where isAnswered: try await join(live)
+        case .waiting(.freshLink) where isAnswered, .waiting(.credentials) where isAnswered: try await enqueue([held(live)])
         default: live.publish()
         }
         told(live.id)
@@ -129,7 +129,7 @@ extension Scheduler {
             live.set(request: request)
             switch live.current {
             // A web page in place of the file may be a form to sign in.
-            case .waiting(.credentials), .waiting(.freshLink): try await join(live)
+            case .waiting(.credentials), .waiting(.freshLink): try await enqueue([held(live)])
             default: break
             }
         }
@@ -140,11 +140,11 @@ extension Scheduler {
     }
 
     /// Moves downloads to one place, in this order, each among those of its priority.
-    func move(_ ids: [DownloadID], to place: ListPlacement) async throws(DownloadError) -> BulkResult {
+    func move(_ ids: [DownloadID], to place: ListPlacement) async throws(DownloadError) -> ListActionResult {
         let store = try await opened()
         await listLock.acquire()
         defer { listLock.release() }
-        var result = BulkResult()
+        var result = ListActionResult()
         var moved: [QueuePlace] = []
         for id in ids {
             if let key = state.withLock({ $0.queue.listed(id)?.key }) {

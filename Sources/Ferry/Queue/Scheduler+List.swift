@@ -106,15 +106,11 @@ extension Scheduler {
 
     // MARK: Events
 
-    /// All events, beginning with unacknowledged ends of earlier runs.
-    var events: AsyncStream<DownloadEvent> { stream(log.listen(backlog: backlog)) }
+    func listen() -> EventHub.Place { log.listen(backlog: backlog) }
 
-    /// As ``events``, with a marker after the last unacknowledged end of earlier runs.
-    func listen() -> EventHub.Place { log.listen(backlog: backlog ?? { [] }) }
-
-    /// Reads unacknowledged ends once the list is open; `nil` if events are not kept.
-    var backlog: (@Sendable () async -> [DownloadEvent]?)? {
-        guard configuration.storage.isKept else { return nil }
+    /// Reads unacknowledged ends once the list is open.
+    var backlog: @Sendable () async -> [DownloadEvent]? {
+        guard configuration.storage.isKept else { return { [] } }
         return { [weak self] in
             guard let store = await self?.whenOpen() else { return nil }
             var events: [DownloadEvent] = []
@@ -264,8 +260,6 @@ extension Scheduler: DownloadBackend {
     func history(of id: DownloadID) async throws(DownloadError) -> [DownloadEvent] {
         try await opened().history(of: id)
     }
-
-    func date() -> Date { clock.date() }
 
     var network: NetworkStatus {
         watchNetwork()

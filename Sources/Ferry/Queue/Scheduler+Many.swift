@@ -6,18 +6,18 @@ import Synchronization
 /// User actions on many downloads at once.
 ///
 /// Those without a run and without a handle are changed in one transaction (``batch(_:_:in:into:)``), the others one by
-/// one.
+/// one, as a batch of one each.
 extension Scheduler {
     /// Executes an action on these downloads, or with `nil` on all whose state permits it; of one session, or with `nil`
     /// of any. Throws if the list refuses the transaction; errors of single downloads are in the result.
-    func act(
-        _ action: BulkAction, on ids: [DownloadID]?, session: String?
-    ) async throws(DownloadError) -> BulkResult {
+    func perform(
+        _ action: ListAction, on ids: [DownloadID]?, session: String?
+    ) async throws(DownloadError) -> ListActionResult {
         let store = try await opened()
         var action = action
         if ids == nil, case .pause = action { action = .pause(stopsRetries: true) }
         let since = state.withLock { $0.queue.stamp }
-        var result = BulkResult()
+        var result = ListActionResult()
         let filter = RowFilter(kinds: ids == nil ? action.kinds : nil, ids: ids.map(Set.init), session: session)
         let entries = try await entries(filter, ordered: ids, in: store)
         if let ids {
@@ -62,16 +62,16 @@ extension Scheduler {
         return ids.compactMap { byID.removeValue(forKey: $0) }
     }
 
-    private func isBatched(_ entry: IndexEntry, _ action: BulkAction) -> Bool {
+    private func isBatched(_ entry: IndexEntry, _ action: ListAction) -> Bool {
         known(entry.id) == nil && (action.isBatched(entry.kind) || isRetryToPause(entry, action))
     }
 
-    private func isRetryToPause(_ entry: IndexEntry, _ action: BulkAction) -> Bool {
+    private func isRetryToPause(_ entry: IndexEntry, _ action: ListAction) -> Bool {
         if case .pause(stopsRetries: true) = action { entry.kind == .failed && entry.wakeAt != nil } else { false }
     }
 
     /// Whether the action is about a download: of failed ones, a pause of all is about those that are to be retried.
-    private func isMeant(_ entry: IndexEntry, _ action: BulkAction) -> Bool {
+    private func isMeant(_ entry: IndexEntry, _ action: ListAction) -> Bool {
         guard case .pause(stopsRetries: true) = action, entry.kind == .failed else { return true }
         return entry.wakeAt != nil
     }
@@ -82,8 +82,8 @@ extension Scheduler {
     /// The others are outside of the queue, and no objects are created for them, until the result is stored and their
     /// states are set. If the list refuses, their states stay.
     private func together(
-        _ entries: [IndexEntry], _ action: BulkAction, since: UInt64, in store: any DownloadStore,
-        _ result: inout BulkResult
+        _ entries: [IndexEntry], _ action: ListAction, since: UInt64, in store: any DownloadStore,
+        _ result: inout ListActionResult
     ) async throws(DownloadError) -> [IndexEntry] {
         await listLock.acquire()
         defer { listLock.release() }
@@ -110,7 +110,7 @@ extension Scheduler {
     }
 
     private func singly(
-        _ ids: [DownloadID], _ action: BulkAction, in store: any DownloadStore, _ result: inout BulkResult
+        _ ids: [DownloadID], _ action: ListAction, in store: any DownloadStore, _ result: inout ListActionResult
     ) async throws(DownloadError) {
         for start in stride(from: 0, to: ids.count, by: 1000) {
             let some = Array(ids[start..<min(ids.count, start + 1000)])
@@ -126,60 +126,102 @@ extension Scheduler {
         }
     }
 
-    /// Whether the action has changed the download, which otherwise was as it leaves it.
-    private func outcome(of action: BulkAction, on live: LiveDownload) async -> Result<Bool, DownloadError> {
-        let isPossible = live.current.actions.contains(action.single)
-        do throws(DownloadError) {
-            switch action {
-            case .pause(stopsRetries: true) where live.current.isFailed && stopRetrying(live): return .success(true)
-            case .pause: try await pause(live)
-            case .resume: try await resume(live)
-            case .cancel: try await cancel(live)
-            case .restart: try await restart(live)
-            case .remove(let deletes, let kinds): try await remove(live, deletingFile: deletes, ifIn: kinds)
-            case .change(let change):
-                if change.changesRequest { try await self.change(live) { change.apply(to: &$0) } }
-                if let credentials = change.request.credentials { try await provide(credentials, to: live) }
-            }
-            return .success(isPossible)
-        } catch { return .failure(error) }
+    private func outcome(of action: ListAction, on live: LiveDownload) async -> Result<Bool, DownloadError> {
+        do throws(DownloadError) { return .success(try await act(action, on: live)) } catch { return .failure(error) }
     }
 
-    /// Cancels the automatic retry of a failed download. Returns false if there is none.
-    private func stopRetrying(_ live: LiveDownload) -> Bool {
-        let wasToRetry = state.withLock { state in
-            guard case .resting(.waiting)? = state.queue.listed(live.id)?.state else { return false }
-            state.queue.take(.rest(.parked), of: live.id)
-            return true
+    /// Changes held downloads in one transaction. Those that have neither failed nor are returned are changed; the
+    /// returned ones must be changed one by one.
+    private func batch(
+        _ action: ListAction, _ entries: [IndexEntry], in store: any DownloadStore,
+        into result: inout ListActionResult
+    ) async throws(DownloadError) -> [IndexEntry] {
+        let held = entries.map { HeldDownload($0) }
+        switch action {
+        case .pause: try await park(held)
+        case .resume: try await enqueue(held)
+        case .cancel: try await cancel(held)
+        case .remove(let deletes, _):
+            let failures = deletes ? try await deleteFiles(of: held) : [:]
+            let gone = held.filter { failures[$0.id] == nil }
+            try await remove(gone)
+            result.failures.merge(failures) { $1 }
+            result.changed.formUnion(gone.map(\.id))
+            return []
+        case .change(let change): return try await amend(change, entries, in: store, into: &result)
+        case .restart: return entries
         }
-        if wasToRetry { store?.submit([.update(live.id, [.attempts(0, retryAt: nil)])]) }
-        return wasToRetry
+        result.changed.formUnion(entries.map(\.id))
+        return []
     }
 
-    // MARK: All
+    // MARK: Changing
 
-    func pauseAll() async throws(DownloadError) { try await all(.pause()) }
-
-    func resumeAll() async throws(DownloadError) { try await all(.resume) }
-
-    private func all(_ action: BulkAction) async throws(DownloadError) {
-        if let error = try await act(action, on: nil, session: nil).failures.values.first { throw error }
+    /// Changes requests without secrets. Returns the downloads whose requests have secrets.
+    private func amend(
+        _ change: RequestChange, _ entries: [IndexEntry], in store: any DownloadStore, into result: inout ListActionResult
+    ) async throws(DownloadError) -> [IndexEntry] {
+        if change.request.hasSecrets { return entries }
+        var left: [IndexEntry] = []
+        var changes: [StoreChange] = []
+        var changed: [(entry: IndexEntry, request: DownloadRequest)] = []
+        var moved: Set<DownloadID> = []
+        let rows = Dictionary(try await store.rows(entries.map(\.id)).map { ($0.id, $0) }) { first, _ in first }
+        for var entry in entries {
+            guard let row = rows[entry.id], !row.hasSecrets else {
+                left.append(entry)
+                continue
+            }
+            let old = row.request(with: nil)
+            var wish = old
+            change.apply(to: &wish)
+            do throws(DownloadError) {
+                let request = try old.amended(to: wish)
+                guard Secrets(of: request) == nil else {
+                    left.append(entry)
+                    continue
+                }
+                var fields: [RowField] = [.request(request.stored, hasSecrets: false)]
+                if request.label != old.label { fields.append(.label(request.label)) }
+                if request.userInfo != old.userInfo { fields.append(.userInfo(request.userInfo)) }
+                changes.append(.update(entry.id, fields))
+                if request.priority != old.priority {
+                    entry.key = state.withLock { $0.queue.takeKey(request.priority) }
+                    moved.insert(entry.id)
+                    changes.append(.keys([StoreChange.KeyChange(entry.id, entry.key)]))
+                }
+                changed.append((entry, request))
+            } catch { result.failures[entry.id] = error }
+        }
+        try await store.commit(changes)
+        state.withLock { state in
+            for (entry, request) in changed {
+                state.queue.set(key: entry.key, of: entry.id)
+                state.queue.set(
+                    request.network, host: state.host(of: request), origin: request.site, of: entry.id)
+            }
+        }
+        result.changed.formUnion(changed.map(\.entry.id))
+        log.append(ListChange(changed: Set(changed.map(\.entry.id)), moved: moved))
+        return left
     }
+
+    // MARK: Ended ones
 
     /// Removes ended downloads of these kinds from the list; of one session, or with `nil` of all. Returns the downloads
     /// that were removed, and as failures those of them whose files stay, because they are no longer the finished ones.
     @discardableResult
     func clear(
         _ filter: ClearFilter, deletingFiles: Bool, session: String?
-    ) async throws(DownloadError) -> BulkResult {
+    ) async throws(DownloadError) -> ListActionResult {
         let kinds = filter.kinds
-        var result = try await act(.remove(deletingFiles: deletingFiles, ifIn: kinds), on: nil, session: session)
+        var result = try await perform(.remove(deletingFiles: deletingFiles, ifIn: kinds), on: nil, session: session)
         // Another file has the name; keep the file, but remove the download.
         let replaced = result.failures.filter { $1.code == .conflict }
         result.failures = result.failures.filter { $1.code != .conflict }
         if !replaced.isEmpty {
             let ids = Array(replaced.keys)
-            let again = try await act(.remove(deletingFiles: false, ifIn: kinds), on: ids, session: session)
+            let again = try await perform(.remove(deletingFiles: false, ifIn: kinds), on: ids, session: session)
             result.changed.formUnion(again.changed)
             result.failures.merge(again.failures) { $1 }
         }
@@ -202,67 +244,4 @@ extension ClearFilter {
         case .all: StateKind.final
         }
     }
-}
-
-/// An action on many downloads.
-package enum BulkAction: Sendable {
-    /// With `stopsRetries`, the automatic retries of failed downloads are cancelled too.
-    case pause(stopsRetries: Bool = false)
-    /// In the order of the downloads.
-    case resume
-    case cancel
-    case restart
-    /// With `ifIn`, only downloads in these states.
-    case remove(deletingFiles: Bool, ifIn: Set<StateKind>? = nil)
-    case change(RequestChange)
-
-    var single: DownloadAction {
-        switch self {
-        case .pause: .pause
-        case .resume: .resume
-        case .cancel: .cancel
-        case .restart: .restart
-        case .remove: .remove
-        case .change: .change
-        }
-    }
-
-    /// The states of the downloads that the action is about if it names none.
-    var kinds: Set<StateKind> {
-        switch self {
-        case .pause: StateKind.waiting.union([.downloading, .verifying, .failed])
-        // What waits for its user goes on if the cause has gone, as the page of a hotel has after a sign-in.
-        case .resume: [.paused, .failed, .waitingForFreshLink, .waitingForCredentials]
-        case .cancel: Set(StateKind.allCases.filter { !$0.isOver })
-        case .change: StateKind.waiting.union([.downloading, .paused, .failed])
-        case .restart: [.completed, .cancelled]
-        case .remove(_, let kinds): kinds ?? Set(StateKind.allCases)
-        }
-    }
-
-    /// Whether a download in this state, without a run and without a handle, is changed together with others, in one
-    /// transaction.
-    func isBatched(_ kind: StateKind) -> Bool {
-        switch self {
-        case .pause: !kind.isFinal && kind != .paused
-        case .resume: kind == .paused || kind == .failed
-        case .cancel: !kind.isOver
-        case .restart: false
-        case .remove: true
-        // A new link, credentials or another start date may end the wait.
-        case .change(let change):
-            !change.members.contains(.notBefore)
-                && ![.waitingForFreshLink, .waitingForCredentials, .verifying].contains(kind) && !kind.isOver
-        }
-    }
-}
-
-/// The result of an action on many downloads: each of them is in one of the members.
-package struct BulkResult: Sendable {
-    package var changed: Set<DownloadID> = []
-    /// The downloads that were already as the action leaves them.
-    package var unchanged: Set<DownloadID> = []
-    package var failures: [DownloadID: DownloadError] = [:]
-
-    package init() {}
 }

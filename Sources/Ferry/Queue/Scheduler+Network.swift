@@ -199,7 +199,7 @@ extension Scheduler {
         defer { live.lock.release() }
         let (now, error) = live.standing
         guard now == .waiting(.freshLink), error?.isPage == true, !live.isClosed else { return }
-        try await join(live, keepsPlace: true)
+        try await enqueue([held(live)], keepsPlace: true)
     }
 
     private func takePageAttempt(of id: DownloadID) -> Bool {

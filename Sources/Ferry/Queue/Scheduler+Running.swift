@@ -213,7 +213,7 @@ extension Scheduler {
         switch outcome {
         case .completed(let finished): await completed(finished, run, live)
         case .cancelled:
-            do throws(DownloadError) { try await cancelled(live) } catch {
+            do throws(DownloadError) { try await cancelled([held(live)]) } catch {
                 complain(error)
                 // A cancellation that the list refuses is none.
                 live.set(state: .waiting(.slot), isEnd: true)
@@ -241,9 +241,9 @@ extension Scheduler {
             number = await end(live.id, .completed(finished, file))
         }
         rest(live.id, .parked)
-        withdrawLeases(of: live.id)
+        withdrawLeases(of: [live.id])
         forgetPage(live.id)
-        await forgetSecrets(of: live.id)
+        await forgetSecrets(of: [live.id])
         live.set(state: .completed(finished.proof), finished: finished, isEnd: true)
         send(.completed(finished), of: live.id, number: number)
     }
@@ -257,7 +257,7 @@ extension Scheduler {
             // A pause that the list refuses is none.
             if !isKept, run.wish == .pause { return live.set(state: .waiting(.slot), isEnd: true) }
             rest(live.id, .parked)
-            takeBackLeases(of: live.id)
+            takeBackLeases(of: [live.id])
             live.set(state: .paused, isEnd: true)
             happened(LocalizedEvent(.paused), to: live.id)
         case .cancel:
@@ -397,9 +397,9 @@ extension Scheduler {
         configuration.log(LogEntry(.error, "the list of downloads could not be kept", details: "\(error)"))
     }
 
-    func forgetSecrets(of id: DownloadID) async {
+    func forgetSecrets(of ids: [DownloadID]) async {
         let (vault, isKept) = state.withLock { ($0.vault, $0.configuration.storage.isKept) }
-        if isKept { await vault.remove([id]) }
+        if isKept { await vault.remove(ids) }
     }
 
     func isListed(_ id: DownloadID) -> Bool { state.withLock { $0.queue.listed(id) != nil } }

@@ -245,8 +245,6 @@ final class Scheduler: Sendable {
         LiveDownload(row, secrets: secrets, registry: registry)
     }
 
-    func known(_ id: DownloadID) -> LiveDownload? { registry[id] }
-    func gone(_ id: DownloadID) -> LiveDownload? { registry.removed(id) }
 
     // MARK: Reporting
 

@@ -5,17 +5,23 @@ import Synchronization
 
 /// User actions; each action on one download acquires its lock.
 extension RemoteSession {
-    func pause(_ live: LiveDownload) async throws(DownloadError) { try await act(.pause, on: live) }
-
-    func resume(_ live: LiveDownload) async throws(DownloadError) {
-        try await act(.resume, on: live, repeatsAs: .resume)
+    func perform(_ action: ListAction, on selection: ListSelection) async throws(DownloadError) {
+        switch selection {
+        case .one(let live): try await perform(action, on: live)
+        case .all: try await performOnAll(action)
+        }
     }
 
-    func restart(_ live: LiveDownload) async throws(DownloadError) {
-        try await act(.restart, on: live, repeatsAs: .restart)
+    private func perform(_ action: ListAction, on live: LiveDownload) async throws(DownloadError) {
+        switch action {
+        case .pause: try await act(.pause, on: live)
+        case .resume: try await act(.resume, on: live, repeatsAs: .resume)
+        case .restart: try await act(.restart, on: live, repeatsAs: .restart)
+        case .cancel: try await act(.cancel, on: live)
+        case .remove(let deletes, _): try await remove(live, deletingFile: deletes)
+        case .change(let change): try await amend(live) { _ in change }
+        }
     }
-
-    func cancel(_ live: LiveDownload) async throws(DownloadError) { try await act(.cancel, on: live) }
 
     /// `repeatsAs`: an action that its own success forbids. A repeated call, whose first response was lost, is then
     /// refused because the first one was carried out, if the state before permitted it.
@@ -57,7 +63,7 @@ extension RemoteSession {
         return data
     }
 
-    func remove(_ live: LiveDownload, deletingFile: Bool) async throws(DownloadError) {
+    private func remove(_ live: LiveDownload, deletingFile: Bool) async throws(DownloadError) {
         await live.lock.acquire()
         defer { live.lock.release() }
         try checkMayAct(on: live)
@@ -75,26 +81,20 @@ extension RemoteSession {
     func change(
         _ live: LiveDownload, _ change: @Sendable (inout DownloadRequest) -> Void
     ) async throws(DownloadError) {
+        try await amend(live) { old in
+            var new = old
+            change(&new)
+            return RequestChange(from: old, to: new)
+        }
+    }
+
+    private func amend(
+        _ live: LiveDownload, _ change: @Sendable (DownloadRequest) -> RequestChange
+    ) async throws(DownloadError) {
         await live.lock.acquire()
         defer { live.lock.release() }
         try checkMayAct(on: live)
-        let old = live.request
-        var new = old
-        change(&new)
-        try await amend(live, RequestChange(from: old, to: new))
-    }
-
-    func provide(_ credentials: Credentials, to live: LiveDownload) async throws(DownloadError) {
-        await live.lock.acquire()
-        defer { live.lock.release() }
-        try checkMayAct(on: live)
-        var change = RequestChange()
-        change.set(credentials)
-        try await amend(live, change)
-    }
-
-    private func amend(_ live: LiveDownload, _ change: RequestChange) async throws(DownloadError) {
-        let said = try await ask(.change, id: live.id.rawValue, change, as: ListedDownload.self)
+        let said = try await ask(.change, id: live.id.rawValue, change(live.request), as: ListedDownload.self)
         show(said, on: live)
     }
 
@@ -126,13 +126,19 @@ extension RemoteSession {
 
     // MARK: Many at once
 
-    func pauseAll() async throws(DownloadError) {
-        _ = try await ask(.pauseMany, SelectionBody(), as: Nothing.self)
-        try await catchUp()
-    }
-
-    func resumeAll() async throws(DownloadError) {
-        _ = try await ask(.resumeMany, SelectionBody(), as: Nothing.self)
+    private func performOnAll(_ action: ListAction) async throws(DownloadError) {
+        let selection = SelectionBody(words: ["all"])
+        switch action {
+        case .pause: _ = try await ask(.pauseMany, selection, as: Nothing.self)
+        case .resume: _ = try await ask(.resumeMany, selection, as: Nothing.self)
+        case .restart: _ = try await ask(.restartMany, selection, as: Nothing.self)
+        case .cancel: _ = try await ask(.cancelMany, selection, as: Nothing.self)
+        case .remove(let deletes, _):
+            let removal = RemovalBody(words: selection.words, deleteFiles: deletes)
+            _ = try await ask(.removeMany, removal, as: Nothing.self)
+        case .change(let change):
+            _ = try await ask(.changeMany, ChangeBody(words: selection.words, change: change), as: Nothing.self)
+        }
         try await catchUp()
     }
 

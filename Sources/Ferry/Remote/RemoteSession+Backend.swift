@@ -79,8 +79,6 @@ extension RemoteSession: DownloadBackend {
     /// Does nothing: the daemon always reports progress.
     func startHeartbeat() {}
 
-    func date() -> Date { clock.date() }
-
     var network: NetworkStatus { state.withLock { $0.network } }
 
     var networkChanges: AsyncStream<NetworkStatus> { networkHub.stream { network } }

@@ -120,8 +120,6 @@ extension RemoteSession {
 
     // MARK: Events
 
-    var events: AsyncStream<DownloadEvent> { stream(listen()) }
-
     func listen() -> EventHub.Place { log.listen { [weak self] in await self?.backlog() } }
 
     /// The unacknowledged ends, once the daemon has sent all of them; `nil` if the session is closed before.

@@ -130,9 +130,6 @@ final class RemoteSession: Sendable {
 
     // MARK: Downloads in memory
 
-    func known(_ id: DownloadID) -> LiveDownload? { registry[id] }
-    func gone(_ id: DownloadID) -> LiveDownload? { registry.removed(id) }
-
     /// The object of a download in a response or event, updated to it, and whether it was created now. It is closed if
     /// the download has left the list since. `request` is the request of this process, with its secrets.
     ///

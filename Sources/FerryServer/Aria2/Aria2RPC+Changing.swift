@@ -79,9 +79,9 @@ extension Aria2RPC {
     func unpauseAll() async throws -> JSONValue { try await act(.resume, onAllIn: [.paused]) }
 
     /// Acts on the downloads that are in these states now; one that has left them by then is left as it is.
-    private func act(_ action: BulkAction, onAllIn kinds: Set<StateKind>) async throws -> JSONValue {
+    private func act(_ action: ListAction, onAllIn kinds: Set<StateKind>) async throws -> JSONValue {
         let ids = try await api.manager.identifiers(RowFilter(kinds: kinds, session: Self.session), order: .queue)
-        if !ids.isEmpty { _ = try await api.manager.act(action, on: ids, session: Self.session) }
+        if !ids.isEmpty { _ = try await api.manager.perform(action, on: ids, session: Self.session) }
         return Self.done
     }
 

@@ -13,28 +13,28 @@ extension API {
         return try Answer.json(DownloadItems(try await listed(ids, call).filter { call.mayUse($0.session) }))
     }
 
-    func act(_ action: BulkAction, onMany call: APIRequest, mayNameNone: Bool = false) async throws -> Response {
+    func act(_ action: ListAction, onMany call: APIRequest, mayNameNone: Bool = false) async throws -> Response {
         let body =
             mayNameNone
             ? try await readIfPresent(SelectionBody.self, of: call) ?? SelectionBody()
             : try await read(SelectionBody.self, of: call)
         return try await many(call, body, mayNameNone: mayNameNone) { ids, session in
-            try await manager.act(action, on: ids, session: session)
+            try await manager.perform(action, on: ids, session: session)
         }
     }
 
     func removeMany(_ call: APIRequest) async throws -> Response {
         let body = try await read(RemovalBody.self, of: call)
-        let action = BulkAction.remove(deletingFiles: body.deleteFiles ?? false)
+        let action = ListAction.remove(deletingFiles: body.deleteFiles ?? false)
         return try await many(call, body) { ids, session in
-            try await manager.act(action, on: ids, session: session)
+            try await manager.perform(action, on: ids, session: session)
         }
     }
 
     func changeMany(_ call: APIRequest) async throws -> Response {
         let body = try await read(ChangeBody.self, of: call)
         return try await many(call, body) { ids, session in
-            try await manager.act(.change(body.change), on: ids, session: session)
+            try await manager.perform(.change(body.change), on: ids, session: session)
         }
     }
 
@@ -70,7 +70,7 @@ extension API {
     /// that they must be of, `nil` for any.
     private func many(
         _ call: APIRequest, _ body: some SelectingBody, mayNameNone: Bool = false,
-        _ action: ([DownloadID]?, String?) async throws -> BulkResult
+        _ action: ([DownloadID]?, String?) async throws -> ListActionResult
     ) async throws -> Response {
         let session = try call.session(in: call.items(["session"]))
         let ids = try await chosen(by: body, call, session, mayNameNone: mayNameNone)

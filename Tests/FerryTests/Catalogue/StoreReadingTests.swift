@@ -109,7 +109,7 @@ struct StoreReadingTests {
         }
     }
 
-    @Test("Store: entries of some downloads are read, and rows that have a path", arguments: StoreKind.allCases)
+    @Test("Store: entries of some downloads are read, and rows that may have files", arguments: StoreKind.allCases)
     func chosen(kind: StoreKind) async throws {
         try await StoreBench.run(kind) { bench in
             var placed = try StoreBench.row("b", 0, 1, session: "x")
@@ -119,7 +119,7 @@ struct StoreReadingTests {
             #expect(try await store.load(RowFilter(ids: ["a", "b", "none"])).map(\.id) == ["b", "a"])
             #expect(try await store.load(RowFilter(ids: ["a", "b"], session: "x")).map(\.id) == ["b"])
             #expect(try await store.load(RowFilter(ids: [])).isEmpty)
-            let paths = try await store.page(RowFilter(ids: ["a", "b", "c"], hasPath: true), offset: 0, limit: .max)
+            let paths = try await store.page(RowFilter(ids: ["a", "b", "c"], hasFiles: true), offset: 0, limit: .max)
             #expect(paths == [placed])
         }
     }

@@ -476,9 +476,38 @@ struct HandingOverTests {
         }
     }
 
+    @Test("Handover: an action on all downloads ends the tasks of those without an object too")
+    func all() async throws {
+        for action in [ListAction.pause(), .cancel, .remove(deletingFiles: false)] {
+            try await Workshop.run { shop in
+                let system = try system(shop)
+                let first = shop.phone(system)
+                let id = try await begin(shop, first).id
+                await first.suspend()
+                #expect(system.service.requests.count == 1)
+                system.service.set(app: .absent)
+                let second = shop.phone(system)
+                system.service.set(app: .foreground)
+                let scheduler = try #require(second.scheduler)
+                _ = try await second.downloadCount
+                while !scheduler.waitsForLeases(id) || scheduler.known(id) != nil { await Task.yield() }
+                #expect(try await scheduler.perform(action, on: nil, session: nil).changed == [id])
+                await system.deliver { system.service.requests.isEmpty }
+                await first.shutdown()
+                await second.shutdown()
+            }
+        }
+    }
+
     private func notes(_ events: AsyncStream<DownloadEvent>) async -> [String] {
         var notes: [String] = []
         for await event in events { if case .note(let note) = event.kind { notes.append(note) } }
         return notes
+    }
+}
+
+extension Scheduler {
+    fileprivate func waitsForLeases(_ id: DownloadID) -> Bool {
+        state.withLock { if case .resting(.waiting)? = $0.queue.listed(id)?.state { true } else { false } }
     }
 }

@@ -153,12 +153,12 @@ struct ManyAtOnceTests {
                 var change = RequestChange()
                 change.set(.label, \.label, "new")
                 change.set(.priority, \.priority, .low)
-                let actions: [(BulkAction, DownloadState.Kind)] = [
+                let actions: [(ListAction, DownloadState.Kind)] = [
                     (.resume, .waiting), (.pause(), .paused), (.change(change), .paused), (.cancel, .cancelled),
                 ]
                 for (action, kind) in actions {
                     let before = store.commits
-                    let result = try await scheduler.act(action, on: ids, session: nil)
+                    let result = try await scheduler.perform(action, on: ids, session: nil)
                     #expect(store.commits - before == 1, "\(action)")
                     #expect(result.changed == Set(ids), "\(action)")
                     #expect(Set(try await store.rows(ids).map(\.state.kind)) == [kind], "\(action)")
@@ -172,10 +172,10 @@ struct ManyAtOnceTests {
                 #expect(store.commits - before == 1)
                 #expect(try await store.load().map(\.id).suffix(300).prefix(4) == (moved + [ids[0]])[...])
                 before = store.commits
-                let removed = try await scheduler.act(
+                let removed = try await scheduler.perform(
                     .remove(deletingFiles: true), on: nil, session: "none of these")
                 #expect(removed.changed.isEmpty)
-                let rest = try await scheduler.act(.remove(deletingFiles: true), on: ids + ids, session: nil)
+                let rest = try await scheduler.perform(.remove(deletingFiles: true), on: ids + ids, session: nil)
                 #expect(rest.changed == Set(ids))
                 #expect(store.commits - before == 1)
                 #expect(try await manager.downloadCount == 1)
@@ -188,17 +188,49 @@ struct ManyAtOnceTests {
     func refusals() async throws {
         try await Workshop.run { shop in
             try await resting(shop) { manager, scheduler, store, ids in
-                _ = try await scheduler.act(.cancel, on: [ids[0]], session: nil)
+                _ = try await scheduler.perform(.cancel, on: [ids[0]], session: nil)
                 let named = [ids[0], ids[1], DownloadID(rawValue: "none")]
-                let paused = try await scheduler.act(.pause(), on: named, session: nil)
+                let paused = try await scheduler.perform(.pause(), on: named, session: nil)
                 #expect(paused.changed.isEmpty)
                 #expect(paused.unchanged == [ids[1]])
                 #expect(paused.failures.mapValues(\.code) == [ids[0]: .wrongState, named[2]: .notFound])
                 // Of all, only those are meant whose state permits it.
-                let all = try await scheduler.act(.cancel, on: nil, session: nil)
+                let all = try await scheduler.perform(.cancel, on: nil, session: nil)
                 #expect(all.failures.isEmpty && all.unchanged.isEmpty)
                 #expect(all.changed.count == 300)
             }
+        }
+    }
+
+    @Test("Pause all: downloads without an object have it in their history, as others have")
+    func pausedHistory() async throws {
+        try await Workshop.run { shop in
+            try await resting(shop) { manager, scheduler, store, ids in
+                _ = try await scheduler.perform(.resume, on: ids, session: nil)
+                _ = try await scheduler.perform(.pause(), on: ids, session: nil)
+                #expect(try await manager.history(of: ids[7]).last?.kind == .paused)
+            }
+        }
+    }
+
+    @Test("Remove all: the earlier file of a download that is restarted is deleted with it")
+    func removedEarlier() async throws {
+        try await Workshop.run { shop in
+            shop.serve(["/a"])
+            let first = shop.kept()
+            let download = try await first.download(try shop.single("/a"))
+            _ = try await download.finished()
+            shop.server.script("/a", [.stall(after: 0)])
+            try await download.restart()
+            try await download.pause()
+            await first.shutdown()
+            #expect(shop.files.contains("a"))
+            let manager = shop.kept()
+            let scheduler = try #require(manager.scheduler)
+            let removed = try await scheduler.perform(.remove(deletingFiles: true), on: nil, session: nil)
+            #expect(removed.changed.count == 1)
+            #expect(shop.files == [])
+            await manager.shutdown()
         }
     }
 
@@ -214,7 +246,7 @@ struct ManyAtOnceTests {
             #expect(shop.files.count == 4)
             let manager = shop.kept()
             var events = manager.events.makeAsyncIterator()
-            let result = try await #require(manager.scheduler).act(.cancel, on: nil, session: nil)
+            let result = try await #require(manager.scheduler).perform(.cancel, on: nil, session: nil)
             #expect(result.changed.count == 2)
             #expect(shop.files == [])
             var ended: Set<DownloadID> = []

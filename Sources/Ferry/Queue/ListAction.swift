@@ -1,0 +1,71 @@
+package import FerryCore
+
+/// The downloads that an action of a manager is about.
+enum ListSelection: Sendable {
+    case one(LiveDownload)
+    /// All whose state permits the action.
+    case all
+}
+
+/// What users do to listed downloads.
+package enum ListAction: Sendable {
+    /// With `stopsRetries`, the automatic retries of failed downloads are cancelled too.
+    case pause(stopsRetries: Bool = false)
+    /// Several in their order.
+    case resume
+    case cancel
+    case restart
+    /// With `ifIn`, only downloads in these states.
+    case remove(deletingFiles: Bool, ifIn: Set<StateKind>? = nil)
+    case change(RequestChange)
+
+    var single: DownloadAction {
+        switch self {
+        case .pause: .pause
+        case .resume: .resume
+        case .cancel: .cancel
+        case .restart: .restart
+        case .remove: .remove
+        case .change: .change
+        }
+    }
+
+    /// The states of the downloads that the action is about if none are named.
+    var kinds: Set<StateKind> {
+        switch self {
+        case .pause: StateKind.waiting.union([.downloading, .verifying, .failed])
+        // What waits for its user goes on if the cause has gone, as the page of a hotel has after a sign-in.
+        case .resume: [.paused, .failed, .waitingForFreshLink, .waitingForCredentials]
+        case .cancel: Set(StateKind.allCases.filter { !$0.isOver })
+        case .change: StateKind.waiting.union([.downloading, .paused, .failed])
+        case .restart: [.completed, .cancelled]
+        case .remove(_, let kinds): kinds ?? Set(StateKind.allCases)
+        }
+    }
+
+    /// Whether a download in this state, without a run and without a handle, is changed together with others, in one
+    /// transaction.
+    func isBatched(_ kind: StateKind) -> Bool {
+        switch self {
+        case .pause: !kind.isFinal && kind != .paused
+        case .resume: kind == .paused || kind == .failed
+        case .cancel: !kind.isOver
+        case .restart: false
+        case .remove: true
+        // A new link, credentials or another start date may end the wait.
+        case .change(let change):
+            !change.members.contains(.notBefore)
+                && ![.waitingForFreshLink, .waitingForCredentials, .verifying].contains(kind) && !kind.isOver
+        }
+    }
+}
+
+/// The result of an action on several downloads: each of them is in one of the members.
+package struct ListActionResult: Sendable {
+    package var changed: Set<DownloadID> = []
+    /// The downloads that were already as the action leaves them.
+    package var unchanged: Set<DownloadID> = []
+    package var failures: [DownloadID: DownloadError] = [:]
+
+    package init() {}
+}

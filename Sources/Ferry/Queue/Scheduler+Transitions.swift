@@ -1,0 +1,232 @@
+import FerryCore
+import FerryEngine
+import Synchronization
+
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
+
+/// A download that an action changes: it has no run, and nothing else changes it.
+struct HeldDownload: Sendable {
+    /// Its place, conditions and state.
+    let entry: IndexEntry
+    /// Its object; `nil` if it has none, and gets none before the change is done.
+    let live: LiveDownload?
+    /// The earliest start.
+    let notBefore: Date?
+
+    init(_ entry: IndexEntry) {
+        self.entry = entry
+        live = nil
+        // For a failed download that is the time of its retry.
+        notBefore = entry.kind == .failed ? nil : entry.wakeAt
+    }
+
+    init(_ live: LiveDownload, key: QueueKey) {
+        let request = live.request
+        entry = IndexEntry(
+            id: live.id, key: key, kind: StateKind(live.current), network: request.network, host: request.indexedHost,
+            session: live.session)
+        self.live = live
+        notBefore = request.notBefore
+    }
+
+    var id: DownloadID { entry.id }
+    var kind: StateKind { entry.kind }
+}
+
+/// The changes of state that users bring about: each is stored in one transaction, and reported once, for one download
+/// or for many. The files of downloads go before the list is written, which may need the space.
+extension Scheduler {
+    /// The download as it is; the caller holds its lock.
+    func held(_ live: LiveDownload) -> HeldDownload {
+        let priority = live.request.priority
+        return HeldDownload(live, key: state.withLock { $0.queue.listed(live.id)?.key ?? $0.queue.takeKey(priority) })
+    }
+
+    /// Pauses downloads; failed ones stay failed, and are not retried.
+    func park(_ held: [HeldDownload]) async throws(DownloadError) {
+        let date = clock.date()
+        let paused = held.filter { $0.kind != .failed }
+        try await commit(
+            held.map { .update($0.id, [$0.kind == .failed ? .attempts(0, retryAt: nil) : .state(.paused)]) }
+                + paused.map { .record(DownloadEvent(id: $0.id, date: date, kind: .paused)) })
+        rest(held)
+        takeBackLeases(of: held.map(\.id))
+        for one in paused { one.live?.set(state: .paused) }
+        let events = log.isHeard ? paused.map { event(.paused, of: $0) } : []
+        log.append(ListChange(changed: Set(held.map(\.id))), events)
+    }
+
+    /// Queues downloads behind the others of their priority, in this order, or with `keepsPlace` where they were, and
+    /// stores `fields` of each in the same transaction; with `isRenewed`, without what they have received.
+    func enqueue(
+        _ held: [HeldDownload], with fields: [RowField] = [], isRenewed: Bool = false, keepsPlace: Bool = false
+    ) async throws(DownloadError) {
+        let now = clock.date()
+        let joining = state.withLock { state in
+            held.map { one in
+                var entry = one.entry
+                if !keepsPlace { entry.key = state.queue.takeKey(DownloadPriority(rawValue: entry.key.priority)) }
+                let start = one.notBefore.flatMap { $0 > now ? $0 : nil }
+                return (entry: entry, live: one.live, start: start)
+            }
+        }
+        try await commit(
+            joining.flatMap { entry, _, start in
+                [
+                    .keys([StoreChange.KeyChange(entry.id, entry.key)]),
+                    .update(entry.id, fields + [.state(Self.wait(until: start)), .attempts(0, retryAt: nil)]),
+                ]
+            })
+        if isRenewed {
+            withdrawLeases(of: held.map(\.id))
+            try await discardParts(of: held)
+            for one in held { one.live?.forgetProgress() }
+            state.withLock { state in for one in held { state.queue.fetchAnew(one.id) } }
+        }
+        for (_, live, start) in joining { live?.set(state: Self.wait(until: start)) }
+        let rests = joining.map { rest(until: $0.start) }
+        state.withLock { state in
+            for (one, rest) in zip(joining, rests) { state.enter(one.entry, of: one.live?.request, as: rest) }
+        }
+        let ids = Set(held.map(\.id))
+        log.append(ListChange(changed: ids, moved: ids))
+        startHeartbeat()
+        reschedule()
+        showStandings(of: held.compactMap(\.live))
+    }
+
+    // MARK: Ends
+
+    /// Cancels downloads that are not over.
+    func cancel(_ held: [HeldDownload]) async throws(DownloadError) {
+        try await discarding(held) { () async throws(DownloadError) in try await cancelled(held) }
+    }
+
+    /// Removes downloads from the list; those that have not ended are cancelled.
+    func remove(_ held: [HeldDownload]) async throws(DownloadError) {
+        if held.isEmpty { return }
+        let ending = held.filter { !$0.kind.isFinal }
+        try await discarding(held) { () async throws(DownloadError) in try await unlist(held, cancelling: ending) }
+        for one in held { one.live?.close() }
+    }
+
+    /// Deletes the part files and journals of those that are not over, then stores what becomes of them.
+    private func discarding(
+        _ held: [HeldDownload], _ store: () async throws(DownloadError) -> Void
+    ) async throws(DownloadError) {
+        let lost = held.filter { !$0.kind.isOver }
+        try await discardParts(of: lost)
+        do throws(DownloadError) { try await store() } catch {
+            for one in lost { one.live?.forgetProgress() }
+            throw error
+        }
+    }
+
+    /// Stores and reports that downloads without parts are cancelled. Throws, and changes nothing, if the list refuses.
+    func cancelled(_ held: [HeldDownload]) async throws(DownloadError) {
+        let stored = try await commit(cancellations(of: held))
+        withdrawLeases(of: held.map(\.id))
+        await forgetSecrets(of: held.map(\.id))
+        report(cancelled: held, stored)
+    }
+
+    /// Removes downloads from the list and the store, in one transaction with the cancellation of some of them.
+    func unlist(_ held: [HeldDownload], cancelling: [HeldDownload] = []) async throws(DownloadError) {
+        let ids = held.map(\.id)
+        let stored = try await commit(cancellations(of: cancelling) + [.remove(ids)])
+        withdrawLeases(of: ids)
+        for id in ids { forgetPage(id) }
+        await forgetSecrets(of: ids)
+        report(cancelled: cancelling, stored)
+        state.withLock { state in
+            for id in ids {
+                state.queue.take(.remove, of: id)
+                registry.remove(id)
+            }
+        }
+        let sessions = Dictionary(held.map { ($0.id, $0.entry.session) }) { first, _ in first }
+        log.append(ListChange(removed: sessions))
+    }
+
+    private func cancellations(of held: [HeldDownload]) -> [StoreChange] {
+        let ending = Ending(.cancelled, at: clock.date(), isNumbered: configuration.storage.isKept)
+        return held.map { .end($0.id, ending) }
+    }
+
+    private func report(cancelled held: [HeldDownload], _ stored: [NumberedEvent]) {
+        if held.isEmpty { return }
+        let numbers = Dictionary(stored.map { ($0.event.id, $0.number) }) { first, _ in first }
+        rest(held)
+        for one in held { one.live?.set(state: .cancelled, isEnd: true) }
+        log.append(
+            ListChange(changed: Set(held.map(\.id))),
+            held.map { event(.cancelled, of: $0, number: numbers[$0.id]) })
+    }
+
+    // MARK: Files
+
+    /// Deletes the part files and journals of downloads without a run.
+    private func discardParts(of held: [HeldDownload]) async throws(DownloadError) {
+        for one in held {
+            guard let live = one.live, let path = live.status.path else { continue }
+            await discardPart(of: one.id, at: path, within: live.request.root)
+        }
+        for row in try await rows(of: held.filter { $0.live == nil }) {
+            if let path = row.path { await discardPart(of: row.id, at: path, within: row.request.root) }
+        }
+    }
+
+    private func discardPart(of id: DownloadID, at path: String, within root: String?) async {
+        await withFiles(within: root) { DownloadDriver.discard(path: path, id: id, fileSystem: $0) }
+    }
+
+    /// Deletes published files that are unchanged. Returns the errors.
+    func deleteFiles(of held: [HeldDownload]) async throws(DownloadError) -> [DownloadID: DownloadError] {
+        var failures: [DownloadID: DownloadError] = [:]
+        for row in try await rows(of: held) {
+            do throws(DownloadError) { try await deleteFile(of: row) } catch { failures[row.id] = error }
+        }
+        return failures
+    }
+
+    /// Deletes the published file if it is unchanged. A file that existed before the download is the user's.
+    private func deleteFile(of row: CatalogueRow) async throws(DownloadError) {
+        let refusal = configuration.refusal
+        try await withFiles(within: row.request.root) { files throws(DownloadError) in
+            guard let finished = row.finished else {
+                // The download was to be restarted; its earlier file is deleted only if unchanged.
+                if let earlier = row.earlierFile {
+                    try? PublishedFile.delete(earlier.path, ifUnchangedSince: earlier, fileSystem: files)
+                }
+                return
+            }
+            guard !finished.path.isEmpty, !finished.wasAlreadyComplete else { return }
+            if let error = refusal?(finished.path) { throw error }
+            try PublishedFile.delete(
+                finished.path, ifUnchangedSince: row.published?.at(finished.path), fileSystem: files)
+        }
+    }
+
+    /// The rows of those that may have files.
+    private func rows(of held: [HeldDownload]) async throws(DownloadError) -> [CatalogueRow] {
+        guard !held.isEmpty, let store else { return [] }
+        return try await store.page(RowFilter(ids: Set(held.map(\.id)), hasFiles: true), offset: 0, limit: .max)
+    }
+
+    // MARK: Queue and events
+
+    private func rest(_ held: [HeldDownload]) {
+        state.withLock { state in for one in held { state.queue.take(.rest(.parked), of: one.id) } }
+    }
+
+    /// The state of a download that is queued, from a date on.
+    static func wait(until date: Date?) -> DownloadState { .waiting(date.map { .notBefore($0) } ?? .slot) }
+
+    private func event(_ kind: DownloadEvent.Kind, of one: HeldDownload, number: Int64? = nil) -> DownloadEvent {
+        event(kind, of: one.id, date: clock.date(), number: number, session: one.entry.session)
+    }
+}
