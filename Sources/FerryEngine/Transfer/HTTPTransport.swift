@@ -117,7 +117,7 @@ package final class HTTPTransport: Transport {
         return client
     }
 
-    /// Turns off what Ferry does itself (redirects, retries, decoding) and allows HTTP/1.1 only; ARCHITECTURE.md says
+    /// Turns off what Ferry does itself (redirects, retries, decoding) and allows HTTP/1.1 only; docs/decisions.md says
     /// why.
     private func configuration(for key: RouteClient.Key) throws -> HTTPClient.Configuration {
         var pool = HTTPClient.Configuration.ConnectionPool(idleTimeout: .seconds(60))
