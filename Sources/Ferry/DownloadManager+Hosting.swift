@@ -117,6 +117,10 @@ extension DownloadManager {
     /// The downloads that run now, with their sessions.
     package var running: [(status: DownloadStatus, session: String)] { scheduler?.running ?? [] }
 
+    /// The speed of a session's downloads, or with `nil` of all, in bytes per second, with that of files which begin and
+    /// end within a moment; 0 while none is running.
+    package func bytesPerSecond(of session: String?) -> Double { scheduler?.bytesPerSecond(of: session) ?? 0 }
+
     /// The hosts with open connections or running downloads, the busiest first.
     package var busyHosts: [BusyHost] { scheduler?.busyHosts ?? [] }
 

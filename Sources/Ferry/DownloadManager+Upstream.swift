@@ -86,7 +86,7 @@ extension DownloadManager {
     /// status, when the response head has arrived.
     func fetch(_ url: DownloadURL, for request: DownloadRequest) async throws(DownloadError) -> UpstreamResponse {
         guard let scheduler else { throw DownloadError(.invalidRequest, ErrorPhrase(.runsElsewhere)) }
-        let limit = request.stallTimeout ?? scheduler.configuration.stallTimeout
+        let limit = scheduler.configuration.driverSettings.with(request).stallTimeout
         return try await response(to: TransferRequest(of: request, from: url, headLimit: limit), scheduler)
     }
 

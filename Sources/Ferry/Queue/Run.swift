@@ -68,6 +68,7 @@ package final class Run: Sendable {
         var gaveUp = false
         var hasBegun = false
         var edits = 0
+        var countedBytes: ByteCount = 0
         var recorded: Recorded?
     }
     private let state = Mutex(State())
@@ -141,6 +142,15 @@ package final class Run: Sendable {
     /// Sets the task of the run, which ``ended()`` awaits.
     func set(task: Task<Void, Never>) { state.withLock { $0.task = task } }
     func ended() async { await state.withLock { $0.task }?.value }
+
+    /// Returns how many bytes were received since the last call.
+    func takeReceivedBytes() -> ByteCount {
+        guard let received = driver?.receivedBytes else { return 0 }
+        return state.withLock { state in
+            defer { state.countedBytes = max(state.countedBytes, received) }
+            return max(0, received - state.countedBytes)
+        }
+    }
 
     /// Releases the driver after the run.
     func released() { state.withLock { $0.driver = nil } }

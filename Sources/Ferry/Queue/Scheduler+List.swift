@@ -195,6 +195,14 @@ extension Scheduler {
         return lives.map { ($0.status, $0.session) }
     }
 
+    /// The speed of a session's downloads, or with `nil` of all, in bytes per second; 0 while none is running.
+    func bytesPerSecond(of session: String?) -> Double {
+        let isRunning = state.withLock { state in
+            state.queue.runs.keys.contains { session == nil || registry[$0]?.session == session }
+        }
+        return isRunning ? traffic.bytesPerSecond(of: session, at: clock.now()) : 0
+    }
+
     /// The state of the file's ranges: from the driver while it runs, otherwise from the journal.
     func picture(of row: CatalogueRow) async -> TransferPicture? {
         if let picture = known(row.id)?.driver?.picture() { return picture }
@@ -245,7 +253,8 @@ extension Scheduler: DownloadBackend {
 
     func plan(_ request: DownloadRequest, testsRanges: Bool) async throws(DownloadError) -> DownloadPlan {
         try await DownloadPlanner(
-            request: request, environment: environment, headLimit: configuration.stallTimeout, testsRanges: testsRanges
+            request: request, environment: environment,
+            headLimit: configuration.driverSettings.with(request).stallTimeout, testsRanges: testsRanges
         ).plan()
     }
 

@@ -65,6 +65,7 @@ extension Scheduler {
             live = known
             outcome = .failed(error)
         }
+        count(run, of: live)
         await ended(run, live, outcome)
         return live
     }

@@ -66,6 +66,7 @@ final class Scheduler: Sendable {
     let monitor: any NetworkMonitor
     let metrics: ManagerMetrics
     let log: UpdateLog
+    let traffic = TrafficMeter()
     let registry = LiveRegistry()
     let networkHub = NetworkHub()
     /// Serializes additions, moves and bulk changes; `openLock` serializes opening and closing. The holder waits for
@@ -363,23 +364,29 @@ extension Scheduler {
         }
     }
 
+    /// Counts what a run has received since it was counted last.
+    func count(_ run: Run, of live: LiveDownload) {
+        traffic.received(run.takeReceivedBytes(), for: live.session, at: clock.now())
+    }
+
     private func beat() -> Bool {
         let (running, isRecordDue) = state.withLock { state in
             state.heartbeats += 1
             let running = state.queue.runs.compactMap { id, run in
-                registry[id].map { (live: $0, hasBegun: run.hasBegun) }
+                registry[id].map { (live: $0, run: run, hasBegun: run.hasBegun) }
             }
             return (running, state.heartbeats % Self.heartbeatsPerRecord == 0)
         }
         let dispatcher = state.withLock { $0.dispatcher }
-        for (live, hasBegun) in running {
+        for (live, run, hasBegun) in running {
+            count(run, of: live)
             live.publish()
             // Report progress only after the start, which a delegate receives first.
             guard let dispatcher, hasBegun, live.current == .downloading else { continue }
             dispatcher.report(live.status.progress, of: live.id)
         }
         if isRecordDue, let store = keptStore {
-            store.submit(running.map { live, _ in .update(live.id, [.progress(live.status.progress)]) })
+            store.submit(running.map { live, _, _ in .update(live.id, [.progress(live.status.progress)]) })
         }
         return state.withLock { state in
             guard state.queue.occupiedCount == 0 else { return true }

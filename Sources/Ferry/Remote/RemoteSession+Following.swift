@@ -31,7 +31,7 @@ extension RemoteSession {
     private func take(_ event: StreamEvent) async throws(DaemonFailure) {
         switch event {
         case .state(let said): stands(said)
-        case .progress(let batch): for one in batch { moved(one) }
+        case .progress(let batch, _): for one in batch { moved(one) }
         case .removed(let ids, let position): removed(ids.map { DownloadID(rawValue: $0) }, asOf: position)
         case .order: log.append(ListChange(isReordered: true))
         case .happened(let body), .ended(let body): happened(body.event)

@@ -269,7 +269,7 @@ struct SetReader: Sendable {
         guard let scheduler = manager.scheduler else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.runsElsewhere))
         }
-        let settings = scheduler.configuration.driverSettings
+        let settings = scheduler.configuration.driverSettings.with(options.request)
         var retry = RetryPolicy(maxAttempts: settings.maxAttempts)
         var hasAnswered = false
         while true {

@@ -16,8 +16,9 @@ package import FerryCore
 package enum StreamEvent: Sendable, Hashable {
     /// A download was added or its state or metadata changed; the payload is the whole download.
     case state(ListedDownload)
-    /// The progress of all running downloads in one event, at most ten times a second.
-    case progress([Progress])
+    /// The progress of all running downloads in one event, at most ten times a second, and the speed of all together, with
+    /// that of files which begin and end between two events.
+    case progress([Progress], bytesPerSecond: Double)
     /// Downloads or sets were removed from the list, by this position of the log of updates.
     case removed([String], asOf: UInt64)
     /// The order of the list changed, by this position of the log of updates; clients should reload the part that they
@@ -112,9 +113,10 @@ extension StreamEvent {
         switch self {
         case .state(let download): return ids.contains(download.id) ? self : nil
         case .happened(let body), .ended(let body): return ids.contains(body.event.id) ? self : nil
-        case .progress(let batch):
+        case .progress(let batch, _):
             let own = batch.filter { ids.contains(DownloadID(rawValue: $0.id)) }
-            return own.isEmpty ? nil : .progress(own)
+            let speed = own.reduce(0) { $0 + $1.progress.bytesPerSecond }
+            return own.isEmpty ? nil : .progress(own, bytesPerSecond: speed)
         case .removed(let all, let position):
             let own = all.filter { ids.contains(DownloadID(rawValue: $0)) }
             return own.isEmpty ? nil : .removed(own, asOf: position)
@@ -130,7 +132,10 @@ extension StreamEvent {
 /// The coding of an event's data, one JSON object.
 extension StreamEvent {
     private struct State: Codable { var download: ListedDownload }
-    private struct Batch: Codable { var downloads: [Progress] }
+    private struct Batch: Codable {
+        var downloads: [Progress]
+        var bytesPerSecond: Double
+    }
     private struct Removed: Codable {
         var ids: [String]
         var asOf: UInt64
@@ -146,7 +151,8 @@ extension StreamEvent {
     package func data() throws -> Data {
         switch self {
         case .state(let download): try APICoding.encode(State(download: download))
-        case .progress(let batch): try APICoding.encode(Batch(downloads: batch))
+        case .progress(let batch, let speed):
+            try APICoding.encode(Batch(downloads: batch, bytesPerSecond: speed))
         case .removed(let ids, let position): try APICoding.encode(Removed(ids: ids, asOf: position))
         case .order(let position): try APICoding.encode(Order(asOf: position))
         case .happened(let event), .ended(let event): try APICoding.encode(Happened(event: event))
@@ -168,7 +174,9 @@ extension StreamEvent {
         let data = Data(sent.data.utf8)
         switch Name(rawValue: sent.name) {
         case .state: self = .state(try APICoding.decode(State.self, from: data).download)
-        case .progress: self = .progress(try APICoding.decode(Batch.self, from: data).downloads)
+        case .progress:
+            let batch = try APICoding.decode(Batch.self, from: data)
+            self = .progress(batch.downloads, bytesPerSecond: batch.bytesPerSecond)
         case .removed:
             let removed = try APICoding.decode(Removed.self, from: data)
             self = .removed(removed.ids, asOf: removed.asOf)

@@ -102,6 +102,9 @@ package final class DownloadDriver: Sendable {
         transfer.progress(at: environment.clock.now(), connectionLimit: environment.hosts.limit)
     }
 
+    /// The bytes that this run has received so far.
+    package var receivedBytes: ByteCount { transfer.receivedBytes }
+
     /// Returns the current snapshot; `nil` before existing files have been examined.
     package func picture() -> TransferPicture? { transfer.picture() }
 

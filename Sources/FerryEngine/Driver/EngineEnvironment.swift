@@ -129,7 +129,7 @@ package struct DriverSettings: Sendable {
     package init() {}
 
     /// The settings for a request.
-    func with(_ request: DownloadRequest) -> DriverSettings {
+    package func with(_ request: DownloadRequest) -> DriverSettings {
         var settings = self
         settings.stallTimeout = request.stallTimeout ?? stallTimeout
         settings.maxAttempts = request.maxAttempts ?? maxAttempts

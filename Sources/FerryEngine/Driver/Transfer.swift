@@ -150,6 +150,8 @@ final class Transfer: Sendable {
     /// Adds an event that did not come from the machine to the next record of the journal.
     func happened(_ event: DownloadEvent.Kind, at date: Date) { state.withLock { $0.storage.append(event, at: date) } }
 
+    var receivedBytes: ByteCount { state.withLock { $0.machine.receivedBytes } }
+
     func takeReceivedBytes() -> ByteCount { state.withLock { $0.takeBytes() } }
 
     /// The manager was told that the download waits.

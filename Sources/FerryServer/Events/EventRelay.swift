@@ -127,12 +127,14 @@ struct EventRelay: Sendable {
         let (sessions, entrances) = broadcaster.following
         guard !sessions.isEmpty else { return }
         let moved = news.take(running, entrances: entrances)
-        guard !moved.isEmpty else { return }
         for session in sessions {
             let own = moved.lazy.filter { session == nil || $0.session == session }.map(\.status)
-            if own.isEmpty { continue }
+            let speed = manager.bytesPerSecond(of: session)
+            if !news.take(speed: speed, of: session), own.isEmpty { continue }
             let batch = own.map { StreamEvent.Progress(id: $0.id.rawValue, progress: $0.progress) }
-            guard let event = try? StreamEvent.progress(Array(batch)).sent(id: nil) else { continue }
+            guard let event = try? StreamEvent.progress(Array(batch), bytesPerSecond: speed).sent(id: nil) else {
+                continue
+            }
             broadcaster.publish(progress: Array(event.text.utf8), session: session)
         }
     }
@@ -142,6 +144,7 @@ struct EventRelay: Sendable {
 /// since. Pure.
 struct ProgressNews: Sendable {
     private var told: [DownloadID: DownloadProgress] = [:]
+    private var speeds: [String?: Int64] = [:]
     private var entrances = 0
 
     /// Returns the downloads to report and records their progress as reported.
@@ -157,6 +160,12 @@ struct ProgressNews: Sendable {
         return moved
     }
 
+    /// Records the speed of a session, or with `nil` of all, as reported. Returns whether it has changed.
+    mutating func take(speed: Double, of session: String?) -> Bool {
+        let rounded = Int64(bytesPerSecond: speed)
+        return speeds.updateValue(rounded, forKey: session) ?? 0 != rounded
+    }
+
     /// Forgets all reported progress; called when no download is running.
-    mutating func clear() { told = [:] }
+    mutating func clear() { (told, speeds) = ([:], [:]) }
 }

@@ -78,8 +78,7 @@ extension API {
 
     /// The speed of all downloads of a session, or with `nil` of all sessions, in bytes per second.
     func speed(of session: String?) -> Int64 {
-        let running = manager.running.filter { session == nil || $0.session == session }
-        return Int64(bytesPerSecond: running.reduce(0) { $0 + $1.status.progress.bytesPerSecond })
+        Int64(bytesPerSecond: manager.bytesPerSecond(of: session))
     }
 
     func storage(_ call: APIRequest) async throws -> Response {

@@ -83,9 +83,9 @@ package struct BarRenderer: Sendable {
     /// Returns the line for a row in this layout.
     func line(_ row: BarRow, _ layout: BarLayout) -> String {
         var line = DisplayWidth.pad(row.name, to: layout.name)
-        if layout.bar > 0 { line += "  " + bar(row.fraction, columns: layout.bar) }
-        // A remark says more than the figures, which it leaves out where there is no room for both.
-        let place = row.remark.map { layout.place(of: $0, needsRoom: row.needsRoom) }
+        // A remark says more than the bar and the figures, which it leaves out where there is no room for both.
+        let place = row.remark.map { layout.place(of: $0, needsRoom: row.needsRoom, isEmpty: row.fraction ?? 0 == 0) }
+        if layout.bar > 0, place?.hidesBar != true { line += "  " + bar(row.fraction, columns: layout.bar) }
         if layout.percent > 0, place?.hidesPercent != true {
             let text = ByteText.percent(row.hasTotal ? row.fraction : nil, isComplete: row.isComplete)
             line += "  " + DisplayWidth.padLeft(text, to: layout.percent)
@@ -133,15 +133,26 @@ struct BarLayout: Sendable, Hashable {
     static let sentence = 20
     private static let word = 12
 
-    /// Returns where a remark stands: the columns for it, 0 for none, and what it takes the place of.
-    func place(of text: String, needsRoom: Bool) -> (columns: Int, hidesSize: Bool, hidesPercent: Bool) {
-        let wanted = min(DisplayWidth.columns(of: text), Self.word)
+    /// Where a remark stands: the columns for it, 0 for none, and what it takes the place of.
+    struct Place {
+        var columns: Int
+        var hidesBar: Bool
+        var hidesSize: Bool
+        var hidesPercent: Bool
+    }
+
+    /// Returns where a remark stands in the row of a file, of which nothing is here yet if it `isEmpty`.
+    func place(of text: String, needsRoom: Bool, isEmpty: Bool) -> Place {
+        let length = DisplayWidth.columns(of: text)
+        let wanted = min(length, Self.word)
         var room = [speed, timeLeft, connections, remark].map(Self.withGap).reduce(0, +)
         let hidesSize = needsRoom || room - 2 < wanted
         if hidesSize { room += Self.withGap(size) }
-        let hidesPercent = room - 2 < wanted
+        let hidesBar = needsRoom && room - 2 < length
+        if hidesBar { room += Self.withGap(bar) }
+        let hidesPercent = room - 2 < wanted || hidesBar && isEmpty
         if hidesPercent { room += Self.withGap(percent) }
-        return (max(0, room - 2), hidesSize, hidesPercent)
+        return Place(columns: max(0, room - 2), hidesBar: hidesBar, hidesSize: hidesSize, hidesPercent: hidesPercent)
     }
 
     /// - Parameter columns: The maximum width of a line.

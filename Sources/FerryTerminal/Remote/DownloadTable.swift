@@ -85,8 +85,16 @@ package struct DownloadTable: Sendable {
     static func reason(_ download: ListedDownload) -> String? {
         if case .failed(let error) = download.status.state { return ErrorText.line(error, name: "", isBrief: true) }
         let sentence = download.status.waitSentence { LocalTime.text($0) }
-        let parts = [sentence, remedy(download)].compactMap { $0?.shown }
+        let parts = [sentence ?? wait(download), remedy(download)].compactMap { $0?.shown }
         return parts.isEmpty ? nil : parts.joined(separator: ErrorText.separator)
+    }
+
+    /// What a download waits for that has its slot but no connection; `nil` for others.
+    static func wait(_ download: ListedDownload) -> Reason? {
+        guard download.status.state == .downloading, let limit = download.status.progress.bottleneck,
+            limit.cause == .otherDownloads
+        else { return nil }
+        return BottleneckText.sentence(limit)
     }
 
     /// What the user can do so that a waiting download goes on; `nil` if it does so by itself.

@@ -48,6 +48,10 @@ package struct WatchBoard: Sendable {
     package private(set) var search = ""
     /// Whether a search has begun, also before its first letter.
     package private(set) var isSearching = false
+    /// The speed of all downloads of the session, as the last event has it.
+    private var wholeSpeed = 0.0
+    /// The number of listed downloads; `nil` until the list has been read or its beginning has come.
+    private var total: Int?
     /// The daemon's rate limit in bytes per second.
     package private(set) var limit: ByteCount?
     package var network = NetworkStatus(isOnline: true, isMetered: false, isConstrained: false)
@@ -125,7 +129,7 @@ package struct WatchBoard: Sendable {
     /// - Parameter position: The position of the daemon's log that the items are as new as.
     package mutating func fill(_ items: [ListedDownload], asOf position: UInt64 = 0) {
         (downloads, marks, order, asOf) = ([:], [:], [], position)
-        isIncomplete = false
+        (isIncomplete, total) = (false, items.count)
         for item in items { put(item) }
         recount()
         isStale = false
@@ -137,7 +141,8 @@ package struct WatchBoard: Sendable {
         case .state(let download):
             if let known = downloads[download.id]?.listed, download.isOlder(than: known) { break }
             put(download)
-        case .progress(let batch):
+        case .progress(let batch, let speed):
+            wholeSpeed = speed
             // Only for running downloads: the progress of a stopped one may be older than its state.
             for one in batch {
                 let id = DownloadID(rawValue: one.id)
@@ -157,7 +162,7 @@ package struct WatchBoard: Sendable {
         case .reset(let snapshot):
             gone = nil
             fill(snapshot.items, asOf: snapshot.asOf)
-            isIncomplete = snapshot.total > snapshot.items.count
+            (isIncomplete, total) = (snapshot.total > snapshot.items.count, snapshot.total)
             isStale = isIncomplete
             limit = snapshot.settings.rateLimit
             network = snapshot.network
@@ -251,14 +256,18 @@ package struct WatchBoard: Sendable {
 
     /// The total speed in bytes per second.
     package var speed: Double {
-        running.reduce(0) { sum, id in
+        if only == nil { return running.isEmpty ? 0 : wholeSpeed }
+        return running.reduce(0) { sum, id in
             guard let status = downloads[id]?.listed.status, status.state == .downloading else { return sum }
             return sum + max(0, status.progress.bytesPerSecond)
         }
     }
 
-    /// The number of downloads by state, without zeros: `2 running`, `1 waiting`.
+    /// The number of downloads by state, without zeros: `2 running`, `1 waiting`. How far the list has been read while only
+    /// its beginning is known, as the counts would be too small.
     package var counts: [String] {
+        guard let total else { return [("reading the list" as Reason).local] }
+        if isIncomplete { return [("reading the list: \(downloads.count) of \(total)" as Reason).local] }
         let texts: [Reason] = [
             "\(counted[0]) running", "\(counted[1]) waiting", "\(counted[2]) paused", "\(counted[3]) failed",
             "\(counted[4]) completed", "\(counted[5]) cancelled",

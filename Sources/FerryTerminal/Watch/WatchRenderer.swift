@@ -36,7 +36,7 @@ package struct WatchRenderer: Sendable {
         let shown = all[first..<min(all.count, first + room)].compactMap { board.download($0) }
         let rows = shown.map { one in
             var row = bars.row(one.status, now: now)
-            if let reason = reason(one, now: now) { (row.remark, row.needsRoom) = (reason.shown, true) }
+            if let reason = reason(one, now: now) { (row.remark, row.needsRoom) = (reason, true) }
             if case .waiting = one.status.state, row.remark == ("waiting" as Reason).local {
                 row.remark = DownloadTable.state(one)
             }
@@ -52,16 +52,21 @@ package struct WatchRenderer: Sendable {
         return lines
     }
 
-    /// Why the download does not run, the next attempt first, as the end of a long sentence is cut; `nil` where the row's
-    /// own words say all.
-    private func reason(_ one: ListedDownload, now: Date) -> Reason? {
+    /// Why the download does not run; `nil` where the row's own words say all. The next attempt, or what the user can do,
+    /// comes first, as the end of a long sentence is cut.
+    private func reason(_ one: ListedDownload, now: Date) -> String? {
         switch one.status.state {
-        case .failed(let error): return .words(error.message(in: .current))
+        case .failed(let error): return PrintableText.escape(error.message(in: .current))
         case .waiting(.retry(let date)), .waiting(.server(_, until: let date?)):
             guard let cause = one.status.waitError?.reason else { return nil }
             let next: Reason = "next attempt in \(ByteText.briefly(BarRenderer.delay(until: date, from: now)))"
-            return "\(next): \(cause)"
-        case .waiting(.server), .waiting(.freshLink), .waiting(.credentials): return one.status.waitError?.reason
+            return ("\(next): \(cause)" as Reason).shown
+        case .waiting(.server): return one.status.waitError?.reason.shown
+        case .waiting(.freshLink), .waiting(.credentials):
+            let parts = [DownloadTable.remedy(one), one.status.waitError?.reason].compactMap { $0?.shown }
+            return parts.isEmpty ? nil : parts.joined(separator: ErrorText.separator)
+        case .waiting(.notBefore): return one.status.waitSentence { LocalTime.text($0) }?.shown
+        case .downloading: return DownloadTable.wait(one)?.shown
         default: return nil
         }
     }

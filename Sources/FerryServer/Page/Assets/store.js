@@ -57,6 +57,8 @@ export class Store extends EventTarget {
   #leaving = new Set();
   #moved = new Set();
   #timer = null;
+  /// Bytes a second over all downloads, as the last event has it.
+  #speed = 0;
   /// The rows that are shown before the list is read.
   #firstRows = null;
 
@@ -91,10 +93,8 @@ export class Store extends EventTarget {
 
   /// Bytes a second over all downloads that run and all sets that are synced.
   get speed() {
-    let sum = 0;
-    for (const download of this.downloads.values()) {
-      if (download.state === 'downloading') sum += download.progress.bytesPerSecond;
-    }
+    // Of the daemon, as files may begin and end between two events.
+    let sum = this.inState('downloading').some((entry) => !entry.isSet) ? this.#speed : 0;
     for (const { set } of this.sets.values()) sum += set.bytesPerSecond ?? 0;
     return sum;
   }
@@ -218,7 +218,10 @@ export class Store extends EventTarget {
     switch (name) {
       case 'state': this.take(data.download); break;
       case 'set': this.takeSet(data.set); break;
-      case 'progress': this.#progress(data.downloads); break;
+      case 'progress':
+        this.#speed = data.bytesPerSecond;
+        this.#progress(data.downloads);
+        break;
       case 'removed': this.#remove(data); break;
       case 'order': this.load(); break;
       case 'reset':
