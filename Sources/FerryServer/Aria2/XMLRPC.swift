@@ -1,5 +1,5 @@
 package import FerryAPI
-import FerryCore
+package import FerryCore
 
 #if canImport(FoundationEssentials)
     package import FoundationEssentials
