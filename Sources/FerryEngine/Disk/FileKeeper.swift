@@ -60,7 +60,8 @@ package struct FileKeeper: Sendable {
             try fileSystem.removeIfPresent(draft)
         }
         do throws(FileError) {
-            let kept = try link(path, to: draft) ?? copy(path, to: draft)
+            let linked = try link(path, to: draft)
+            let kept = if let linked { linked } else { try copy(path, to: draft) }
             try fileSystem.rename(draft, to: target, replacing: true)
             return kept
         } catch {

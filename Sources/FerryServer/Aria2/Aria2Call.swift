@@ -1,4 +1,3 @@
-package import FerryAPI
 package import FerryCore
 
 /// A call of a method, in whichever format it was received.

@@ -1,4 +1,3 @@
-import FerryAPI
 import FerryCore
 
 /// What one message has shown of its sender.

@@ -1,5 +1,5 @@
 import Ferry
-import FerryCore
+package import FerryCore
 
 /// The items of a plan in the order of the command: its arguments, then the entries of its lists.
 ///
