@@ -8,7 +8,7 @@ struct SyncCommand: ParsableCommand {
         abstract: "Keep a directory the same as a list of files, or all files below an index page.",
         usage: """
             ferry sync SOURCE DIR [--include PATTERN] [--exclude PATTERN] [--delete]
-                       [--dry-run|--daemon] [options]
+                       [--backup-dir DIR] [--dry-run|--daemon] [options]
             """,
         discussion: """
             Fetches what is missing here or has changed there; run it again to resume or to update. Nothing that this \

@@ -1,5 +1,12 @@
+import FerryAPI
 import FerryCore
 import HTTPTypes
+
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Data
+#else
+    import struct Foundation.Data
+#endif
 
 /// The entries and problems of a list that arrives in pieces.
 private struct WholeList: Equatable {
@@ -7,7 +14,7 @@ private struct WholeList: Equatable {
     var problems: [URLList.Problem] = []
 
     init(_ bytes: [UInt8], pieceBytes: Int) {
-        var list = URLList()
+        var list = URLList { try? JSONValue(Data($0)) }
         var rest = bytes[...]
         while !rest.isEmpty {
             list.append(rest.prefix(pieceBytes))

@@ -84,6 +84,48 @@ import Testing
         }
     }
 
+    @Test("ferry sync --backup-dir: what is replaced or deleted is kept there, which the output says; refusals")
+    func backup() async throws {
+        try await OriginServer.with { server in
+            func serve(_ names: [String], seed: UInt64) {
+                let links = names.map { "<a href=\"\($0)\">\($0)</a>" }.joined(separator: " ")
+                server.serve("/pub/", Resource(text: "<html>\(links)</html>", contentType: "text/html"))
+                for name in names { server.serve("/pub/" + name, Resource(size: 3_000_000, seed: seed)) }
+            }
+            serve(["a.bin", "b.bin"], seed: 1)
+            let place = try Workplace()
+            let url = server.url("/pub/")
+            let sync = ["sync", url, "d", "--delete", "--backup-dir", "old"]
+            #expect(try await FerryProcess.run(sync + ["-q"], in: place).code == 0)
+            #expect(place.names == ["d"])
+            let old = try place.data("d/a.bin")
+            serve(["a.bin"], seed: 2)
+            let second = try await FerryProcess.run(sync + ["-v"], in: place)
+            #expect(second.code == 0 && second.lines == [place.path("d/a.bin")], "\(second.error)")
+            #expect(
+                second.error.contains("replaced the file that had the name; it is kept as \(place.path("old/a.bin"))"),
+                "\(second.error)")
+            #expect(
+                second.error.contains(
+                    "ferry: moved to \(place.path("old/b.bin")), as the source does not list it any more: b.bin\n"),
+                "\(second.error)")
+            #expect(try place.data("old/a.bin") == old && place.data("old/b.bin") == old)
+            #expect(try place.data("d/a.bin") != old)
+            let inside = try await FerryProcess.run(["sync", url, "d", "--backup-dir", "d/old"], in: place)
+            #expect(
+                inside.code == 2
+                    && inside.error
+                        == "ferry: \(place.path("d/old")) is inside the directory of the set: leave it out of the set with --exclude /old/, or name another one\n",
+                "\(inside.error)")
+            let around = try await FerryProcess.run(
+                ["sync", url, "d", "--backup-dir", ".", "--dry-run"], in: place)
+            #expect(around.code == 2 && around.error.contains("contains the files of the set"), "\(around.error)")
+            let daemon = try await FerryProcess.run(
+                ["sync", url, "d", "--backup-dir", "old", "--daemon"], in: place)
+            #expect(daemon.code == 2 && daemon.error.contains("--backup-dir and --daemon"), "\(daemon.error)")
+        }
+    }
+
     @Test("ferry sync --dry-run: what would be done and why, as lines or JSON; nothing is written")
     func dryRun() async throws {
         try await OriginServer.with { server in

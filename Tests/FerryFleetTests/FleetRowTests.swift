@@ -79,7 +79,7 @@ import Testing
         }
     }
 
-    @Test("FleetRow: secrets and names of a list's entry are not stored")
+    @Test("FleetRow: secrets, names and columns of a list's entry are not stored")
     func columns() throws {
         func columns(_ text: String) throws -> String {
             var list = URLList()
@@ -89,7 +89,10 @@ import Testing
             return try FleetRow.columns(of: entry).urls
         }
         #expect(try columns("http://h.test/a\thttp://m.test/a\n") == "http://h.test/a\thttp://m.test/a")
-        for text in ["http://u:p@h.test/\n", "http://h.test/a\n  header=Cookie: a=b\n", "http://h.test/a\n  out=b\n"] {
+        for text in [
+            "http://u:p@h.test/\n", "http://h.test/a\n  header=Cookie: a=b\n", "http://h.test/a\n  out=b\n",
+            "http://h.test/a\tcat\n",
+        ] {
             #expect(throws: TextError.self, "\(text)") { try columns(text) }
         }
     }

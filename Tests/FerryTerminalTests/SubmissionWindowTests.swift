@@ -19,7 +19,7 @@ import Testing
         var (urls, aside) = ([String](), 0)
         while let next = window.take() {
             switch next {
-            case .request(let request, _): urls.append(request.sources[0].text)
+            case .request(let request, _, _): urls.append(request.sources[0].text)
             case .aside: aside += 1
             case .directory, .unusable: break
             case .end: return (urls, aside, true)
@@ -85,7 +85,7 @@ import Testing
         while !isOver {
             while !isOver, let next = window.take() {
                 if case .end = next { isOver = true }
-                guard case .request(let request, let place) = next else { continue }
+                guard case .request(let request, let place, _) = next else { continue }
                 if case .file(let path) = request.destination { outputs.append(path) }
                 places.append(place?.number ?? 0)
                 open.append(request.host)

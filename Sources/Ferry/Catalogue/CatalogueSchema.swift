@@ -166,7 +166,7 @@ enum CatalogueSchema {
             """
             UPDATE download SET path = \(replacement("path")), part = \(replacement("part")),
                 place = substr(place, 1, length(place) - length(\(target))) || \(replacement(target)),
-                \(replaced("request", members + ["root"])),
+                \(replaced("request", members + ["root", "keptCopy.directory"])),
                 \(["finished", "published", "announced"].map { replaced($0, ["path"]) }.joined(separator: ", "))
             """, arguments)
         for table in ["event", "history"] {

@@ -68,7 +68,7 @@ struct RequestColumn: Codable {
     var request: DownloadRequest
     var hasSecrets: Bool
 
-    private enum CodingKeys: String, CodingKey { case hasSecrets, root }
+    private enum CodingKeys: String, CodingKey { case hasSecrets, root, keptCopy }
 
     init(_ request: DownloadRequest, hasSecrets: Bool) {
         self.request = request
@@ -82,6 +82,7 @@ struct RequestColumn: Codable {
         request.maxConnections = max(1, request.maxConnections)
         let container = try decoder.container(keyedBy: CodingKeys.self)
         request.root = try container.decodeIfPresent(String.self, forKey: .root)
+        request.keptCopy = try container.decodeIfPresent(KeptCopy.self, forKey: .keptCopy)
         hasSecrets = try container.decodeIfPresent(Bool.self, forKey: .hasSecrets) ?? false
     }
 
@@ -89,6 +90,7 @@ struct RequestColumn: Codable {
         try request.encode(to: encoder)
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeIfPresent(request.root, forKey: .root)
+        try container.encodeIfPresent(request.keptCopy, forKey: .keptCopy)
         if hasSecrets { try container.encode(hasSecrets, forKey: .hasSecrets) }
     }
 }

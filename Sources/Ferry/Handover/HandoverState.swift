@@ -63,7 +63,7 @@ struct HandoverPlace: Sendable {
     }
 
     private func confined(_ fileSystem: any FileSystem) -> any FileSystem {
-        request.root.map { fileSystem.confined(to: FilePath($0)) } ?? fileSystem
+        request.root.map { fileSystem.confined(to: [FilePath($0)]) } ?? fileSystem
     }
 
     /// Opens the pair; `nil` if it is gone. Blocks.

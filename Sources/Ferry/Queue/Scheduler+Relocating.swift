@@ -29,7 +29,7 @@ extension Scheduler {
         if row.request.root != nil {
             // An explicit move overrides the root that the request was added under. Stored before the move, so that
             // the next run finds the files if the move is interrupted.
-            row.request.root = nil
+            (row.request.root, row.request.keptCopy) = (nil, nil)
             try await store.commit([.update(live.id, [.request(row.request, hasSecrets: row.hasSecrets)])])
         }
         let fields: [RowField]

@@ -30,6 +30,10 @@ public struct SyncOptions: Sendable, Hashable {
     /// has lost most of its files is more often broken than tidied up. `nil`: half of a set of more than ten files, and all
     /// of a smaller one. Default `nil`.
     public var maxDeletions: DeletionLimit?
+    /// The directory below which a file is kept, at its path, that is replaced or deleted; the one that was kept there before
+    /// is replaced. It may be anywhere but in the set, so inside the directory of the set only if ``filter`` excludes it.
+    /// `nil`: such files are not kept. Default `nil`.
+    public var backupDirectory: String?
     /// Whether files are replaced that are there and were not downloaded by this set, or were changed since. Default
     /// false: such a file is left, and is incomplete.
     public var replacesOthers = false
@@ -125,6 +129,8 @@ public final class DirectorySync: Sendable {
     public let requests: [DownloadRequest]
     /// The absolute path of the directory.
     public let directory: String
+    /// The absolute path of the directory below which files are kept that are replaced or deleted.
+    package var backupDirectory: String? { options.backupDirectory }
     /// The maximum number of files that are requested and have not ended.
     let window: Int
     private let plan: SyncPlan
@@ -184,6 +190,10 @@ public final class DirectorySync: Sendable {
         case .file(_, let base): home = (base ?? options.base)?.origin
         case .entries: home = options.base?.origin
         }
+        options.backupDirectory = options.backupDirectory.map { DownloadManager.absolute($0) }
+        try await EngineProvider.files.run { [options] _ throws(DownloadError) in
+            try options.checkBackup(beside: FilePath(root))
+        }
         let listing = try await SetReader(manager: manager, options: options, retrying: retrying).read(source)
         (self.listing, self.options) = (listing, options)
         let opened = try await EngineProvider.files.run { [options] disk throws(DownloadError) in
@@ -239,6 +249,7 @@ public final class DirectorySync: Sendable {
         request.destination = .file(Paths.join(root, entry.path))
         request.root = options.root ?? root
         request.onConflict = cause.replaces ? .overwrite : .fail
+        request.keptCopy = options.keptCopy(of: entry.path)
         (request.checksum, request.expectedBytes, request.pieces) = (entry.checksum, entry.totalBytes, entry.pieces)
         request.recordsDigests = true
         return request
@@ -339,7 +350,9 @@ public final class DirectorySync: Sendable {
     }
 
     /// Where no link below the directory, or below the one that it may not leave, is followed.
-    private func fileSystem(_ disk: Disk) -> any FileSystem { disk.fileSystem(within: options.root ?? directory) }
+    private func fileSystem(_ disk: Disk) -> any FileSystem {
+        disk.fileSystem(within: options.root ?? directory, and: options.backupDirectory)
+    }
 
     private func note(_ problem: String) { state.withLock { $0.report.problems.append(problem) } }
 
@@ -360,11 +373,13 @@ public final class DirectorySync: Sendable {
             var report = ended
             var kept: [FileRecord] = []
             for file in plan.gone {
-                if file.isDeleted, delete(file.record, disk) {
-                    report.deleted.append(file.record.path)
-                } else {
-                    kept.append(file.record)
-                }
+                do throws(FileError) {
+                    if file.isDeleted, try delete(file.record, disk) {
+                        report.deleted.append(file.record.path)
+                        continue
+                    }
+                } catch { report.problems.append(error.message) }
+                kept.append(file.record)
             }
             report.gone = kept.map(\.path)
             report.incomplete = listing.entries.filter {
@@ -378,14 +393,23 @@ public final class DirectorySync: Sendable {
 
     /// Deletes a file of the set that is unchanged since it was downloaded, with its digests. Size and time alone prove
     /// nothing: a server makes them public.
-    private func delete(_ record: FileRecord, _ disk: Disk) -> Bool {
+    ///
+    /// - Throws: Why it cannot be kept.
+    private func delete(_ record: FileRecord, _ disk: Disk) throws(FileError) -> Bool {
         let path = FilePath(directory).appending(record.path)
         let fileSystem = fileSystem(disk)
         guard let file = SyncPlan.LocalFile.read(path, fileSystem), record.isOf(file),
             let published = try? PublishedFile.read(path.string, fileSystem: fileSystem),
-            SyncPlan.Directory.isProven(record, at: path, fileSystem),
-            (try? PublishedFile.delete(path.string, ifUnchangedSince: published, fileSystem: fileSystem)) != nil
+            SyncPlan.Directory.isProven(record, at: path, fileSystem)
         else { return false }
+        if let copy = options.keptCopy(of: record.path) {
+            let keeper = FileKeeper(fileSystem: fileSystem, syncs: options.request.syncsToDisk)
+            guard try keeper.keep(path, as: copy) == published else { return false }
+        }
+        guard (try? PublishedFile.delete(path.string, ifUnchangedSince: published, fileSystem: fileSystem)) != nil
+        else {
+            return false
+        }
         DigestFile.remove(of: path, fileSystem: fileSystem)
         return true
     }

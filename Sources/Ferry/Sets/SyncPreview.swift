@@ -151,8 +151,11 @@ extension DownloadManager {
     ) async throws(DownloadError) -> SyncPreview {
         var options = options
         if case .url(let url) = source { options.use(url) }
-        let listing = try await SetReader(manager: self, options: options).read(source)
         let root = FilePath(Self.absolute(directory))
+        options.backupDirectory = options.backupDirectory.map { Self.absolute($0) }
+        try await EngineProvider.files.run { [options] _ throws(DownloadError) in try options.checkBackup(beside: root)
+        }
+        let listing = try await SetReader(manager: self, options: options).read(source)
         return try await EngineProvider.files.run { [options] disk throws(DownloadError) in
             let fileSystem = disk.fileSystem(within: options.root ?? root.string)
             let content = try Manifest.content(of: root, fileSystem: fileSystem)
@@ -166,6 +169,24 @@ extension DownloadManager {
 }
 
 extension SyncOptions {
+    /// Where the file of the set is kept that has this path below its directory; `nil` for nowhere.
+    func keptCopy(of path: String) -> KeptCopy? { backupDirectory.map { KeptCopy(directory: $0, path: path) } }
+
+    /// Throws if files that are kept could have the paths of files of the set. Blocks.
+    func checkBackup(beside root: FilePath) throws(DownloadError) {
+        guard let backupDirectory else { return }
+        // What the links on the way lead to counts.
+        let (root, place) = (RealPath.of(root), RealPath.of(FilePath(backupDirectory)))
+        if root.starts(with: place) {
+            throw DownloadError(.invalidRequest, ErrorPhrase(.backupAroundSet, backupDirectory), recovery: .needsUser)
+        }
+        var rest = place
+        guard rest.removePrefix(root), !filter.prunes(rest.string) else { return }
+        throw DownloadError(
+            .invalidRequest, ErrorPhrase(.backupInSet, backupDirectory, ShellWord.quote("/\(rest.string)/")),
+            recovery: .needsUser)
+    }
+
     /// Lets the list be requested from its URL, with the credentials in it.
     mutating func use(_ url: DownloadURL) {
         request.sources = [url]

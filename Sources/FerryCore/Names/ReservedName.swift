@@ -21,7 +21,7 @@ package enum ReservedName: CaseIterable, Sendable {
     case aria2Control
     /// `RECORD.new`: a record that is being written.
     case draft
-    /// `.incoming-DIGEST`: a file whose name is to be that of its content.
+    /// `.incoming-DIGEST`: a file that is about to get its name, which may be that of its content.
     case incoming
     /// `.ferry-NUMBER.tmp`: shows the owner and mode that a file system gives to new files.
     case sample

@@ -146,6 +146,8 @@ public struct DownloadRequest: Sendable, Hashable {
     /// An absolute directory that confines the download's files: every open stays below it and follows no symbolic link
     /// there. `nil` for none.
     package var root: String?
+    /// Where the file is kept that the finished one replaces; `nil` for nowhere.
+    package var keptCopy: KeptCopy?
 
     public init(sources: [DownloadURL], destination: Destination) {
         self.sources = sources

@@ -99,7 +99,7 @@ extension ErrorPhrase {
         // Sets of files, and files that are verified and repaired
         case notASetPath, sameSetPath, changedHere, emptySet, setAnswered, setLeavesServer, notAnIndex, largeSet,
             slowSet,
-            tooManyGone, noSetBase,
+            tooManyGone, noSetBase, backupAroundSet, backupInSet,
             setInUse
         case noManifest, manifestDamaged, manifestShort, syncNotEnded, linksWithQuery, deepSet, noneWanted
         case recordNotOurs, downloadedRecord, largeRecord
@@ -172,7 +172,7 @@ extension ErrorPhrase {
         case storedEncoded, contentDigestsLeft, digestsNotKept
         case wasNotSynced, partShortened, partMovedHere, putBack, otherDigest, skipped, wasMovedTo, movedTo
         case publishingCut, publishingLost, unusableAnnouncement, unsyncedFile, otherThanAnnounced, otherDevice
-        case neitherPublished, nameTaken, replacedOlder, publishedByLink, publishedByRename, oldNameLeft
+        case neitherPublished, nameTaken, replacedOlder, keptOlder, publishedByLink, publishedByRename, oldNameLeft
         case directoryUnsynced, isAnothersNow, noNetworkAllowed, meteredNotAllowed, constrainedNotAllowed
         case pausedForCrashes
         // URLs

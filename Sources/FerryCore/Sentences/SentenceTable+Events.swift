@@ -119,6 +119,7 @@ extension SentenceTable {
         .neitherPublished: ("neither {0} nor {1} is the file that was published", "{0} 和 {1} 都不是已命名的那个文件"),
         .nameTaken: ("the name was taken: saved as {0}", "名称已被占用：保存为 {0}"),
         .replacedOlder: ("replaced the file that had the name", "已替换原来使用该名称的文件"),
+        .keptOlder: ("replaced the file that had the name; it is kept as {0}", "已替换原来使用该名称的文件；原文件保存为 {0}"),
         .publishedByLink: (
             "published by link and unlink: the file system cannot rename without replacing",
             "通过链接和解除链接命名：此文件系统无法做到不替换的重命名"

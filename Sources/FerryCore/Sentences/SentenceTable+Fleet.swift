@@ -41,6 +41,7 @@ extension SentenceTable {
         "out= and dir= are of no use here: the fleet names its files": "out= 和 dir= 在此无用：文件由机群命名",
         "header= is not stored in a database, as it may be a secret": "header= 可能是机密，不会存入数据库",
         "the password of its URL is not stored in a database": "网址中的密码不会存入数据库",
+        "its columns are not stored in a database": "其各列不会存入数据库",
         "its URLs are longer than 64 KiB": "其网址超过 64 KiB",
         "it has control characters": "其中有控制字符",
         "it has no usable URL": "其中没有可用的网址",

@@ -55,6 +55,8 @@ extension SentenceTable {
         "The URL of the directory that relative names in a list are in.": "列表中的相对名称所在目录的网址。",
         "Let --delete delete at most so many files, or none. Default: half of a set of more than ten files.":
             "--delete 最多删除这么多文件，否则一个也不删。默认：超过十个文件的集合为一半。",
+        "Keep each file that is replaced or deleted, at its path below this directory.":
+            "将每个被替换或删除的文件按其路径保存在此目录之下。",
         "Make names safe for every file system: no hidden names, and none with : ? * | < > or a leading dash. By default only names are changed that this system or Ferry takes for something else.":
             "使名称适用于所有文件系统：没有隐藏名称，也没有含 : ? * | < > 或以短横线开头的名称。默认只更改本系统或 Ferry 会作他解的名称。",
         "Only files of more bytes, if the list states their size.": "只要更大的文件（如果列表说明其大小）。",

@@ -20,6 +20,14 @@ extension SentenceTable {
             "{0} of {1} files are not listed any more, so none is deleted; --max-delete {0} allows it",
             "{1} 个文件中有 {0} 个不再列出，因此一个也不删除；可用 --max-delete {0} 允许"
         ),
+        .backupAroundSet: (
+            "{0} contains the files of the set: name another directory for what is replaced",
+            "{0} 包含该集合的文件：请为被替换的文件指定另一个目录"
+        ),
+        .backupInSet: (
+            "{0} is inside the directory of the set: leave it out of the set with --exclude {1}, or name another one",
+            "{0} 位于该集合的目录之内：请用 --exclude {1} 将其排除在集合之外，或指定另一个目录"
+        ),
         .largeSet: ("{0} is too large: {1} pages were read, the rest is left out", "{0} 过大：已读 {1} 页，其余部分被略去"),
         .manifestDamaged: (
             "{1} lines of the manifest in {0} cannot be read: ferry sync requests their files again",
@@ -146,6 +154,7 @@ extension SentenceTable {
         "{0} files listed: {1} unchanged, {2} fetched ({3}), {4} incomplete":
             "列出 {0} 个文件：{1} 个未变，{2} 个已下载（{3}），{4} 个不完整",
         "deleted, as the source does not list it any more: {0}": "已删除，因为来源不再列出：{0}",
+        "moved to {0}, as the source does not list it any more: {1}": "已移至 {0}，因为来源不再列出：{1}",
         "not listed by the source any more, kept here: {0}": "来源不再列出，在这里保留：{0}",
         "and {0} more": "另有 {0} 个",
         "intact: {0}": "完好：{0}",
@@ -182,6 +191,8 @@ extension SentenceTable {
             "列出 {0} 个文件：{1} 个待下载（{2}），{3} 个待检查，{4} 个未变，{5} 个被占用，{6} 个待删除",
         "at least {0}": "至少 {0}",
         "{0} of unknown size": "{0} 个大小未知",
+        "--backup-dir and --daemon cannot be used together": "--backup-dir 和 --daemon 不能一起使用",
+        "--backup-dir needs a directory": "--backup-dir 需要一个目录",
         "--dry-run and --daemon cannot be used together": "--dry-run 和 --daemon 不能一起使用",
         "{0} cannot be used with --daemon, which has its own settings": "{0} 不能与 --daemon 一起使用，它有自己的设置",
         // Sets in the daemon

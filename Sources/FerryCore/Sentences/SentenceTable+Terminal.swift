@@ -156,6 +156,13 @@ extension SentenceTable {
         "the option {0} has a NUL byte in it": "选项 {0} 中有 NUL 字节",
         "the line is longer than 1 MiB": "这一行超过 1 MiB",
         "this option has no URL above it": "此选项上方没有网址",
+        "the line begins with { and is not a JSON object": "该行以 { 开头，但不是 JSON 对象",
+        "the member urls is not a list": "成员 urls 不是列表",
+        "the member {0} is not a text": "成员 {0} 不是文本",
+        "the object has no member url": "该对象没有成员 url",
+        "the object has a whole number of more than 64 bits: write it as a text":
+            "该对象有超过 64 位的整数：请写成文本",
+        "the columns of the line have more than 16 KiB": "该行的各列超过 16 KiB",
         "an option is written as name=value, this one has no =": "选项写作 名称=值，这里没有 =",
         "unknown option {0}: use out, dir, checksum or header": "未知的选项 {0}：请使用 out、dir、checksum 或 header",
         "a file has at most {0} URLs; the rest of the line is left out": "一个文件最多有 {0} 个网址；这一行的其余部分被忽略",

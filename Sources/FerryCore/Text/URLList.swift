@@ -5,7 +5,7 @@ package import HTTPTypes
 /// The list arrives in pieces, and each entry is returned once it is complete, so memory does not grow with the list.
 ///
 /// Empty lines and lines beginning with `#` are skipped. URLs on one line, with tabs or blanks between them, are
-/// mirrors of one file. Lines beginning with white space are options of the preceding URL: `out=`, `dir=`, `checksum=`,
+/// mirrors of one file; other texts between tabs are columns. A line that begins with `{` is a ``ListObject``. Lines beginning with white space are options of the preceding URL: `out=`, `dir=`, `checksum=`,
 /// `header=`. Invalid mirrors and unknown options are dropped; an option with an invalid value drops its whole entry, because a download without
 /// that option is not what the list requests.
 package struct URLList: Sendable {
@@ -25,6 +25,9 @@ package struct URLList: Sendable {
         package var pieces: PieceDigests?
         /// The header fields, from each `header=`.
         package var headers = HTTPFields()
+        /// What the list has noted of the file, which comes back with its result: texts, or an object of a line of JSON;
+        /// `nil` if there is nothing.
+        package var columns: JSONValue?
         /// The line of the URL, counted from 1.
         package var line: Int
 
@@ -79,36 +82,53 @@ package struct URLList: Sendable {
         package let endsEntry: Bool
         /// The first URL of an entry that a problem leaves out; `nil` where no URL of it is usable.
         package let url: DownloadURL?
+        /// The columns of an entry that a problem leaves out.
+        package let columns: JSONValue?
         /// Of an entry of a results file.
         package let earlier: Earlier?
 
         package init(
-            _ item: Item, at place: Place, endsEntry: Bool, url: DownloadURL? = nil, earlier: Earlier? = nil
+            _ item: Item, at place: Place, endsEntry: Bool, url: DownloadURL? = nil, columns: JSONValue? = nil,
+            earlier: Earlier? = nil
         ) {
             (self.item, self.place, self.endsEntry, self.url) = (item, place, endsEntry, url)
-            self.earlier = earlier
+            (self.columns, self.earlier) = (columns, earlier)
         }
     }
 
     /// The maximum length of a line, in bytes.
     package static let mostLineBytes = 1 << 20
+    /// The maximum size of the columns of an entry, in bytes.
+    package static let mostColumnBytes = 16 << 10
     /// The maximum number of header fields of an entry.
     package static let mostHeaders = 100
 
+    /// Parses a line of JSON; returns `nil` for one that is none.
+    package typealias Parser = @Sendable (ArraySlice<UInt8>) -> JSONValue?
+
+    /// The maximum nesting depth of a line of JSON.
+    private static let mostDepth = 8
+
+    private let parse: Parser?
     private var lines: TextLines
     private var isWhole = false
     /// Parsed and not yet returned; at most those of one line.
     private var found: ArraySlice<Found> = []
     /// The entry that following options apply to; `nil` after a malformed one, so that its options are dropped.
     private var current: Entry?
+    /// The columns of the current entry, also of a malformed one.
+    private var columns: JSONValue?
     /// The line that begins the current entry.
     private var place = Place(line: 1, offset: 0)
     private var isSkipping = false
     /// Whether the list is in another character set, so that nothing of it is read.
     private var isForeign = false
 
-    /// - Parameter place: The first line that is added; `nil` for that of the list.
-    package init(startingAt place: Place? = nil) {
+    /// - Parameters:
+    ///   - place: The first line that is added; `nil` for that of the list.
+    ///   - parse: The parser of lines of JSON; `nil` if there are none.
+    package init(startingAt place: Place? = nil, parse: Parser? = nil) {
+        self.parse = parse
         lines = TextLines(
             mostBytes: Self.mostLineBytes, startingAt: place?.offset ?? 0, after: (place?.line ?? 1) - 1)
     }
@@ -187,23 +207,57 @@ package struct URLList: Sendable {
         case .urls:
             flush()
             place = Place(line: line.number, offset: line.offset)
+            if let parse, line.bytes.first == UInt8(ascii: "{") {
+                let isShallow = JSONStructure.isShallow(line.bytes, depth: Self.mostDepth)
+                return readObject(isShallow ? parse(line.bytes) : nil, line: line.number)
+            }
             readURLs(line.text, line: line.number)
         }
     }
 
     private mutating func report(_ reason: Reason, line: Int, endsEntry: Bool = false) {
         let problem = Problem(line: line, reason: reason)
-        found.append(Found(.problem(problem), at: place, endsEntry: endsEntry, url: current?.urls.first))
+        found.append(
+            Found(.problem(problem), at: place, endsEntry: endsEntry, url: current?.urls.first, columns: columns))
     }
 
     private mutating func flush() {
         if let current { found.append(Found(.entry(current), at: place, endsEntry: true)) }
-        current = nil
+        (current, columns) = (nil, nil)
+    }
+
+    /// Leaves out the current entry, with the options that follow.
+    private mutating func leaveOut(_ reason: Reason, line: Int) {
+        report(reason, line: line, endsEntry: true)
+        (current, columns, isSkipping) = (nil, nil, true)
     }
 
     private mutating func readURLs(_ text: Substring, line: Int) {
+        let fields = text.split(at: "\t", omittingEmptySubsequences: false)
+        // What follows the first URL and is none was noted of the file.
+        let isColumn = fields.indices.map { $0 > 0 && !Self.isMeantAsURL(fields[$0]) }
+        let parts = zip(fields, isColumn).flatMap { $1 ? [] : Self.separate($0) }
+        let texts = zip(fields, isColumn).compactMap { $1 ? $0.trimmedText : nil }
+        columns = texts.allSatisfy(\.isEmpty) ? nil : .list(texts.map { .text($0) })
+        begin(parts, line: line)
+    }
+
+    private mutating func readObject(_ value: JSONValue?, line: Int) {
+        do throws(TextError) {
+            let object = try ListObject(value)
+            columns = object.columns
+            begin(object.urls, line: line)
+            if current == nil { return }
+            for option in object.options { try apply(option.name, option.value, line: line) }
+        } catch { leaveOut(error.reason, line: line) }
+    }
+
+    /// Begins the entry of these URLs, with the columns of its line.
+    private mutating func begin(_ parts: [String], line: Int) {
+        // A result has no more of them.
+        let hasMany = columns.map { $0.textBytes > Self.mostColumnBytes } == true
+        if hasMany { columns = nil }
         var urls: [DownloadURL] = []
-        let parts = text.split(at: "\t").flatMap(Self.separate)
         if parts.count > DownloadRequest.mostSources {
             report(
                 "a file has at most \(DownloadRequest.mostSources) URLs; the rest of the line is left out", line: line)
@@ -222,6 +276,14 @@ package struct URLList: Sendable {
         }
         isSkipping = urls.isEmpty
         current = urls.isEmpty ? nil : Entry(urls: urls, line: line)
+        current?.columns = columns
+        if hasMany, current != nil { leaveOut("the columns of the line have more than 16 KiB", line: line) }
+    }
+
+    /// Whether a text between tabs is a URL or one with a mistake, which is reported.
+    private static func isMeantAsURL(_ field: Substring) -> Bool {
+        let text = field.trimmedText
+        return beginsURL(text) || text.split(at: " ").first?.utf8.contains("://") == true
     }
 
     /// Splits a text at the blanks before a scheme; other blanks belong to a URL.
@@ -250,11 +312,7 @@ package struct URLList: Sendable {
         let value = text[bytes.index(after: equals)...].trimmedText
         do {
             try apply(name, value, line: line)
-        } catch {
-            report(error.reason, line: line, endsEntry: true)
-            current = nil
-            isSkipping = true
-        }
+        } catch { leaveOut(error.reason, line: line) }
     }
 
     private mutating func apply(_ name: String, _ value: String, line: Int) throws(TextError) {

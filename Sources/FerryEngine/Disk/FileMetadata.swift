@@ -11,6 +11,16 @@ struct FileMetadata {
         self.mode = mode
     }
 
+    /// Gives a copy of a file its mode, modification time and source attribute, as far as the file system supports them.
+    static func copy(of source: any File, _ status: FileStatus, to copy: any File) {
+        copy.mark(as: .finished)
+        try? copy.setMode(status.mode)
+        try? copy.setModificationTime(status.modified)
+        if let value = try? source.attribute(SourceAttribute.name) {
+            try? copy.setAttribute(SourceAttribute.name, value)
+        }
+    }
+
     /// Applies role, mode, modification time and attribute; returns a note for each that failed.
     func put(on file: any File) -> [PublishNote] {
         var notes: [PublishNote] = []

@@ -40,6 +40,8 @@ package enum PublishNote: Sendable, Hashable {
     case inTheWay(NameTaker.InTheWay, String)
     /// An older file of that name was replaced, as requested.
     case replaced
+    /// An older file of that name was replaced, and is kept at this path.
+    case kept(FilePath)
     /// The file system cannot rename without replacing, so the file was linked and then unlinked from its old name.
     case linked
     /// The file system cannot link either, so the file was renamed after a check that the name was free.
@@ -60,6 +62,7 @@ package enum PublishNote: Sendable, Hashable {
         case .numbered(let name): Reason(.nameTaken, name)
         case .inTheWay(let other, let name): other.reason(forName: name)
         case .replaced: Reason(.replacedOlder)
+        case .kept(let path): Reason(.keptOlder, path.string)
         case .linked: Reason(.publishedByLink)
         case .renamedAfterCheck: Reason(.publishedByRename)
         case .partNameLeft(let path): Reason(.oldNameLeft, path.string)

@@ -3,11 +3,11 @@ package import SystemPackage
 
 /// Gives a complete part file its final name.
 ///
-///     mode, time, attribute; sync the file; announce; rename without replacing; sync the directory
+///     mode, time, attribute; sync the file; announce; keep what is replaced; rename; sync the directory
 ///
 /// Invariants: no file is renamed before its announcement; a file with the final name is complete and, when syncing,
-/// on the disk; nothing is replaced unless the order permits it. After a crash at any point
-/// ``recover(_:part:unsyncedBoot:)`` determines whether the rename took place.
+/// on the disk; nothing is replaced unless the order permits it, and where the order wants it kept, not before it is
+/// (``FileKeeper``). After a crash at any point ``recover(_:part:unsyncedBoot:)`` determines whether the rename took place.
 package struct Publisher: Sendable {
     let fileSystem: any FileSystem
     let syncs: Bool
@@ -53,14 +53,21 @@ package struct Publisher: Sendable {
                 lost += 1
                 continue
             }
+            if replaces, let copy = order.keptCopy,
+                try !disk({ () throws(FileError) in try keep(paths.final, as: copy) })
+            {
+                lost += 1
+                continue
+            }
             let how = try disk { () throws(FileError) in
                 try rename(part.path, to: paths.final, replacing: replaces)
             }
-            guard let how else {
+            guard var how else {
                 // The name was taken since the check, so check again.
                 lost += 1
                 continue
             }
+            if replaces, let copy = order.keptCopy { how = [.kept(copy.filePath)] }
             if number > 0 {
                 let taker = NameTaker(fileSystem: fileSystem)
                 notes.append(taker.note(numbered: paths.name, instead: order))
@@ -69,6 +76,12 @@ package struct Publisher: Sendable {
                 .settled(on: fileSystem, syncs: syncs)
         }
         throw .noFreeName(order.directory.appending(order.name))
+    }
+
+    /// Keeps the file to be replaced; returns `false` if the path leads to another one by now.
+    private func keep(_ path: FilePath, as copy: KeptCopy) throws(FileError) -> Bool {
+        let kept = try FileKeeper(fileSystem: fileSystem, syncs: syncs).keep(path, as: copy)
+        return try fileSystem.statusIfPresent(path).map { PublishedFile(path, $0) } == kept
     }
 
     /// The permission bits of the file to be replaced, which the new file keeps; `nil` if there is none of this user.
@@ -279,10 +292,13 @@ package struct PublishOrder: Sendable, Hashable {
     package var replaces: PublishedFile?
     /// Whether a small file takes no other name while one with its bytes, of its source, has the wanted one.
     package var keepsTwin: Bool
+    /// Where the file is kept that is replaced; `nil` for nowhere.
+    package var keptCopy: KeptCopy?
 
     package init(
         directory: FilePath, name: String, rule: ConflictRule, length: ByteCount, modificationTime: FileTime? = nil,
-        source: FileSource? = nil, replaces: PublishedFile? = nil, keepsTwin: Bool = false
+        source: FileSource? = nil, replaces: PublishedFile? = nil, keepsTwin: Bool = false,
+        keptCopy: KeptCopy? = nil
     ) {
         self.directory = directory
         self.name = name
@@ -292,5 +308,6 @@ package struct PublishOrder: Sendable, Hashable {
         self.source = source
         self.replaces = replaces
         self.keepsTwin = keepsTwin
+        self.keptCopy = keptCopy
     }
 }

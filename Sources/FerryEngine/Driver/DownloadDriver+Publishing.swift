@@ -227,7 +227,8 @@ extension DownloadDriver {
                 FileSource(url: $0.text, etag: known.etag, lastModified: known.lastModified, checksum: checksum)
             },
             replaces: replaced,
-            keepsTwin: request.onConflict == .rename && !context.ignoresFinished && context.replaces == nil)
+            keepsTwin: request.onConflict == .rename && !context.ignoresFinished && context.replaces == nil,
+            keptCopy: request.keptCopy)
     }
 
     /// Publishes a small file in one step. Returns its path, or `nil` when a part file is needed or an existing file

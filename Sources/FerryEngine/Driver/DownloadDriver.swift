@@ -47,7 +47,7 @@ package final class DownloadDriver: Sendable {
     let id: DownloadID
     let request: DownloadRequest
     let environment: EngineEnvironment
-    /// The access to the file system, confined to the request's root if it has one.
+    /// The access to the file system, confined to the request's root if it has one, and to where it keeps files.
     let files: FileIO
     let settings: DriverSettings
     let context: RunContext
@@ -80,7 +80,7 @@ package final class DownloadDriver: Sendable {
         if let resolved = try? request.destination.resolved() { request.destination = resolved }
         self.request = request
         self.environment = environment
-        files = environment.files.confined(to: request.root)
+        files = environment.files.confined(to: request.root, and: request.keptCopy?.directory)
         self.settings = settings.with(request)
         self.context = context
         own = OwnFiles(id: id, request: request, context: context)

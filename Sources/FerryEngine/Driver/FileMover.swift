@@ -187,7 +187,7 @@ package struct FileMover: Sendable {
                 case .differs: throw DownloadError(.disk, ErrorPhrase(.copyDiffers, old.path))
                 case .stopped: throw DownloadError(.shutDown, ErrorPhrase(.moveStopped, old.path))
                 }
-                try applyMetadata(to, as: status, from)
+                FileMetadata.copy(of: from, status, to: to)
                 try to.sync()
                 let stamp = PublishedFile(source, try to.status())
                 return Draft(place, old, directory, stamp)
@@ -219,16 +219,6 @@ package struct FileMover: Sendable {
         switch try taker.take(source.lastComponent?.string ?? "download", in: directory, rule: .rename) {
         case .taken(let part, _, _): return .part(part)
         case .exists(let path), .blocked(let path), .noFreeName(let path): throw PartFileError.exists(path)
-        }
-    }
-
-    /// Copies mode, modification time and source attribute, as far as the file system supports them.
-    private func applyMetadata(_ file: any File, as status: FileStatus, _ source: any File) throws(FileError) {
-        file.mark(as: .finished)
-        try? file.setMode(status.mode)
-        try? file.setModificationTime(status.modified)
-        if let value = try? source.attribute(SourceAttribute.name) {
-            try? file.setAttribute(SourceAttribute.name, value)
         }
     }
 }

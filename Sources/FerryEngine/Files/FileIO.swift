@@ -13,9 +13,10 @@ package struct FileIO: Sendable {
         self.threads = threads
     }
 
-    /// The same access, confined to `root` if that is not `nil`.
-    func confined(to root: String?) -> FileIO {
-        root.map { FileIO(fileSystem.confined(to: FilePath($0)), threads: threads) } ?? self
+    /// The same access, confined to `root`, and another directory, if `root` is not `nil`.
+    func confined(to root: String?, and other: String? = nil) -> FileIO {
+        guard let root else { return self }
+        return FileIO(fileSystem.confined(to: [root, other].compactMap { $0.map { FilePath($0) } }), threads: threads)
     }
 
     /// Access to the whole file system, for code that has access to a confined one.
@@ -56,9 +57,10 @@ package struct Disk {
 
     fileprivate init(_ fileSystem: any FileSystem) { self.fileSystem = fileSystem }
 
-    /// The file system, confined to `root` if that is not `nil`.
-    package func fileSystem(within root: String?) -> any FileSystem {
-        root.map { fileSystem.confined(to: FilePath($0)) } ?? fileSystem
+    /// The file system, confined to `root`, and another directory, if `root` is not `nil`.
+    package func fileSystem(within root: String?, and other: String? = nil) -> any FileSystem {
+        guard let root else { return fileSystem }
+        return fileSystem.confined(to: [root, other].compactMap { $0.map { FilePath($0) } })
     }
 }
 

@@ -56,10 +56,10 @@ package protocol FileSystem: Sendable {
     /// Returns whether the permissions allow creating files in a directory.
     func isWritable(_ directory: FilePath) -> Bool
 
-    /// Returns the same file system confined to a directory: other paths, and paths through symbolic links below it,
-    /// throw ``FileError/Kind/confined``, even after renames and replacements. The root itself and its ancestors are
-    /// exempt, because the user chose them.
-    func confined(to root: FilePath) -> any FileSystem
+    /// Returns the same file system confined to these directories: other paths, and paths through symbolic links below
+    /// them, throw ``FileError/Kind/confined``, even after renames and replacements. The roots themselves and their
+    /// ancestors are exempt, because the user chose them; a root below another one is not.
+    func confined(to roots: [FilePath]) -> any FileSystem
 
     /// An identifier of the current boot; `nil` if unknown.
     var bootID: String? { get }

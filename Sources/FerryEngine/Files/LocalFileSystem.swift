@@ -14,19 +14,20 @@ package import SystemPackage
 /// The local file systems.
 package struct LocalFileSystem: FileSystem {
     private let sharesWithGroup: Bool
-    /// The confining root, see ``confined(to:)``; `nil` for all paths.
-    let root: FilePath?
+    /// The confining roots, see ``confined(to:)``, none of them before one that it is below; empty for all paths.
+    private let roots: [FilePath]
 
     /// `sharesWithGroup`: see ``FileUser/sharesWithGroup``.
-    package init(sharesWithGroup: Bool = false) { self.init(sharesWithGroup: sharesWithGroup, root: nil) }
+    package init(sharesWithGroup: Bool = false) { self.init(sharesWithGroup: sharesWithGroup, roots: []) }
 
-    private init(sharesWithGroup: Bool, root: FilePath?) {
+    private init(sharesWithGroup: Bool, roots: [FilePath]) {
         self.sharesWithGroup = sharesWithGroup
-        self.root = root
+        self.roots = roots
     }
 
-    package func confined(to root: FilePath) -> any FileSystem {
-        Self(sharesWithGroup: sharesWithGroup, root: root.lexicallyNormalized())
+    package func confined(to roots: [FilePath]) -> any FileSystem {
+        let roots = roots.map { $0.lexicallyNormalized() }.sorted { $0.components.count < $1.components.count }
+        return Self(sharesWithGroup: sharesWithGroup, roots: roots)
     }
 
     package func open(_ path: FilePath, _ access: FileAccess) throws(FileError) -> any File {
@@ -297,22 +298,29 @@ extension LocalFileSystem {
         _ operation: FileError.Operation, _ path: FilePath,
         _ body: (_ directory: Int32, _ name: FilePath) throws(FileError) -> Value
     ) throws(FileError) -> Value {
-        guard let root, let rest = try Self.rest(of: path, below: root, operation),
-            let name = rest.lastComponent
-        else { return try body(AT_FDCWD, path) }
+        guard let (root, rest) = try confined(path, operation), let name = rest.lastComponent else {
+            return try body(AT_FDCWD, path)
+        }
         let directory = try Self.open(rest.removingLastComponent(), below: root, operation, path)
         defer { _ = Self.closeDescriptor(directory) }
         return try body(directory, FilePath(root: nil, [name]))
     }
 
-    /// Returns the path relative to the root; `nil` for the root and its ancestors, which the user chose.
-    private static func rest(
-        of path: FilePath, below root: FilePath, _ operation: FileError.Operation
-    ) throws(FileError) -> FilePath? {
-        var rest = path.lexicallyNormalized()
-        if root.starts(with: rest) { return nil }
-        guard rest.removePrefix(root) else { throw FileError(operation, path, kind: .confined) }
-        return rest
+    /// Returns the outermost root that the path is below, and the path relative to it; `nil` if there are no roots, and for
+    /// roots and their ancestors, which the user chose.
+    private func confined(
+        _ path: FilePath, _ operation: FileError.Operation
+    ) throws(FileError) -> (root: FilePath, rest: FilePath)? {
+        if roots.isEmpty { return nil }
+        let path = path.lexicallyNormalized()
+        for root in roots where root != path {
+            var rest = path
+            if rest.removePrefix(root) { return (root, rest) }
+        }
+        guard roots.contains(where: { $0.starts(with: path) }) else {
+            throw FileError(operation, path, kind: .confined)
+        }
+        return nil
     }
 
     private static func open(

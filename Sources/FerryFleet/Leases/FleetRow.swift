@@ -50,6 +50,7 @@ struct FleetRow: Sendable, Hashable {
         guard entry.headers.isEmpty else {
             throw TextError("header= is not stored in a database, as it may be a secret")
         }
+        guard entry.columns == nil else { throw TextError("its columns are not stored in a database") }
         let urls = entry.urls.map(\.text).joined(separator: "\t")
         _ = try parse(urls, entry.checksum?.description)
         guard entry.urls.allSatisfy({ $0.credentials == nil }) else {
@@ -68,7 +69,9 @@ struct FleetRow: Sendable, Hashable {
         var list = URLList()
         list.append(urls.utf8)
         list.finish()
-        guard case .entry(let entry)? = list.next() else { throw TextError("it has no usable URL") }
+        guard case .entry(let entry)? = list.next(), entry.columns == nil else {
+            throw TextError("it has no usable URL")
+        }
         guard entry.urls.count <= DownloadRequest.mostSources, entry.urls.allSatisfy({ $0.credentials == nil }) else {
             throw TextError("it has no usable URL")
         }

@@ -1,5 +1,4 @@
-package import FerryAPI
-import FerryCore
+package import FerryCore
 
 /// A call of a method, in whichever format it was received.
 package struct Aria2Call: Sendable, Hashable {

@@ -1,5 +1,4 @@
 package import Ferry
-package import FerryAPI
 package import FerryCore
 import HTTPTypes
 

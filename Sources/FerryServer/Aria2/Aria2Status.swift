@@ -1,5 +1,4 @@
 package import Ferry
-package import FerryAPI
 package import FerryCore
 
 /// The status of a download in aria2's words.

@@ -1,4 +1,4 @@
-import FerryAPI
+import FerryCore
 
 /// What one message has shown of its sender.
 struct Aria2Visit: Sendable {

@@ -1,4 +1,5 @@
-package import FerryAPI
+import FerryAPI
+package import FerryCore
 
 #if canImport(FoundationEssentials)
     package import FoundationEssentials

@@ -1,5 +1,4 @@
-package import FerryAPI
-import FerryCore
+package import FerryCore
 
 #if canImport(FoundationEssentials)
     package import FoundationEssentials

@@ -1,14 +1,7 @@
+import Ferry
 package import FerryAPI
 package import FerryCore
 import SystemPackage
-
-#if canImport(Darwin)
-    import Darwin
-#elseif canImport(Musl)
-    import Musl
-#else
-    import Glibc
-#endif
 
 /// The directories that a confined daemon may write below.
 ///
@@ -35,7 +28,7 @@ package struct Confinement: Sendable, Hashable, Codable {
 
     /// Returns the error for a path outside these directories; `nil` if writing is allowed.
     package func refusal(of path: String) -> DownloadError? {
-        let place = Self.resolved(path)
+        let place = RealPath.of(FilePath(path))
         guard !directories.contains(where: { place.starts(with: FilePath($0)) }) else { return nil }
         let named = directories.prefix(Self.mostNamed).joined(separator: ", ")
         return DownloadError(
@@ -43,21 +36,5 @@ package struct Confinement: Sendable, Hashable, Codable {
             ErrorPhrase(
                 .confinedElsewhere, APIText.quote(path), named + (directories.count > Self.mostNamed ? ", …" : "")),
             suggestion: ErrorPhrase(.allowThenRestart), recovery: .needsUser)
-    }
-
-    /// Normalizes `..` lexically, as the engine does, and resolves symbolic links in the part of the path that exists.
-    static func resolved(_ path: String) -> FilePath {
-        var place = FilePath(path).lexicallyNormalized()
-        var missing: [FilePath.Component] = []
-        while true {
-            if let real = place.withPlatformString({ realpath($0, nil) }) {
-                defer { free(real) }
-                var found = FilePath(platformString: real)
-                for component in missing.reversed() { found.append(component) }
-                return found
-            }
-            guard let last = place.lastComponent, place.removeLastComponent(), !place.isEmpty else { return place }
-            missing.append(last)
-        }
     }
 }

@@ -1,4 +1,3 @@
-package import FerryAPI
 package import FerryCore
 import HTTPTypes
 

@@ -1,5 +1,4 @@
 package import FerryCore
-package import FerryAPI
 
 /// A page of a package index, whose links are replaced (PEP 503 in HTML, PEP 691 in JSON). Pure.
 ///

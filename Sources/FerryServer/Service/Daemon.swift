@@ -1,5 +1,5 @@
 package import Ferry
-package import FerryAPI
+import FerryAPI
 package import FerryCore
 import FerryMetrics
 package import Logging

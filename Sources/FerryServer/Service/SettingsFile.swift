@@ -1,4 +1,4 @@
-package import FerryAPI
+import FerryAPI
 package import FerryCore
 
 #if canImport(FoundationEssentials)

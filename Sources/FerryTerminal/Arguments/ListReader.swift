@@ -1,5 +1,12 @@
 import Ferry
+import FerryAPI
 package import FerryCore
+
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Data
+#else
+    import struct Foundation.Data
+#endif
 
 /// Reads the entries of one list: URLs or results by line, of which one piece is in memory at a time, or a Metalink
 /// document.
@@ -31,7 +38,7 @@ package struct ListReader: Sendable {
                         mostBytes: ResultsFile.mostLineBytes, startingAt: offset, after: (place?.line ?? 1) - 1), filter
                 )
             } else {
-                .lines(URLList(startingAt: place))
+                .lines(URLList(startingAt: place) { try? JSONValue(Data($0)) })
             }
     }
 

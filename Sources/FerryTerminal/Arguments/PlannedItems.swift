@@ -1,5 +1,5 @@
 import Ferry
-import FerryCore
+package import FerryCore
 
 /// The items of a plan in the order of the command: its arguments, then the entries of its lists.
 ///
@@ -70,6 +70,8 @@ package struct PlannedItems: Sequence, Sendable {
         package fileprivate(set) var item: GetPlan.Item
         /// `nil` of an argument, and of a problem that does not leave out its entry.
         package var place: ListPlace?
+        /// What the list has noted of the file.
+        package var columns: JSONValue?
         /// The entry that is left out.
         package var unusable: UnusableEntry?
     }
@@ -152,16 +154,18 @@ package struct PlannedItems: Sequence, Sendable {
             case .entry(let entry):
                 do throws(UsageError) {
                     let request = try planner.request(entry, template: items.template, number: place.number)
-                    return granted(Placed(item: .request(request), place: place))
+                    return granted(Placed(item: .request(request), place: place, columns: entry.columns))
                 } catch {
                     return Placed(
                         item: unusable(list, "line \(entry.line): \(error.reason)"), place: place,
-                        unusable: UnusableEntry(place: place, url: entry.urls.first, reason: error.reason))
+                        unusable: UnusableEntry(
+                            place: place, url: entry.urls.first, columns: entry.columns, reason: error.reason))
                 }
             case .problem(let problem):
                 let item = unusable(list, problem.whole)
                 guard found.endsEntry else { return Placed(item: item) }
-                let entry = UnusableEntry(place: place, url: found.url, reason: problem.reason)
+                let entry = UnusableEntry(
+                    place: place, url: found.url, columns: found.columns, reason: problem.reason)
                 return Placed(item: item, place: place, unusable: entry)
             }
         }

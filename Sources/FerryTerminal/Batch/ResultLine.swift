@@ -50,6 +50,8 @@ package struct ResultLine: Sendable, Hashable, Codable {
     package var line: Int?
     /// With `--retry-from`, the line of the results file.
     package var entry: Int?
+    /// What the list has noted of the file.
+    package var columns: JSONValue?
 
     /// The request of a file that has not ended.
     package init(_ subject: ResultSubject, _ status: Status, _ date: Date) {
@@ -59,6 +61,7 @@ package struct ResultLine: Sendable, Hashable, Codable {
         mirrors = others.isEmpty ? nil : others
         self.status = status
         time = date
+        columns = subject.columns
         if let earlier = subject.place?.earlier {
             (list, line, entry) = (earlier.list, earlier.line, subject.place?.line)
         } else {
@@ -112,9 +115,11 @@ package struct ResultLine: Sendable, Hashable, Codable {
 
     /// Returns the line of an entry that is no request.
     static func unusable(_ entry: UnusableEntry, list: Int?, _ date: Date) -> ResultLine {
-        ResultLine(
+        var line = ResultLine(
             url: entry.url?.text, status: .unusable, reason: DownloadError.Code.invalidRequest.rawValue,
             message: entry.reason.description, time: date, list: list, line: entry.place.line)
+        line.columns = entry.columns
+        return line
     }
 
     private init(
@@ -135,9 +140,11 @@ package struct ResultSubject: Sendable {
     package let place: ListPlace?
     /// The number of its list; `nil` if there is only one.
     let list: Int?
+    /// What the list has noted of the file.
+    let columns: JSONValue?
 
-    package init(request: DownloadRequest, place: ListPlace?, list: Int? = nil) {
-        (self.request, self.place, self.list) = (request, place, list)
+    package init(request: DownloadRequest, place: ListPlace?, list: Int? = nil, columns: JSONValue? = nil) {
+        (self.request, self.place, self.list, self.columns) = (request, place, list, columns)
     }
 }
 
@@ -145,6 +152,7 @@ package struct ResultSubject: Sendable {
 package struct UnusableEntry: Sendable, Hashable {
     package let place: ListPlace
     package let url: DownloadURL?
+    package let columns: JSONValue?
     package let reason: Reason
 }
 

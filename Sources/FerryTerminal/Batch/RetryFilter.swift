@@ -66,6 +66,7 @@ package struct RetryFilter: Sendable, Hashable {
         var entry = URLList.Entry(urls: urls, line: line)
         entry.out = try result.path.map { path throws(TextError) in try inside(path) }
         entry.dir = try result.directory.map { path throws(TextError) in try inside(path) }
+        entry.columns = result.columns
         entry.checksum = try result.checksum.map { text throws(TextError) in try Checksum(parsing: text) }
         return entry
     }

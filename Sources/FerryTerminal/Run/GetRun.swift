@@ -180,7 +180,7 @@ package final class GetRun: Sendable {
         var aside = 0
         while !isStopping, let next = window.withLock({ $0.take() }) {
             switch next {
-            case .request(let request, let place): await submit(request, place)
+            case .request(let request, let place, let columns): await submit(request, place, columns)
             case .aside(let place):
                 if let place, let results { await check(results.take(place)) }
                 aside += 1
@@ -199,8 +199,8 @@ package final class GetRun: Sendable {
         }
     }
 
-    private func submit(_ request: DownloadRequest, _ place: ListPlace?) async {
-        let subject = await take(request, place)
+    private func submit(_ request: DownloadRequest, _ place: ListPlace?, _ columns: JSONValue?) async {
+        let subject = await take(request, place, columns)
         if await isStored(request, subject) { return placeIsFree(of: request.host) }
         do {
             let download = try await manager.download(submitted(request))
@@ -504,10 +504,11 @@ extension GetRun {
     }
 
     /// Records that a request is taken from the plan. Returns what its result is about; `nil` without results.
-    func take(_ request: DownloadRequest, _ place: ListPlace?) async -> ResultSubject? {
+    func take(_ request: DownloadRequest, _ place: ListPlace?, _ columns: JSONValue?) async -> ResultSubject? {
         guard let results else { return nil }
         if let place { await check(results.take(place)) }
-        return ResultSubject(request: request, place: place, list: results.listNumber(of: place))
+        return ResultSubject(
+            request: request, place: place, list: results.listNumber(of: place), columns: columns)
     }
 
     /// Records the end of a completed file; `attempts`: `nil` if it was not requested.

@@ -1,4 +1,5 @@
 import Ferry
+import FerryCore
 
 /// The items not yet submitted, and the free slots of the manager.
 ///
@@ -8,7 +9,7 @@ import Ferry
 /// A class, since copies of all that the iterators hold would be large.
 final class SubmissionWindow {
     enum Next {
-        case request(DownloadRequest, ListPlace?)
+        case request(DownloadRequest, ListPlace?, columns: JSONValue?)
         case directory(String)
         case unusable(String, UnusableEntry?)
         /// An entry was set aside.
@@ -75,7 +76,7 @@ final class SubmissionWindow {
         if let part = parts.popFirst(), var request = template {
             request.destination = .part(part)
             freePlaces -= 1
-            return .request(request, nil)
+            return .request(request, nil, columns: nil)
         }
         while let host = ready.popFirst() {
             if open[host] ?? 0 < share, let item = backlog.take(of: host) { return next(item, of: host) }
@@ -99,12 +100,12 @@ final class SubmissionWindow {
         isEmpty = false
         switch placed.item {
         case .request(let request):
-            guard let host = request.host else { return submit(request, placed.place) }
+            guard let host = request.host else { return submit(request, placed) }
             if open[host] ?? 0 >= share || backlog.has(host) {
                 backlog.append(placed, of: host)
                 return .aside(placed.place)
             }
-            return submit(request, placed.place)
+            return submit(request, placed)
         case .parts(let directory, let template):
             self.template = template
             return .directory(directory)
@@ -118,18 +119,19 @@ final class SubmissionWindow {
             case .whole(let placed): placed
             case .place(let place): reopener.reopened(place)
             }
-        switch placed?.item {
-        case .request(let request)?: return submit(request, placed?.place)
-        case .unusable(let line)?: return .unusable(line, placed?.unusable)
-        // The list was changed meanwhile, and no longer has the entry.
-        case .parts?, nil: return .aside(nil)
+        // Else the list was changed meanwhile, and no longer has the entry.
+        guard let placed else { return .aside(nil) }
+        switch placed.item {
+        case .request(let request): return submit(request, placed)
+        case .unusable(let line): return .unusable(line, placed.unusable)
+        case .parts: return .aside(nil)
         }
     }
 
-    private func submit(_ request: DownloadRequest, _ place: ListPlace?) -> Next {
+    private func submit(_ request: DownloadRequest, _ placed: PlannedItems.Placed) -> Next {
         freePlaces -= 1
         if let host = request.host { open[host, default: 0] += 1 }
-        return .request(request, place)
+        return .request(request, placed.place, columns: placed.columns)
     }
 }
 

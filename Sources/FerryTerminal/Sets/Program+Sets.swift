@@ -98,7 +98,9 @@ extension Program {
         for problem in report.problems { console.message("ferry: " + PrintableText.escape(problem)) }
         for line in SyncText.lines(unused: report.unusedPatterns) { console.message("ferry: " + line) }
         guard !flags.quiet else { return }
-        for line in SyncText.lines(report, isVerbose: flags.verbose) { console.message("ferry: " + line) }
+        for line in SyncText.lines(report, keptIn: sync.backupDirectory, isVerbose: flags.verbose) {
+            console.message("ferry: " + line)
+        }
     }
 
     // MARK: Verification

@@ -73,6 +73,12 @@ package struct SyncArguments: ParsableArguments, Sendable {
             valueName: "N|P%"))
     package var maxDelete: String?
 
+    @Option(
+        help: ArgumentHelp(
+            "Keep each file that is replaced or deleted, at its path below this directory.", valueName: "dir"),
+        completion: .directory)
+    package var backupDir: String?
+
     @Flag(help: "Show what would be fetched, checked, kept and deleted, and why; write nothing.")
     package var dryRun = false
 

@@ -27,12 +27,19 @@ package enum SyncText {
         }
     }
 
-    package static func lines(_ report: SyncReport, isVerbose: Bool) -> [String] {
+    /// - Parameter backup: Where the deleted files are kept; `nil` if they are not.
+    package static func lines(_ report: SyncReport, keptIn backup: String? = nil, isVerbose: Bool) -> [String] {
         var lines: [String] = []
         let counts: Reason =
             "\(report.listedCount) files listed: \(report.unchangedCount) unchanged, \(report.fetchedCount) fetched (\(ByteText.size(report.receivedBytes))), \(report.incomplete.count) incomplete"
         for path in report.deleted.prefix(isVerbose ? .max : mostPaths) {
-            lines.append(("deleted, as the source does not list it any more: \(path)" as Reason).shown)
+            let text: Reason =
+                if let backup {
+                    "moved to \(Paths.join(backup, path)), as the source does not list it any more: \(path)"
+                } else {
+                    "deleted, as the source does not list it any more: \(path)"
+                }
+            lines.append(text.shown)
         }
         for path in report.gone.prefix(isVerbose ? .max : mostPaths) {
             lines.append(("not listed by the source any more, kept here: \(path)" as Reason).shown)

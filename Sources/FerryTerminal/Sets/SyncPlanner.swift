@@ -76,6 +76,10 @@ struct SyncPlanner: Sendable {
             }
             sync.maxDeletions = limit
         }
+        if let text = arguments.backupDir {
+            if text.isEmpty { throw UsageError("--backup-dir needs a directory") }
+            sync.backupDirectory = OwnProgram.absolute(text)
+        }
         let source: SetSource
         var server = sync.base
         let text = arguments.source
@@ -132,6 +136,7 @@ struct SyncPlanner: Sendable {
         request.onConflict = usualRequest.onConflict
         if request != usualRequest { throw Self.refuse("an option of requests") }
         if options.filter.hasBounds { throw Self.refuse("a filter of size or age") }
+        if options.backupDirectory != nil { throw UsageError("--backup-dir and --daemon cannot be used together") }
         let (run, usual) = (arguments.run, standard.run)
         for (isGiven, option) in [
             (run.parallel != usual.parallel, "-j"), (run.results != nil, "--results"),

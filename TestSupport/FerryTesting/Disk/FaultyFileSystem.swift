@@ -88,13 +88,13 @@ package final class FaultyFileSystem: FileSystem {
         tally = Tally()
     }
 
-    private init(_ whole: FaultyFileSystem, confinedTo root: FilePath) {
+    private init(_ whole: FaultyFileSystem, confinedTo roots: [FilePath]) {
         (fault, failure, missing, mount) = (whole.fault, whole.failure, whole.missing, whole.mount)
         (isBound, owner, look, enter, tally) = (whole.isBound, whole.owner, whole.look, whole.enter, whole.tally)
-        base = whole.base.confined(to: root)
+        base = whole.base.confined(to: roots)
     }
 
-    package func confined(to root: FilePath) -> any FileSystem { FaultyFileSystem(self, confinedTo: root) }
+    package func confined(to roots: [FilePath]) -> any FileSystem { FaultyFileSystem(self, confinedTo: roots) }
 
     package convenience init(
         missing: Set<Missing> = [], mount: FilePath? = nil, isBound: Bool = false, owner: UInt32? = nil,
@@ -167,6 +167,7 @@ package final class FaultyFileSystem: FileSystem {
     }
     package func link(_ from: FilePath, to path: FilePath) throws(FileError) {
         try step(.link, path, lacks: .link)
+        if isMounted(from) != isMounted(path) { throw FileError(.link, path, kind: .crossDevice) }
         try base.link(from, to: path)
     }
     package func rename(_ from: FilePath, to path: FilePath, replacing: Bool) throws(FileError) {

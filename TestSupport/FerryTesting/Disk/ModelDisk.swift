@@ -160,7 +160,7 @@ package final class ModelDisk: FileSystem {
     // MARK: Properties
 
     /// The model has no symbolic links.
-    package func confined(to root: FilePath) -> any FileSystem { self }
+    package func confined(to roots: [FilePath]) -> any FileSystem { self }
 
     package func status(_ path: FilePath, followingLinks: Bool) throws(FileError) -> FileStatus {
         try look { (state: inout State) throws(FileError) -> FileStatus in

@@ -6,8 +6,11 @@ extension WritingRules {
     /// Whether a user would take a file of this name for finished.
     static func isFinal(_ name: String) -> Bool {
         ![".part", ".part.old", ".part.ferry", ".part.ferry.old", ".part.ferry.new"].contains { name.hasSuffix($0) }
-            && !isOfHandover(name) && name != ledger
+            && !isOfHandover(name) && !isDraft(name) && name != ledger
     }
+
+    /// Whether the name is that of a file which is about to get its own.
+    private static func isDraft(_ name: String) -> Bool { name.hasPrefix(".incoming-") }
 
     /// The name of a manager's file of its runs, in its state directory.
     private static let ledger = "running"
@@ -24,9 +27,14 @@ extension WritingRules {
         _ image: DiskImage
     ) {
         guard Self.isFinal(name), let file = image.inodes[inode] else { return }
-        if before.directories[directory]?.names[name] != nil { broke("C3", "\(name) was replaced") }
+        let isOfDraft = old.map(Self.isDraft) == true
+        if let replaced = before.directories[directory]?.names[name], !isOfDraft,
+            !isKept(replaced, name, directory, image)
+        {
+            broke("C3", "\(name) was replaced")
+        }
         if !isWhole(file) { broke("C3", "\(name) is not whole\(syncs ? " and durable" : "")") }
-        guard let old else { return }
+        guard let old, !isOfDraft else { return }
         let journal = before.directories[directory]?.names[old + ".ferry"]
         guard let journal, let newest = newest(of: journal) else {
             return broke("C5", "\(old) got the name \(name) without a journal")
@@ -48,10 +56,23 @@ extension WritingRules {
         }
     }
 
-    private func isWhole(_ file: ModelInode) -> Bool {
-        files.values.contains { bytes in
-            file.length == bytes.count
-                && (syncs ? file.keeps(bytes, 0..<bytes.count) : file.holds(bytes, 0..<bytes.count))
+    private func isWhole(_ file: ModelInode) -> Bool { files.values.contains { isWhole(file, $0) } }
+
+    private func isWhole(_ file: ModelInode, _ bytes: FileBytes) -> Bool {
+        file.length == bytes.count
+            && (syncs ? file.keeps(bytes, 0..<bytes.count) : file.holds(bytes, 0..<bytes.count))
+    }
+
+    /// Whether the replaced file, or a copy of it, has another final name, durably.
+    private func isKept(_ replaced: UInt64, _ name: String, _ directory: UInt64, _ image: DiskImage) -> Bool {
+        guard let file = image.inodes[replaced],
+            let bytes = files.values.first(where: { file.length == $0.count && file.holds($0, 0..<$0.count) })
+        else { return false }
+        return image.directories.contains { place, entries in
+            entries.names.contains { other, inode in
+                (place, other) != (directory, name) && Self.isFinal(other) && (!syncs || entries.keeps(other, inode))
+                    && image.inodes[inode].map { isWhole($0, bytes) } == true
+            }
         }
     }
 

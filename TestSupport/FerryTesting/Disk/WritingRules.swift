@@ -7,8 +7,8 @@ import FerryEngine
 ///    a sync that began after the write has succeeded. (Without syncing:
 ///    the bytes were written, and the record names the boot.)
 /// 2. Within one part file and identity, claims only grow, and claimed bytes do not change.
-/// 3. A file that gets a final name is whole, durable and announced, and replaces nothing. The announcement is
-///    removed only after the name is durable.
+/// 3. A file that gets a final name is whole, durable and announced, and replaces nothing but a file that is kept under
+///    another final name, durably. The announcement is removed only after the name is durable.
 package struct WritingRules: Sendable {
     /// The files of the server, by ETag.
     let files: [String: FileBytes]

@@ -1,4 +1,5 @@
 import FerryCore
+import Foundation
 import HTTPTypes
 import Testing
 
@@ -12,7 +13,7 @@ struct URLListTests {
         init(_ text: String, pieceBytes: Int = .max) { self.init(Array(text.utf8), pieceBytes: pieceBytes) }
 
         init(_ bytes: [UInt8], pieceBytes: Int = .max) {
-            var list = URLList()
+            var list = URLList { try? JSONDecoder().decode(JSONValue.self, from: Data($0)) }
             var rest = bytes[...]
             while !rest.isEmpty {
                 list.append(rest.prefix(pieceBytes))
@@ -75,6 +76,51 @@ struct URLListTests {
         #expect(first.checksum?.algorithm == .md5)
         #expect(list.entries.last?.out == "g")
         #expect(list.problems.isEmpty)
+    }
+
+    @Test(
+        "URLList: texts between tabs that are no URLs are columns; one that is meant as a URL is a mirror, or reported")
+    func columns() {
+        let list = WholeList(
+            "http://h/a\tA cat\t\thttp://m/a\tsee http://x\t\nhttp://h/b\t\nhttp://h/c\tftp://m/c\tc\nhttp://h/d e\tf")
+        #expect(texts(list) == [["http://h/a", "http://m/a"], ["http://h/b"], ["http://h/c"], ["http://h/d%20e"]])
+        #expect(list.entries.map(\.columns) == [["A cat", "", "see http://x", ""], nil, ["c"], ["f"]])
+        #expect(list.problems.map(\.line) == [3])
+    }
+
+    @Test(
+        "URLList: a line of JSON has URLs, options, and columns with the types that they had; more options may follow")
+    func objects() throws {
+        let list = WholeList(
+            """
+            {"url":"http://h/a","urls":["http://m/a"],"out":"o","dir":"d","checksum":"md5=d41d8cd98f00b204e9800998ecf8427e"}
+              header=X-Two: 2
+            {"urls":["http://h/b"],"out":null,"n":18014398509481985,"f":-0.25,"t":true,"l":[1,{"z":null}]}
+            """)
+        #expect(texts(list) == [["http://h/a", "http://m/a"], ["http://h/b"]] && list.problems == [])
+        let first = try #require(list.entries.first)
+        #expect(first.out == "o" && first.dir == "d" && first.checksum?.algorithm == .md5 && first.columns == nil)
+        #expect(first.headers.count == 1)
+        #expect(
+            list.entries[1].columns == [
+                "n": 18_014_398_509_481_985, "f": .number(-0.25), "t": true, "l": [1, ["z": .null]],
+            ])
+        #expect(list.entries[1].out == nil)
+    }
+
+    @Test(
+        "URLList: a line of JSON that cannot be used is reported, and its options are left out",
+        arguments: [
+            "{\"url\":\"http://h/a\"", "{}", "{\"url\":7}", "{\"urls\":\"http://h/a\"}",
+            "{\"url\":\"http://h/a\",\"out\":1}",
+            "{\"url\":\"http://h/a\",\"checksum\":\"md5=0\"}", "{\"url\":\"http://h/a\",\"n\":36893488147419103232}",
+            "{\"url\":\"http://h/a\",\"n\":[[[[[[[[1]]]]]]]]}",
+            "{\"url\":\"http://h/a\",\"text\":\"" + String(repeating: "x", count: 20_000) + "\"}",
+            "http://h/a\t" + String(repeating: "x", count: 20_000),
+        ])
+    func unusableColumns(line: String) {
+        let list = WholeList(line + "\n  out=x\nhttp://h/b\n")
+        #expect(texts(list) == [["http://h/b"]] && list.problems.map(\.line) == [1], "\(list.problems)")
     }
 
     @Test("URLList: a malformed line is reported with its number, and the rest is used") func problems() {

@@ -336,6 +336,80 @@ struct PublisherTests {
         #expect(directory.bytes("a.bin") == bytes)
     }
 
+    private func keeping(_ rule: ConflictRule = .overwrite) -> PublishOrder {
+        var wish = order(rule)
+        wish.keptCopy = KeptCopy(directory: directory.file("kept").string, path: "sub/a.bin")
+        return wish
+    }
+
+    @Test("Publisher: a file that is replaced is kept first, durably; without one in its place nothing is")
+    func keepsReplaced() throws {
+        let faulty = FaultyFileSystem()
+        _ = try publisher(faulty).publish(part(faulty), keeping()) { _ in }
+        #expect(try directory.names == ["a.bin"])
+        try directory.put("a.bin", [9])
+        let part = try part(faulty)
+        let before = faulty.log.count
+        let published = try publisher(faulty).publish(part, keeping()) { _ in faulty.note("announce") }
+        #expect(published.notes == [.kept(directory.file("kept/sub/a.bin"))])
+        #expect(directory.bytes("a.bin") == bytes && directory.bytes("kept/sub/a.bin") == [9])
+        let steps = faulty.log.dropFirst(before).filter { ["ann", "lin", "ren", "syn"].contains($0.prefix(3)) }
+        let draft = try #require(steps.first { $0.hasPrefix("link .incoming-") })
+        let own = directory.path.lastComponent?.string ?? ""
+        #expect(
+            steps == [
+                "sync a.bin.part", "announce", "sync the directory \(own)", "sync the directory kept", draft,
+                "rename a.bin", "sync the directory sub", "rename a.bin", "sync the directory \(own)",
+            ])
+    }
+
+    @Test("Publisher: a file that takes the place of the kept one before it is replaced is kept too")
+    func keepsNewer() throws {
+        try directory.put("a.bin", [9])
+        let file = directory
+        let faulty = FaultyFileSystem { operation, path in
+            if operation == .syncDirectory, path.lastComponent == "sub", file.bytes("a.bin") == [9] {
+                try? file.put("b.bin", [8, 8])
+                try? LocalFileSystem().rename(file.file("b.bin"), to: file.file("a.bin"), replacing: true)
+            }
+            return nil
+        }
+        _ = try publisher(faulty).publish(part(faulty), keeping()) { _ in }
+        #expect(directory.bytes("a.bin") == bytes && directory.bytes("kept/sub/a.bin") == [8, 8])
+    }
+
+    @Test("Publisher: a file that cannot be kept is not replaced")
+    func keepsOrFails() throws {
+        try directory.put("a.bin", [9])
+        try directory.put("kept", [7])
+        #expect(throws: PublishError.self) { try publisher(disk).publish(part(disk), keeping()) { _ in } }
+        #expect(directory.bytes("a.bin") == [9] && directory.bytes("kept") == [7])
+        #expect(directory.bytes("a.bin.part") == bytes)
+    }
+
+    @Test(
+        "Publisher: killed before any call of a replacement, the old file has its name or is kept, and the next run ends it",
+        arguments: 0..<60)
+    func killedKeeping(n: Int) throws {
+        try directory.put("a.bin", [9])
+        let healthy = try part(disk)
+        healthy.close()
+        let faulty = FaultyFileSystem(.fromThen(n))
+        do {
+            let part = try PartFile.open(directory.file("a.bin.part"), fileSystem: faulty)
+            defer { part.close() }
+            _ = try publisher(faulty).publish(part, keeping()) { _ in }
+        } catch {}
+        #expect(directory.bytes("a.bin") == [9] || directory.bytes("kept/sub/a.bin") == [9])
+        if try directory.names.contains("a.bin.part") {
+            #expect(directory.bytes("a.bin") == [9])
+            let part = try PartFile.open(directory.file("a.bin.part"), fileSystem: disk)
+            _ = try publisher(disk).publish(part, keeping()) { _ in }
+        }
+        #expect(directory.bytes("a.bin") == bytes && directory.bytes("kept/sub/a.bin") == [9])
+        #expect(try disk.list(directory.file("kept/sub")) == ["a.bin"])
+    }
+
     @Test(
         "Publisher: one failing call never lets an unsynced or unnamed file count as published (B4)", arguments: ways,
         0..<40

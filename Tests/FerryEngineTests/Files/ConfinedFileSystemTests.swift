@@ -27,7 +27,7 @@ struct ConfinedFileSystemTests {
             atPath: directory.file("root/link").string, withDestinationPath: "../outside")
         try FileManager.default.createSymbolicLink(
             atPath: directory.file("root/inner/alias").string, withDestinationPath: "../../outside/secret")
-        confined = disk.confined(to: directory.file("root"))
+        confined = disk.confined(to: [directory.file("root")])
     }
 
     private func kind(_ body: () throws -> Void) -> FileError.Kind? {
@@ -60,6 +60,25 @@ struct ConfinedFileSystemTests {
                 }
             ),
         ]
+    }
+
+    @Test(
+        "ConfinedFileSystem: with two roots each is confined, links and renames lead from one to the other, and no further"
+    )
+    func twoRoots() throws {
+        for name in ["second", "root/nested", "third"] { try disk.makeDirectory(directory.file(name)) }
+        let two = disk.confined(to: [directory.file("second"), directory.file("root")])
+        let inner = directory.file("root/inner/file")
+        try two.link(inner, to: directory.file("second/linked"))
+        try two.rename(directory.file("second/linked"), to: directory.file("root/renamed"), replacing: false)
+        #expect(directory.bytes("root/renamed") == [2])
+        for place in ["third/x", "root/link/secret", "outside/secret"] {
+            #expect(kind { try two.link(inner, to: directory.file(place)) } == .confined, "\(place)")
+        }
+        // A root below another one is no exception to the links that are not followed.
+        let nested = disk.confined(to: [directory.file("root/link"), directory.file("root")])
+        #expect(kind { _ = try nested.open(directory.file("root/link/secret"), .readOnly) } == .confined)
+        #expect(kind { _ = try nested.list(directory.file("root/link")) } == .confined)
     }
 
     @Test("ConfinedFileSystem: no call follows a symbolic link, leaves the root or reaches a sibling with its prefix")
@@ -122,7 +141,7 @@ struct ConfinedFileSystemTests {
     func linkedRoot() throws {
         try FileManager.default.createSymbolicLink(
             atPath: directory.file("way").string, withDestinationPath: "root/inner")
-        let confined = disk.confined(to: directory.file("way"))
+        let confined = disk.confined(to: [directory.file("way")])
         #expect(try confined.open(directory.file("way/file"), .readOnly).read(0..<1) == [2])
         _ = try confined.create(directory.file("way/new"), mode: 0o600)
         #expect(directory.bytes("root/inner/new") == [])

@@ -48,7 +48,7 @@ final class HookedFileSystem: FileSystem {
     func list(_ directory: FilePath) throws(FileError) -> [String] { try base.list(directory) }
     func space(at path: FilePath) throws(FileError) -> FileSystemSpace { try base.space(at: path) }
     func isWritable(_ directory: FilePath) -> Bool { base.isWritable(directory) }
-    func confined(to root: FilePath) -> any FileSystem { base.confined(to: root) }
+    func confined(to roots: [FilePath]) -> any FileSystem { base.confined(to: roots) }
     var bootID: String? { base.bootID }
     var user: FileUser { base.user }
     var creationMask: UInt16 { base.creationMask }

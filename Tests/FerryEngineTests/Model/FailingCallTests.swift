@@ -55,7 +55,7 @@ struct FailingCallTests {
             if error.code != (isFull ? .diskFull : .disk) {
                 problems.append("said \(error.code): \(error.message) \(call())")
             }
-            if disk.image.files.contains(ModelRig.path), !rig.isWhole(ModelRig.path, on: disk) {
+            if rig.keptCopy == nil, disk.image.files.contains(ModelRig.path), !rig.isWhole(ModelRig.path, on: disk) {
                 problems.append("failed, and left a name \(call())")
             }
             if !disk.image.files.contains(ModelRig.path), rig.claimed(on: disk) < before {
@@ -63,6 +63,7 @@ struct FailingCallTests {
             }
         default: problems.append("ended with \(outcome.end.outcome)")
         }
+        if !rig.isKept(on: disk) { problems.append("the replaced file is lost \(call())") }
         // The next run, on a disk that works again.
         return problems + (try await Recovery(rig: rig).problems(of: disk)).map { "then \($0) \(call())" }
     }

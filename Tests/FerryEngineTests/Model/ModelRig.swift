@@ -16,6 +16,8 @@ struct ModelRig: Sendable {
     var earlier: [Resource] = []
     var syncs = true
     var onConflict = ConflictRule.rename
+    /// Where the file is kept that is replaced: the first of ``earlier``.
+    var keptCopy: KeptCopy?
 
     var rules: WritingRules { WritingRules([resource] + earlier, syncs: syncs) }
     func disk() -> ModelDisk { ModelDisk(rules: rules) }
@@ -58,7 +60,7 @@ struct ModelRig: Sendable {
             sources: [try DownloadURL("http://model.test/a")], destination: .directory("/d"))
         request.maxConnections = 1
         request.syncsToDisk = syncs
-        request.onConflict = onConflict
+        (request.onConflict, request.keptCopy) = (onConflict, keptCopy)
         var settings = DriverSettings()
         settings.minFreeBytes = 0
         settings.stallTimeout = .seconds(1_000_000)
@@ -80,7 +82,15 @@ struct ModelRig: Sendable {
     }
 
     /// Whether the complete file is at this path.
-    func isWhole(_ path: FilePath, on disk: ModelDisk) -> Bool {
+    func isWhole(_ path: FilePath, on disk: ModelDisk) -> Bool { isWhole(path, resource, on: disk) }
+
+    /// Whether a file that is to be kept when it is replaced is there: under its own name, or where it is kept.
+    func isKept(on disk: ModelDisk) -> Bool {
+        guard let keptCopy, let old = earlier.first else { return true }
+        return isWhole(Self.path, old, on: disk) || isWhole(keptCopy.filePath, old, on: disk)
+    }
+
+    private func isWhole(_ path: FilePath, _ resource: Resource, on disk: ModelDisk) -> Bool {
         guard let file = try? disk.open(path, .readOnly), let status = try? file.status(),
             status.length == resource.size, let bytes = try? file.read(0..<resource.size)
         else { return false }

@@ -22,6 +22,10 @@ enum ModelScenario: String, CaseIterable, Sendable, CustomTestStringConvertible 
     case changedToSmall
     /// As `whole`, with writes during a sync.
     case overlapping
+    /// A finished file is replaced, and kept.
+    case replaced
+    /// As `replaced`, where no link can be made: it is copied.
+    case replacedByCopy
 
     var testDescription: String { rawValue }
 
@@ -37,12 +41,22 @@ enum ModelScenario: String, CaseIterable, Sendable, CustomTestStringConvertible 
             ModelRig(
                 resource: Resource(size: 40_001, seed: 4), earlier: [Resource(size: 1_200_003, seed: 3)], syncs: syncs,
                 onConflict: .fail)
+        case .replaced, .replacedByCopy:
+            ModelRig(
+                resource: Resource(size: 1_200_003, seed: 3), earlier: [Resource(size: 40_001, seed: 4)], syncs: syncs,
+                onConflict: .overwrite, keptCopy: KeptCopy(directory: "/k", path: "of/a"))
         }
     }
 
     /// The disk on which the run begins.
     func start(_ rig: ModelRig) async throws -> ModelDisk {
         let disk = rig.disk()
+        if rig.keptCopy != nil {
+            var first = rig
+            (first.resource, first.earlier) = (rig.earlier[0], [rig.resource])
+            let outcome = try await first.run(on: disk)
+            try #require(outcome.end.file?.path == ModelRig.path.string)
+        }
         guard [.resumed, .changed, .changedToSmall].contains(self) else { return disk }
         var first = rig
         if let old = rig.earlier.first {
@@ -62,6 +76,11 @@ enum ModelScenario: String, CaseIterable, Sendable, CustomTestStringConvertible 
         case .spilled: return try await rig.run(on: fileSystem, breaks: [20_000])
         case .whole, .resumed, .changed:
             return try await rig.run(on: fileSystem, checkpoints: [300_000, 600_000, 900_000], watched: disk)
+        case .replaced:
+            return try await rig.run(on: fileSystem, checkpoints: [600_000], watched: disk)
+        case .replacedByCopy:
+            let apart = FaultyFileSystem(mount: "/k", over: fileSystem)
+            return try await rig.run(on: apart, checkpoints: [600_000], watched: disk)
         case .overlapping:
             disk.duringSync { [disk] path in
                 guard path.string.hasSuffix(".part") else { return }

@@ -15,6 +15,7 @@ struct Recovery: Sendable {
 
     func problems(of disk: ModelDisk) async throws -> [String] {
         var problems = disk.violations.map { "at rest: \($0)" }
+        if !rig.isKept(on: disk) { problems.append("at rest: the replaced file is lost") }
         let claimed = rig.claimed(on: disk)
         let found = disk.image.files
         // Without syncing, the file under the final name may be torn, and without its journal that cannot be detected.
@@ -30,7 +31,10 @@ struct Recovery: Sendable {
         if outcome.served > rig.resource.size - claimed + compared {
             problems.append("\(outcome.served) bytes came although \(claimed) were claimed")
         }
-        if isTidy, disk.image.files != [ModelRig.path] { problems.append("left: \(disk.image.files), found \(found)") }
+        if !rig.isKept(on: disk) { problems.append("the replaced file is lost") }
+        if isTidy, disk.image.files != [ModelRig.path] + [rig.keptCopy?.filePath].compactMap(\.self) {
+            problems.append("left: \(disk.image.files), found \(found)")
+        }
         return problems
     }
 }

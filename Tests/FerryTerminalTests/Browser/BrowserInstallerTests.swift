@@ -1,4 +1,5 @@
 import FerryAPI
+import FerryCore
 import FerryTerminal
 import Foundation
 import Testing

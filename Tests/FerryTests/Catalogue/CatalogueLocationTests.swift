@@ -24,6 +24,7 @@ struct CatalogueLocationTests {
             let ending = Ending(.completed(StoreBench.finished(old + "/d/e"), nil), at: StoreBench.date(1))
             var here = try StoreBench.row("d", request: StoreBench.request(to: .directory(old)))
             here.request.root = old
+            here.request.keptCopy = KeptCopy(directory: old + "/kept", path: "a")
             try await catalogue.commit([
                 .insert([
                     StoreBench.fullRow("a", downloads: old), try elsewhere("b", "/elsewhere/b"),
@@ -58,6 +59,7 @@ struct CatalogueLocationTests {
             #expect(try await catalogue.pendingEvents(after: 0, limit: 9).map(\.event.kind) == [completed])
             let here = try #require(try await catalogue.row("d")).request
             #expect(here.destination == .directory(expected) && here.root == expected)
+            #expect(here.keptCopy == KeptCopy(directory: expected + "/kept", path: "a"))
             for id in ["a", "b", "x", "d"] {
                 let request = try #require(try await catalogue.row(id)).request
                 #expect(try await catalogue.duplicates(of: [request]) == [[DownloadID(rawValue: id)]])

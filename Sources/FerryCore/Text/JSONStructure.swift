@@ -1,5 +1,3 @@
-import FerryCore
-
 /// Bounds of a JSON text, looked at in a single pass before it is decoded. Pure.
 package enum JSONStructure {
     /// Whether a text nests at most `most` levels.

@@ -1,9 +1,3 @@
-#if canImport(FoundationEssentials)
-    package import FoundationEssentials
-#else
-    package import Foundation
-#endif
-
 /// A JSON value that preserves its type: `1` is not a Boolean, `true` not a number.
 package enum JSONValue: Sendable, Hashable {
     case null
@@ -13,8 +7,6 @@ package enum JSONValue: Sendable, Hashable {
     case text(String)
     case list([JSONValue])
     case object([String: JSONValue])
-
-    package init(_ data: Data) throws { self = try JSONDecoder().decode(JSONValue.self, from: data) }
 
     /// The text; `nil` for every other value.
     package var string: String? {
