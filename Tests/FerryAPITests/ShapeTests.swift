@@ -241,7 +241,7 @@ struct ShapeTests {
             .happened(ShapeSamples.event(.paused)),
             .settings(ShapeSamples.settings), .network(ShapeSamples.network),
             .set(ShapeSamples.fileSet), .ended(ShapeSamples.event(.cancelled)), .upToDate,
-            .progress([.init(id: "a", progress: DownloadProgress(completedBytes: 3))]),
+            .progress([.init(id: "a", progress: DownloadProgress(completedBytes: 3))], bytesPerSecond: 2.5),
             .reset(
                 .init(
                     items: [ShapeSamples.download()], total: 1, settings: ShapeSamples.settings,

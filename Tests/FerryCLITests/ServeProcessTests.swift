@@ -222,7 +222,7 @@ import Testing
         new.maxConnections = 1
         let data = try await first.ask(.add, body: new)
         _ = try await first.follow { (event: StreamEvent) -> Bool? in
-            guard case .progress(let batch) = event else { return nil }
+            guard case .progress(let batch, _) = event else { return nil }
             return batch.contains { $0.progress.completedBytes >= bytes } ? true : nil
         }
         first.process.signal(SIGKILL)

@@ -233,7 +233,7 @@ struct DaemonTests {
                 let listed = try await rig.add(new)
                 found.value = listed.id
                 _ = try await events.next { event in
-                    if case .progress(let batch) = event,
+                    if case .progress(let batch, _) = event,
                         batch.contains(where: { $0.progress.completedBytes >= 2 << 20 })
                     {
                         return true

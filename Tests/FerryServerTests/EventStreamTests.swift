@@ -277,7 +277,7 @@ struct EventStreamTests {
                 }
                 var moved: Set<String> = []
                 while moved.count < 2, let sent = try await events.next() {
-                    guard case .progress(let batch) = try StreamEvent(sent) else { continue }
+                    guard case .progress(let batch, _) = try StreamEvent(sent) else { continue }
                     #expect(sent.id == nil)
                     moved.formUnion(batch.filter { $0.progress.completedBytes >= 1 << 20 }.map(\.id))
                 }
@@ -318,11 +318,12 @@ struct EventStreamTests {
             var last: String?
             try await rig.follow { events in
                 _ = try await events.catchUp()
-                let progress = StreamEvent.progress([.init(id: paused.id.rawValue, progress: paused.status.progress)])
+                let progress = StreamEvent.progress(
+                    [.init(id: paused.id.rawValue, progress: paused.status.progress)], bytesPerSecond: 0)
                 rig.daemon.broadcaster.publish(
                     progress: Array(try progress.sent(id: nil).text.utf8), session: "default")
                 let told: [String] = try await events.next { event in
-                    if case .progress(let batch) = event { batch.map(\.id) } else { nil }
+                    if case .progress(let batch, _) = event { batch.map(\.id) } else { nil }
                 }
                 #expect(told == [paused.id.rawValue])
                 last = events.lastID

@@ -252,7 +252,7 @@ struct SetTests {
                 FileSet.self)
             try await rig.follow(query: "session=all") { events in
                 _ = try await events.next { event -> Bool? in
-                    guard case .progress(let batch) = event else { return nil }
+                    guard case .progress(let batch, _) = event else { return nil }
                     return batch.contains { $0.progress.completedBytes >= 2 << 20 } ? true : nil
                 }
             }
@@ -321,7 +321,7 @@ struct SetTests {
             let id = try await Self.add(new, rig).shape(FileSet.self).id
             try await rig.follow(query: "session=all") { events in
                 _ = try await events.next { event -> Bool? in
-                    guard case .progress(let batch) = event else { return nil }
+                    guard case .progress(let batch, _) = event else { return nil }
                     return batch.contains { $0.progress.completedBytes > 0 } ? true : nil
                 }
             }

@@ -36,7 +36,10 @@ import Testing
         _ = board.press(.down)
         #expect(board.selected?.rawValue == "w")
         board.take(.state(.sample("w", .downloading)))
-        board.take(.progress([.init(id: "w", progress: DownloadProgress(completedBytes: 7, bytesPerSecond: 50))]))
+        board.take(
+            .progress(
+                [.init(id: "w", progress: DownloadProgress(completedBytes: 7, bytesPerSecond: 50))], bytesPerSecond: 50)
+        )
         #expect(board.download(DownloadID(rawValue: "w"))?.status.progress.completedBytes == 7)
         #expect(board.selected?.rawValue == "w")
         board.take(.removed(["w", "nobody"], asOf: 1))
@@ -141,11 +144,39 @@ import Testing
         #expect(!board.isStale && !board.isIncomplete)
     }
 
+    @Test("WatchBoard: the total speed is the daemon's, in which files count that begin and end between two events")
+    func wholeSpeed() {
+        var board = Self.board(Self.four)
+        let r = StreamEvent.Progress(id: "r", progress: DownloadProgress(completedBytes: 7, bytesPerSecond: 50))
+        board.take(.progress([r], bytesPerSecond: 900))
+        #expect(board.speed == 900)
+        board.only = [DownloadID(rawValue: "r")]
+        #expect(board.speed == 50)
+        board.only = nil
+        board.take(.state(.sample("r", .paused)))
+        #expect(board.speed == 0)
+    }
+
+    @Test("WatchBoard: while only the beginning of the list is known, it says so in place of counts")
+    func partialCounts() {
+        var board = WatchBoard()
+        #expect(board.counts == ["reading the list"])
+        let snapshot = StreamEvent.Snapshot(
+            items: Self.four, total: 5000, settings: SettingsBody(),
+            network: NetworkStatus(isOnline: true, isMetered: false, isConstrained: false))
+        board.take(.reset(snapshot))
+        #expect(board.counts == ["reading the list: 4 of 5000"])
+        board.beginReading()
+        board.finishReading(Self.four, asOf: 0)
+        #expect(board.counts.contains("1 running"))
+    }
+
     @Test("WatchBoard: progress applies to running downloads only")
     func lateProgress() {
         var board = Self.board(Self.four + [ListedDownload.sample("v", .verifying)])
         let late = DownloadProgress(completedBytes: 7, bytesPerSecond: 50)
-        board.take(.progress(["p", "w", "r", "c", "v"].map { StreamEvent.Progress(id: $0, progress: late) }))
+        let batch = ["p", "w", "r", "c", "v"].map { StreamEvent.Progress(id: $0, progress: late) }
+        board.take(.progress(batch, bytesPerSecond: 100))
         let bytes = ["p", "w", "r", "c", "v"].map {
             board.download(DownloadID(rawValue: $0))?.status.progress.completedBytes
         }
@@ -305,7 +336,7 @@ import Testing
         let lines = WatchRenderer(width: width, height: 20, usesColor: false).lines(
             Self.board(states.map(\.0) + ended), now: Date(timeIntervalSince1970: 0), hasKeys: true)
         for (line, (_, words)) in zip(lines, states) {
-            let isSentence = line.contains("the server answered") || line.contains("the server asks")
+            let isSentence = line.contains("the server answered") || line.contains("go on with: ferry set")
             #expect(line.contains(words) || isSentence && width > 40, "\(line)")
             #expect(DisplayWidth.columns(of: line) < width)
         }

@@ -54,7 +54,8 @@ struct RemoteNumbersTests {
         }
         let end = DownloadEvent(id: id, date: date, kind: .completed(finished), number: 5)
         events.append(.ended(EventBody(end, session: "test")))
-        events.append(.progress([StreamEvent.Progress(id: "one", progress: listed(.downloading).status.progress)]))
+        let progress = StreamEvent.Progress(id: "one", progress: listed(.downloading).status.progress)
+        events.append(.progress([progress], bytesPerSecond: .greatestFiniteMagnitude))
         events.append(.settings(settings))
         events.append(.reset(snapshot))
         return events

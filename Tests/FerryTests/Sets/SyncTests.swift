@@ -348,6 +348,11 @@ struct SyncTests {
             shop.server.always("/pub/", .status(503))
             let error = await #expect(throws: DownloadError.self) { try await Self.sync(shop, attempts: 2) }
             #expect(error?.phrase?.key == .setAnswered)
+            let before = shop.server.requests.count
+            await #expect(throws: DownloadError.self) {
+                try await Self.sync(shop, attempts: 9) { $0.request.maxAttempts = 1 }
+            }
+            #expect(shop.server.requests.count == before + 1)
             // No server holds a set that has a time for its list.
             shop.server.always("/pub/", .status(503, retryAfter: "3600"))
             let asked = shop.server.requests.count
