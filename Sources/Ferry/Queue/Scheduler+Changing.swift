@@ -47,7 +47,7 @@ extension Scheduler {
             try await commit([.update(live.id, [.state(waiting), .attempts(0, retryAt: nil)])])
             rest(live.id, place)
             live.set(state: waiting)
-        case .waiting(.freshLink) where isAnswered, .waiting(.credentials) where isAnswered: try await enqueue([held(live)])
+        case .waiting(.freshLink) where isAnswered, .waiting(.credentials) where isAnswered: try await enqueue([held(live)], keepsPlace: true)
         default: live.publish()
         }
         told(live.id)
@@ -129,7 +129,7 @@ extension Scheduler {
             live.set(request: request)
             switch live.current {
             // A web page in place of the file may be a form to sign in.
-            case .waiting(.credentials), .waiting(.freshLink): try await enqueue([held(live)])
+            case .waiting(.credentials), .waiting(.freshLink): try await enqueue([held(live)], keepsPlace: true)
             default: break
             }
         }

@@ -26,12 +26,12 @@ extension SentenceTable {
         .runAgain: ("Run it again to resume.", "重新运行即可从这里继续。"),
         .giveChecksum: ("Give a --checksum, or leave --strict away.", "请提供 --checksum，或去掉 --strict。"),
         .keptMarked: (
-            "Kept as {0}; --checksum none accepts it, another compares it.",
-            "已保留为 {0}；--checksum none 按现状接受，给出另一个则重新核对。"
+            "Kept as {0}; --checksum none accepts it, another compares it; in the daemon, ferry set NAME checksum=none.",
+            "已保留为 {0}；--checksum none 按现状接受，给出另一个则重新核对；后台服务中用 ferry set NAME checksum=none。"
         ),
         .keptMarkedOf: (
-            "Kept as {0}; the checksum {1}; --checksum none accepts the file, another compares it.",
-            "已保留为 {0}；该校验和{1}；--checksum none 按现状接受，给出另一个则重新核对。"
+            "Kept as {0}; the checksum {1}; --checksum none accepts the file, another compares it; in the daemon, ferry set NAME checksum=none.",
+            "已保留为 {0}；该校验和{1}；--checksum none 按现状接受，给出另一个则重新核对；后台服务中用 ferry set NAME checksum=none。"
         ),
         .doNotUse: ("Do not use what was written.", "请勿使用已写出的内容。"),
         .makeRoom: ("Make room and run it again; the received part is kept.", "请腾出空间后重新运行；已有的内容会保留。"),
@@ -71,8 +71,8 @@ extension SentenceTable {
             "请在网址中使用证书所属的名称；--insecure 会信任任何人。"
         ),
         .giveAuthority: (
-            "Give the authority with --ca-file; --insecure would trust anyone.",
-            "请用 --ca-file 提供证书颁发机构；--insecure 会信任任何人。"
+            "Give the authority with --ca-file; --insecure would trust anyone; in the daemon, ferry set NAME ca-file=FILE.",
+            "请用 --ca-file 提供证书颁发机构；--insecure 会信任任何人；后台服务中用 ferry set NAME ca-file=FILE。"
         ),
         .allowDowngrade: ("--allow-downgrade follows it.", "可用 --allow-downgrade 跟随它。"),
         .writeProxyCredentials: (

@@ -322,6 +322,7 @@ extension SentenceTable {
         "{0}: done, {1}": "{0}：完成，{1}",
         // Watching
         "no downloads": "没有下载",
+        "reading the list": "正在读取列表", "reading the list: {0} of {1}": "正在读取列表：{0} / {1}",
         "{0} running": "{0} 个正在下载", "{0} waiting": "{0} 个等待", "{0} paused": "{0} 个已暂停", "{0} failed": "{0} 个失败",
         "{0} completed": "{0} 个已完成", "{0} cancelled": "{0} 个已取消",
         "limit {0}/s": "限速 {0}/s",

@@ -140,7 +140,7 @@ export class AddForm {
   /// Says at once that it is no link; while one is being typed, only what cannot become one any more.
   #judge(isWhole) {
     const text = this.#field.value;
-    const { entries, problems } = parseLinks(text);
+    const { entries, problems, unknown } = parseLinks(text);
     const lines = text.split(/\r\n|\n|\r/).length;
     const bad = problems.filter(({ line, text }) => isWhole || line < lines || !mayBecomeLink(text));
     setText(this.#error, bad.length === 0 ? ''
@@ -149,7 +149,7 @@ export class AddForm {
     setAttribute(this.#field, 'aria-invalid', bad.length > 0 ? 'true' : null);
     this.#showHint(bad[0]?.text ?? null);
     this.#showUse(entries.length, bad.length === 0);
-    return { entries, problems };
+    return { entries, problems, unknown };
   }
 
   /// What the button does with so many links, and which options are of use to it.
@@ -175,7 +175,7 @@ export class AddForm {
   // Sending ---------------------------------------------------------------------------------------------------------
 
   async #submit() {
-    const { entries, problems } = this.#judge(true);
+    const { entries, problems, unknown } = this.#judge(true);
     if (problems.length > 0 || entries.length === 0) {
       if (entries.length === 0 && problems.length === 0 && performance.now() - this.#addedAt < DOUBLE_CLICK) return;
       if (entries.length === 0 && problems.length === 0) {
@@ -194,7 +194,7 @@ export class AddForm {
     try {
       const answer = await this.#api.add(downloads);
       this.#unanswered = null;
-      this.#finish(downloads, answer?.items ?? []);
+      this.#finish(downloads, answer?.items ?? [], unknown);
     } catch (problem) {
       if (problem.status !== 0) this.#unanswered = null;
       this.#refuse(problem);
@@ -229,12 +229,14 @@ export class AddForm {
     return requests.map((request, index) => ({ id: this.#unanswered.identifiers[index], ...request }));
   }
 
-  #finish(asked, items) {
+  #finish(asked, items, unknown) {
     for (const item of items) this.#store.take(item);
     const ids = new Set(asked.map(({ id }) => id));
     const listed = items.filter(({ id }) => !ids.has(id)).length;
     this.#empty();
-    this.#onAdded(items, listed > 0 ? t('add.listed', { n: listed }) : t('add.added', { n: items.length }), listed === 0);
+    const words = [listed > 0 ? t('add.listed', { n: listed }) : t('add.added', { n: items.length })];
+    if (unknown.length > 0) words.push(t('add.unknown', { names: unknown.join(', ') }));
+    this.#onAdded(items, words.join('. '), listed === 0);
   }
 
   #empty() {

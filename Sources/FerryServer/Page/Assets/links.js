@@ -26,17 +26,19 @@ export function mayBecomeLink(text) {
 
 const OPTIONS = { out: 'name', dir: 'directory', checksum: 'checksum' };
 
-/// `{entries: [{urls, name?, directory?, checksum?, headers?, line}], problems: [{line, text}]}`. The same twice is one.
+/// `{entries: [{urls, name?, directory?, checksum?, headers?, line}], problems: [{line, text}], unknown: [name]}`, the last of
+/// options that are left out. The same twice is one.
 export function parseLinks(text) {
   const entries = [];
   const problems = [];
+  const unknown = new Set();
   let current = null;
   text.replace(/^\ufeff/, '').split(/\r\n|\n|\r/).forEach((raw, index) => {
     const line = index + 1;
     const content = raw.trim();
     if (content === '' || content.startsWith('#')) return;
     if (/^[ \t]/.test(raw) && current && !START.test(content)) {
-      if (!readOption(current, content)) problems.push({ line, text: content });
+      if (!readOption(current, content, unknown)) problems.push({ line, text: content });
       return;
     }
     current = null;
@@ -54,7 +56,7 @@ export function parseLinks(text) {
     const key = JSON.stringify(entry);
     if (!single.has(key)) single.set(key, { ...entry, line });
   }
-  return { entries: [...single.values()], problems };
+  return { entries: [...single.values()], problems, unknown: [...unknown] };
 }
 
 /// Tabs part mirrors of one file. Several links with blanks between them are several files.
@@ -65,7 +67,7 @@ function splitLine(content) {
   return pieces.length > 1 && pieces.every(isLink) ? pieces.map((piece) => [piece]) : [[content]];
 }
 
-function readOption(entry, content) {
+function readOption(entry, content, unknown) {
   const equals = content.indexOf('=');
   if (equals < 1) return false;
   const name = content.slice(0, equals).trim().toLowerCase();
@@ -76,8 +78,8 @@ function readOption(entry, content) {
     entry.headers = mergeHeaders(entry.headers, headers);
     return true;
   }
-  // Options of other programs are left out, as the command does.
-  if (OPTIONS[name] && value) entry[OPTIONS[name]] = name === 'checksum' && value === 'none' ? null : value;
+  if (!OPTIONS[name]) unknown.add(name);
+  else if (value) entry[OPTIONS[name]] = name === 'checksum' && value === 'none' ? null : value;
   return true;
 }
 

@@ -41,6 +41,7 @@ export const sentences = {
   'set': ['{label} · {n}', '{label} · {n}'],
   'add.show': [({ n }) => (n === 1 ? 'Show it' : 'Show the last one'), ({ n }) => (n === 1 ? '查看' : '查看最后一个')],
   'add.added': [({ n }) => `Added ${downloads(n)}`, '已添加 {n} 个下载'],
+  'add.unknown': ['Unknown options were left out: {names}', '已忽略未知的选项：{names}'],
   'add.listed': [
     ({ n }) => (n === 1 ? 'It is on the list already' : `${downloads(n)} were on the list already`),
     ({ n }) => (n === 1 ? '它已在列表中' : `有 ${n} 个已在列表中`),
