@@ -162,7 +162,7 @@ import Testing
         var board = WatchBoard()
         #expect(board.counts == ["reading the list"])
         let snapshot = StreamEvent.Snapshot(
-            items: Self.four, total: 5000, settings: SettingsBody(),
+            items: Self.four, total: 5000, settings: SettingsBody(scope: "daemon", directory: "/"),
             network: NetworkStatus(isOnline: true, isMetered: false, isConstrained: false))
         board.take(.reset(snapshot))
         #expect(board.counts == ["reading the list: 4 of 5000"])
