@@ -330,6 +330,29 @@ class Details(PageTest):
         self.browser.write(f"{PANEL} [name=urls]", self.origin.file("30K", "refused.bin") + Keys.ENTER)
         self.browser.until_state(identifier, "completed")
 
+    def test_a_link_to_another_file_is_asked_for_again_at_the_top(self):
+        identifier = self.held(name="begun.bin")
+        # A checkpoint must have claimed something: else there is nothing to go on from.
+        self.until_api(identifier, lambda shown: shown["progress"]["completedBytes"] > 1_200_000, "some bytes")
+        first = self.daemon.show(identifier)["url"]
+        other = self.origin.file("40M", "begun.bin", "rate=400K&seed=2&etag=other")
+        self.daemon.call("PATCH", f"/downloads/{identifier}", {"urls": [other]})
+        self.browser.until_state(identifier, "failed")
+        self.assertEqual(self.daemon.show(identifier)["error"]["phrase"][0], "otherFile")
+        self.assertEqual(self.browser.one(self.browser.in_row(identifier, ".main")).text, "New link…")
+        self.browser.press(self.browser.in_row(identifier, ".main"))
+        self.assertTrue(self.form_is_first())
+        self.assertIn("may lead to another file", self.browser.one(f"{PANEL} .need .notice").text)
+        field = self.browser.driver.switch_to.active_element
+        self.assertEqual((field.get_attribute("name"), field.get_attribute("value")), ("urls", ""))
+        self.assertEqual(self.visible(".change"), ["urls"])
+        self.assertEqual(self.browser.one(f"{PANEL} .need [type=submit]").text, "Try again")
+        field.send_keys(first)
+        self.assertEqual(self.browser.one(f"{PANEL} .need [type=submit]").text, "Use this link")
+        field.send_keys(Keys.ENTER)
+        self.browser.until_state(identifier, "downloading")
+        self.assertEqual(self.daemon.show(identifier)["url"], first)
+
     def test_another_link_for_one_that_failed_is_tried_at_once(self):
         identifier = self.daemon.add(self.origin.file("30K", "failed.bin", "status=400"))
         self.browser.until_state(identifier, "failed")

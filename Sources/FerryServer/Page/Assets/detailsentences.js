@@ -93,6 +93,10 @@ export const detailSentences = {
   'change.refused.needed': ['The server does not give the file under this link. Give another link, or sign in.', '服务器没有提供此链接的文件。请提供其他链接，或登录。'],
   'change.refused.save': ['Use this', '使用'],
   'change.gone.needed': ['There is no file under this link. Give another link for the same file.', '此链接下没有文件。请提供同一文件的其他链接。'],
+  'change.otherFile.needed': [
+    'This link may lead to another file than the one that was begun. Give a link for the same file: the bytes that are here stay.',
+    '此链接指向的可能不是已开始下载的文件。请提供同一文件的链接：已下载的数据会保留。',
+  ],
   'change.tooLarge.needed': ['Allow larger files for this download, or leave the limit empty for none.', '为此下载允许更大的文件，或留空表示不限。'],
   'change.tooLarge.save': ['Use this limit', '使用此限制'],
   'change.notBefore.needed': ['It waits for its time. Empty, it starts as soon as it can.', '正在等待预定时间。留空则尽快开始。'],

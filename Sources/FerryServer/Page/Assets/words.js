@@ -42,6 +42,9 @@ export const readsAgain = ({ response }) => response?.lacksRanges === true;
 /// Whether a web page came in place of the file.
 export const gotPage = ({ waitReason, error }) => waitReason === 'freshLink' && error?.phrase?.[0] === 'pageInstead';
 
+/// Whether it stopped since its new link leads to another file, or may do so.
+export const leadsElsewhere = ({ state, error }) => state === 'failed' && error?.phrase?.[0] === 'otherFile';
+
 /// Whether nothing goes on before its user has done something.
 export const needsUser = ({ state, waitReason, pauseReason }) =>
   state === 'failed' || Boolean(pauseReason) || (state === 'waiting' && NEEDS.includes(waitReason));
@@ -155,7 +158,9 @@ export function mainAction(download) {
         default: return action('resume', 'do.start', 'play');
       }
     case 'paused': return action('resume', 'do.resume', 'play');
-    case 'failed': return failedChecksum(download) ? action('open', 'do.choose', 'tune') : action('resume', 'do.retry', 'restart');
+    case 'failed':
+      if (failedChecksum(download)) return action('open', 'do.choose', 'tune');
+      return leadsElsewhere(download) ? action('open', 'do.newLink', 'link') : action('resume', 'do.retry', 'restart');
     case 'completed':
     case 'cancelled': return action('restart', 'do.restart', 'restart');
     default: return action('pause', 'do.pause', 'pause');
