@@ -141,6 +141,27 @@ class TheList(PageTest):
         self.browser.until(lambda: "Removing" not in self.browser.text(".toasts"), "the message goes")
         self.assertEqual(self.browser.js("return window.asked"), 1)
 
+    def test_what_ends_before_many_are_paused_is_no_failure(self):
+        made = [self.held(name=f"paused-{number}.bin") for number in range(3)]
+        for identifier in made:
+            self.browser.until_state(identifier, "downloading")
+        # The request of the page comes after two have ended elsewhere.
+        self.browser.js("""
+            const real = window.fetch;
+            window.fetch = async (...given) => {
+              if (String(given[0]).endsWith('/downloads/pause')) await new Promise((go) => { window.release = go; });
+              return real(...given);
+            }""")
+        self.browser.press("[data-all=pause]")
+        self.browser.until(lambda: self.browser.js("return Boolean(window.release)"), "it is about to ask")
+        self.daemon.call("POST", f"/downloads/{made[0]}/cancel")
+        self.daemon.call("DELETE", f"/downloads/{made[1]}")
+        self.browser.js("window.release()")
+        self.browser.until_state(made[2], "paused")
+        said = lambda: self.browser.js("return document.querySelector('[data-live=polite]').textContent")
+        self.browser.until(lambda: said() == "1 download paused", lambda: f"it is told, not {said()}")
+        self.assertEqual(self.browser.all(".toast-warn"), [])
+
     def test_all_are_paused_resumed_and_cleared_from_the_menu(self):
         made = [self.held(name=f"all-{number}.bin") for number in range(2)]
         done = self.daemon.add(self.origin.file("10K", "ready.bin"))
