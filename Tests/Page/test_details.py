@@ -240,10 +240,13 @@ class Details(PageTest):
         self.browser.until(lambda: self.browser.one(self.browser.in_row(identifier, ".main")).text == "Choose…", "its main button")
         self.assertEqual(
             self.browser.text(self.browser.in_row(identifier, ".row-reason")),
-            "a web page came, not the file: sign in there, it goes on when the network changes")
+            "a web page came, not the file: sign in at that page in a browser, and it goes on by itself when the network changes; "
+            "else give a new link, or accept the page")
         self.browser.press(self.browser.button(identifier, "open"))
         self.assertTrue(self.form_is_first())
-        self.assertIn("sent a web page", self.browser.one(f"{PANEL} .change .notice").text)
+        notice = self.browser.one(f"{PANEL} .change .notice").text
+        self.assertIn("sent a web page", notice)
+        self.assertIn("Sign in at that page in a browser", notice)
         self.assertNotIn("--", self.browser.text(f"{PANEL} .events"))
         for name in ("user", "password", "acceptsHTML"):
             self.browser.one(f"{PANEL} .change [name={name}]")

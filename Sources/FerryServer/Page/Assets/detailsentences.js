@@ -86,8 +86,11 @@ export const detailSentences = {
     '链接已失效。请提供同一文件的新链接：已下载的数据会保留。',
   ],
   'change.page.needed': [
-    'The server sent a web page, not the file: often a form to sign in, or an error. Sign in here, give a new link, or accept the page as the file.',
-    '服务器返回的是网页而不是文件，通常是登录页面或错误页面。可以在此登录、提供新链接，或接收网页作为文件。',
+    'The server sent a web page, not the file: often a form to sign in, or an error. Sign in at that page in a browser, and the '
+      + 'download goes on by itself when the network changes. Else give a new link, or the user and password of the server, or '
+      + 'accept the page as the file.',
+    '服务器返回的是网页而不是文件，通常是登录页面或错误页面。请在浏览器中打开该网页并登录，网络变化时下载会自动继续。'
+      + '否则请提供新链接，或服务器的用户名和密码，或接收网页作为文件。',
   ],
   'change.page.save': ['Try again', '重试'],
   'change.refused.needed': ['The server does not give the file under this link. Give another link, or sign in.', '服务器没有提供此链接的文件。请提供其他链接，或登录。'],
