@@ -59,6 +59,10 @@ class TheList(PageTest):
         left = lambda selector: self.browser.js("return Math.round(document.querySelector(arguments[0]).getBoundingClientRect().left)", selector)
         for head, cell in {"name": "name", "size": "amount", "progress": "percent", "state": "state", "added": "added"}.items():
             self.assertEqual(left(f".column-{head}"), left(self.browser.in_row(done, f".row-{cell}")), f"{head} stands above what it names")
+        state = self.browser.one(self.browser.in_row(done, ".row-state"))
+        self.assertEqual(state.text, "Download complete")
+        hidden = self.browser.js("return arguments[0].scrollWidth - arguments[0].clientWidth", state)
+        self.assertLessEqual(hidden, 0, "it is seen whole")
         for label, names in (
             ("Name: ascending", ("alpha.bin", "beta.bin", "done.bin", "gamma.bin")),
             ("Name: descending", ("gamma.bin", "done.bin", "beta.bin", "alpha.bin")),
