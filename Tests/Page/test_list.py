@@ -145,6 +145,20 @@ class TheList(PageTest):
         self.browser.until(lambda: "Removing" not in self.browser.text(".toasts"), "the message goes")
         self.assertEqual(self.browser.js("return window.asked"), 1)
 
+    def test_the_keyboard_stays_among_the_buttons_for_the_selected_ones(self):
+        made = [self.held(name=f"picked-{number}.bin") for number in range(2)]
+        for identifier in made:
+            self.browser.until_state(identifier, "downloading")
+            self.browser.press(self.browser.in_row(identifier, ".row-check"))
+        focused = lambda: self.browser.js(
+            "return document.activeElement.closest('.selection') && document.activeElement.dataset.action")
+        self.browser.press(".selection [data-action=pause]")
+        self.browser.until(lambda: focused() == "resume", lambda: f"the focus is on Resume, not on {focused()}")
+        self.browser.driver.switch_to.active_element.send_keys(Keys.ENTER)
+        for identifier in made:
+            self.browser.until_state(identifier, "downloading")
+        self.browser.until(lambda: focused() == "pause", lambda: f"the focus is on Pause, not on {focused()}")
+
     def test_what_ends_before_many_are_paused_is_no_failure(self):
         made = [self.held(name=f"paused-{number}.bin") for number in range(3)]
         for identifier in made:
