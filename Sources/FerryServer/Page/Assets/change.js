@@ -162,7 +162,9 @@ export class ChangeForm {
   focusNeed(download) {
     const need = ChangeForm.need(download);
     if (need === null || need === 'notBefore') return;
-    const input = this.#fields.input(FIELDS[need][0]);
+    // A user that a server has refused stays in its field; the password does not.
+    const hasUser = need === 'credentials' && this.#fields.input('user').value.trim() !== '';
+    const input = this.#fields.input(hasUser ? 'password' : FIELDS[need][0]);
     input.focus({ preventScroll: true });
     // What is asked for is read above the field, with its label.
     for (const node of [input, this.#nodes.need]) node.scrollIntoView({ block: 'nearest' });
