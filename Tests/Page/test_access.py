@@ -275,6 +275,22 @@ class Phone(PageTest):
         self.browser.press("dialog.detail .detail-head .icon-button")
         fits(320)
 
+    def test_a_message_with_a_button_is_read_whole(self):
+        for number in range(8):
+            self.daemon.add(self.origin.file("10K", f"above-{number}.bin"), startsPaused=True)
+        for width in (390, 320):
+            self.browser.set_size(width, 640, True, 2)
+            self.browser.write(".add-field", self.origin.file("40M", f"added-{width}.bin", "rate=400K") + Keys.ENTER)
+            self.browser.one(".toast [data-toast=action]")
+            self.assertEqual(self.browser.one(".toast:has([data-toast]) .toast-text").text, "Added 1 download")
+            room, needed, wide = self.browser.js("""
+                const text = document.querySelector('.toast:has([data-toast]) .toast-text p');
+                return [text.clientHeight, text.scrollHeight, text.clientWidth]""")
+            self.assertGreaterEqual(room + 1, needed, "no line is cut")
+            self.assertGreater(wide, width / 2)
+            self.browser.press(".toast:has([data-toast]) .icon-button")
+            self.browser.gone(".toast")
+
     def test_fingers_can_hit_the_buttons(self):
         runs = self.held(name="touched.bin")
         self.browser.until_state(runs, "downloading")

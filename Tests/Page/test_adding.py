@@ -82,6 +82,22 @@ class Adding(PageTest):
         self.browser.press(".add-button")
         self.assertEqual(self.browser.one(ERROR).text, "Enter a valid download link")
 
+    def test_that_the_field_is_empty_is_not_said_any_more_when_something_else_is_done(self):
+        for other in (".options-toggle", ".help-button"):
+            self.browser.press(".add-button")
+            self.browser.one(ERROR)
+            self.browser.press(other)
+            self.browser.gone(ERROR)
+            self.assertIsNone(self.browser.one(FIELD).get_attribute("aria-invalid"))
+
+    def test_the_enter_key_in_an_option_adds_and_goes_back_to_the_field(self):
+        self.browser.write(FIELD, self.origin.file("10K", "served.bin"))
+        self.browser.press(".options-toggle")
+        self.browser.write(".options [name=name]", "entered.bin" + Keys.ENTER)
+        self.browser.until(lambda: self.daemon.named("entered.bin"), "it is listed")
+        self.browser.gone(".options")
+        self.assertEqual(self.browser.driver.switch_to.active_element.get_attribute("name"), "links")
+
     def test_options_reach_the_download(self):
         digest = hashlib.sha256(self.origin.bytes(20_000)).hexdigest()
         self.browser.write(FIELD, self.origin.file("20K", "served.bin", "cookie=pass=yes"))

@@ -148,6 +148,21 @@ class Details(PageTest):
         self.assertNotIn("restarted", kinds())
         self.daemon.call("POST", f"/downloads/{identifier}/cancel")
 
+    def test_of_a_new_link_nothing_is_claimed_before_its_server_has_answered(self):
+        identifier = self.held(name="moved.bin", query="rate=400K&etag=begun")
+        # A checkpoint must have claimed something: else there is nothing to go on from.
+        self.until_api(identifier, lambda shown: shown["progress"]["completedBytes"] > 1_200_000, "some bytes")
+        self.open(identifier)
+        self.browser.until(lambda: self.facts().get("Validator") == '"begun"', "that of the first link")
+        silent = self.origin.file("40M", "moved.bin", "rate=400K&etag=begun&delay=600000")
+        self.daemon.call("PATCH", f"/downloads/{identifier}", {"urls": [silent]})
+        self.browser.until(lambda: self.facts().get("Source") == silent, "the new link")
+        self.browser.until(lambda: "Validator" not in self.facts(), "nothing is known of its server")
+        self.assertFalse(self.browser.js("return document.querySelector('dialog.detail .unproven').checkVisibility()"))
+        self.browser.press(f"{PANEL} button[data-action=pause]")
+        self.browser.until_state(identifier, "paused")
+        self.assertEqual(self.browser.all("dialog.question"), [])
+
     def test_escape_and_going_back_close_it(self):
         identifier = self.daemon.add(self.origin.file("10K", "closed.bin"))
         self.browser.until_state(identifier, "completed")
@@ -215,7 +230,10 @@ class Details(PageTest):
         self.browser.write(f"{PANEL} [name=password]", "wrong" + Keys.ENTER)
         self.browser.until(lambda: "refused" in self.browser.text(f"{PANEL} .change .notice"), "it is said")
         self.browser.until(lambda: "refused" in self.browser.text(self.browser.in_row(identifier, ".row-reason")), "in the row too")
-        self.browser.write(f"{PANEL} [name=user]", "me")
+        # The name is here yet: what is missing is the password.
+        focused = lambda: self.browser.driver.switch_to.active_element.get_attribute("name")
+        self.browser.until(lambda: focused() == "password", lambda: f"the focus is on the password, not on {focused()}")
+        self.assertEqual(self.browser.one(f"{PANEL} [name=user]").get_attribute("value"), "me")
         self.browser.write(f"{PANEL} [name=password]", "secret-word" + Keys.ENTER)
         self.until_api(identifier, lambda shown: shown["state"] == "completed", "it is complete")
 
@@ -225,10 +243,13 @@ class Details(PageTest):
         self.browser.until(lambda: self.browser.one(self.browser.in_row(identifier, ".main")).text == "Choose…", "its main button")
         self.assertEqual(
             self.browser.text(self.browser.in_row(identifier, ".row-reason")),
-            "a web page came, not the file: sign in there, it goes on when the network changes")
+            "a web page came, not the file: sign in at that page in a browser, and it goes on by itself when the network changes; "
+            "else give a new link, or accept the page")
         self.browser.press(self.browser.button(identifier, "open"))
         self.assertTrue(self.form_is_first())
-        self.assertIn("sent a web page", self.browser.one(f"{PANEL} .change .notice").text)
+        notice = self.browser.one(f"{PANEL} .change .notice").text
+        self.assertIn("sent a web page", notice)
+        self.assertIn("Sign in at that page in a browser", notice)
         self.assertNotIn("--", self.browser.text(f"{PANEL} .events"))
         for name in ("user", "password", "acceptsHTML"):
             self.browser.one(f"{PANEL} .change [name={name}]")
@@ -314,6 +335,29 @@ class Details(PageTest):
         self.browser.one(f"{PANEL} .change [name=user]")
         self.browser.write(f"{PANEL} [name=urls]", self.origin.file("30K", "refused.bin") + Keys.ENTER)
         self.browser.until_state(identifier, "completed")
+
+    def test_a_link_to_another_file_is_asked_for_again_at_the_top(self):
+        identifier = self.held(name="begun.bin")
+        # A checkpoint must have claimed something: else there is nothing to go on from.
+        self.until_api(identifier, lambda shown: shown["progress"]["completedBytes"] > 1_200_000, "some bytes")
+        first = self.daemon.show(identifier)["url"]
+        other = self.origin.file("40M", "begun.bin", "rate=400K&seed=2&etag=other")
+        self.daemon.call("PATCH", f"/downloads/{identifier}", {"urls": [other]})
+        self.browser.until_state(identifier, "failed")
+        self.assertEqual(self.daemon.show(identifier)["error"]["phrase"][0], "otherFile")
+        self.assertEqual(self.browser.one(self.browser.in_row(identifier, ".main")).text, "New link…")
+        self.browser.press(self.browser.in_row(identifier, ".main"))
+        self.assertTrue(self.form_is_first())
+        self.assertIn("may lead to another file", self.browser.one(f"{PANEL} .need .notice").text)
+        field = self.browser.driver.switch_to.active_element
+        self.assertEqual((field.get_attribute("name"), field.get_attribute("value")), ("urls", ""))
+        self.assertEqual(self.visible(".change"), ["urls"])
+        self.assertEqual(self.browser.one(f"{PANEL} .need [type=submit]").text, "Try again")
+        field.send_keys(first)
+        self.assertEqual(self.browser.one(f"{PANEL} .need [type=submit]").text, "Use this link")
+        field.send_keys(Keys.ENTER)
+        self.browser.until_state(identifier, "downloading")
+        self.assertEqual(self.daemon.show(identifier)["url"], first)
 
     def test_another_link_for_one_that_failed_is_tried_at_once(self):
         identifier = self.daemon.add(self.origin.file("30K", "failed.bin", "status=400"))

@@ -59,6 +59,10 @@ class TheList(PageTest):
         left = lambda selector: self.browser.js("return Math.round(document.querySelector(arguments[0]).getBoundingClientRect().left)", selector)
         for head, cell in {"name": "name", "size": "amount", "progress": "percent", "state": "state", "added": "added"}.items():
             self.assertEqual(left(f".column-{head}"), left(self.browser.in_row(done, f".row-{cell}")), f"{head} stands above what it names")
+        state = self.browser.one(self.browser.in_row(done, ".row-state"))
+        self.assertEqual(state.text, "Download complete")
+        hidden = self.browser.js("return arguments[0].scrollWidth - arguments[0].clientWidth", state)
+        self.assertLessEqual(hidden, 0, "it is seen whole")
         for label, names in (
             ("Name: ascending", ("alpha.bin", "beta.bin", "done.bin", "gamma.bin")),
             ("Name: descending", ("gamma.bin", "done.bin", "beta.bin", "alpha.bin")),
@@ -140,6 +144,41 @@ class TheList(PageTest):
         self.browser.one(".empty:not(.small)")
         self.browser.until(lambda: "Removing" not in self.browser.text(".toasts"), "the message goes")
         self.assertEqual(self.browser.js("return window.asked"), 1)
+
+    def test_the_keyboard_stays_among_the_buttons_for_the_selected_ones(self):
+        made = [self.held(name=f"picked-{number}.bin") for number in range(2)]
+        for identifier in made:
+            self.browser.until_state(identifier, "downloading")
+            self.browser.press(self.browser.in_row(identifier, ".row-check"))
+        focused = lambda: self.browser.js(
+            "return document.activeElement.closest('.selection') && document.activeElement.dataset.action")
+        self.browser.press(".selection [data-action=pause]")
+        self.browser.until(lambda: focused() == "resume", lambda: f"the focus is on Resume, not on {focused()}")
+        self.browser.driver.switch_to.active_element.send_keys(Keys.ENTER)
+        for identifier in made:
+            self.browser.until_state(identifier, "downloading")
+        self.browser.until(lambda: focused() == "pause", lambda: f"the focus is on Pause, not on {focused()}")
+
+    def test_what_ends_before_many_are_paused_is_no_failure(self):
+        made = [self.held(name=f"paused-{number}.bin") for number in range(3)]
+        for identifier in made:
+            self.browser.until_state(identifier, "downloading")
+        # The request of the page comes after two have ended elsewhere.
+        self.browser.js("""
+            const real = window.fetch;
+            window.fetch = async (...given) => {
+              if (String(given[0]).endsWith('/downloads/pause')) await new Promise((go) => { window.release = go; });
+              return real(...given);
+            }""")
+        self.browser.press("[data-all=pause]")
+        self.browser.until(lambda: self.browser.js("return Boolean(window.release)"), "it is about to ask")
+        self.daemon.call("POST", f"/downloads/{made[0]}/cancel")
+        self.daemon.call("DELETE", f"/downloads/{made[1]}")
+        self.browser.js("window.release()")
+        self.browser.until_state(made[2], "paused")
+        said = lambda: self.browser.js("return document.querySelector('[data-live=polite]').textContent")
+        self.browser.until(lambda: said() == "1 download paused", lambda: f"it is told, not {said()}")
+        self.assertEqual(self.browser.all(".toast-warn"), [])
 
     def test_all_are_paused_resumed_and_cleared_from_the_menu(self):
         made = [self.held(name=f"all-{number}.bin") for number in range(2)]

@@ -44,9 +44,11 @@ export class Actions {
     if (targets.length === 0 || !(await this.keepsBytes(action, downloads))) return false;
     if (action === 'resume' && targets.length === 1 && targets[0].waitReason === 'slot') return this.#goFirst(targets[0]);
     const problems = await this.#send(action, targets);
-    this.report(problems[0]);
-    if (problems.length === 0) this.#tell(action, targets);
-    return problems.length === 0;
+    const [problem] = targets.length > 1 ? problems.filter(isFailure) : problems;
+    this.report(problem);
+    const done = without(targets, problems);
+    if (!problem && done.length > 0) this.#tell(action, done);
+    return !problem;
   }
 
   /// Changes the same of many: `values` as in the API.
@@ -54,8 +56,10 @@ export class Actions {
     if (this.#isAway()) return;
     const ids = downloads.map(({ id }) => id);
     const problems = await this.#api.actMany(ids, 'change', { change: values }).catch((problem) => [problem]);
-    if (problems.length > 0) this.report(problems[0]);
-    else this.#announcer.say(t('changed.many', { n: downloads.length }));
+    const [problem] = ids.length > 1 ? problems.filter(isFailure) : problems;
+    const { length: n } = without(downloads, problems);
+    if (problem) this.report(problem);
+    else if (n > 0) this.#announcer.say(t('changed.many', { n }));
   }
 
   /// Says so when nothing can be done: the daemon is away.
@@ -100,7 +104,8 @@ export class Actions {
     const removeNow = async (isLeaving = false) => {
       clearTimeout(timer);
       if (!this.#pending.delete(removeNow)) return;
-      const problems = await this.#send('remove', targets, isLeaving);
+      const all = await this.#send('remove', targets, isLeaving);
+      const problems = ids.length > 1 ? all.filter(isFailure) : all;
       if (problems.length > 0) this.#store.unhide(ids);
       this.report(problems[0]);
     };
@@ -174,7 +179,7 @@ export class Actions {
       this.#store.take(await this.#api.act(ids[0], action));
       return [];
     } catch (problem) {
-      return [problem];
+      return [ids.length === 1 ? Object.assign(problem, { id: ids[0] }) : problem];
     } finally {
       if (isRemoval) this.#store.leave(ids, false);
       done();
@@ -302,9 +307,10 @@ export class Actions {
   /// To the top of the queue, in the order in which they stand there.
   async moveToTop(downloads) {
     const ids = downloads.map(({ id }) => id);
-    const [problem] = await this.#api.actMany(ids, 'move', { to: 'first' }).catch((refusal) => [refusal]);
+    const problems = await this.#api.actMany(ids, 'move', { to: 'first' }).catch((refusal) => [refusal]);
+    const [problem] = ids.length > 1 ? problems.filter(isFailure) : problems;
     if (problem) return this.report(problem);
-    this.#announcer.speak(t('did.first', { n: downloads.length }));
+    this.#announcer.speak(t('did.first', { n: without(downloads, problems).length }));
   }
 
   /// Has the browser save the file: on another machine it is nowhere else.
@@ -337,9 +343,12 @@ export class Actions {
       const sets = [...this.#store.sets.values()].filter((set) => wordsOf(set).may(set, action));
       // What waits for its user stands still already, and says why.
       const downloads = [...this.#store.downloads.values()].filter((download) => may(download, action) && !needsUser(download));
-      const [problem] = await this.#send(action, [...sets, ...downloads]);
+      const targets = [...sets, ...downloads];
+      const problems = await this.#send(action, targets);
+      const problem = problems.find(isFailure);
       if (problem) return this.report(problem);
-      this.#announcer.speak(t(sets.length > 0 ? `sets.did.${action}` : `did.${action}.many`, { n: downloads.length + sets.length }));
+      const { length: n } = without(targets, problems);
+      if (n > 0) this.#announcer.speak(t(sets.length > 0 ? `sets.did.${action}` : `did.${action}.many`, { n }));
     } catch (problem) {
       this.report(problem);
     }
@@ -354,6 +363,13 @@ export class Actions {
     if (targets.length > 0) this.#removeSoon(targets);
   }
 }
+
+/// Whether an action on many has failed for one of them: what has ended or left the list meanwhile needs it no more.
+const isFailure = ({ code, error }) => !(code === 'notFound' || (code === 'wrongState' && OVER.includes(error?.phrase?.[2]?.[0])));
+const OVER = ['itIsComplete', 'itWasCancelled'];
+
+/// Those of these entries that have no problem.
+const without = (entries, problems) => entries.filter(({ id }) => !problems.some((problem) => problem.id === id));
 
 /// What was done with several entries.
 const many = (did, targets) => t(targets.some(isSet) ? `sets.${did}` : `${did}.many`, { n: targets.length });

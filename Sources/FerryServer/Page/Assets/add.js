@@ -95,6 +95,7 @@ export class AddForm {
           event.preventDefault();
           this.#submit();
         },
+        focusout: ({ currentTarget, relatedTarget }) => { if (!currentTarget.contains(relatedTarget)) this.#forgive(); },
       },
     }, h('div', { class: 'add-line' }, h('div', { class: 'add-box' }, this.#field, h('span', { class: 'add-many quiet', 'aria-hidden': 'true' }, t('add.many'))), this.#toggle, this.#button), this.#error, this.#hint, this.#panel);
   }
@@ -102,6 +103,7 @@ export class AddForm {
   #showOptions(isOpen) {
     this.#panel.hidden = !isOpen;
     setAttribute(this.#toggle, 'aria-expanded', String(isOpen));
+    this.#forgive();
     if (!isOpen) return;
     this.#parts.load();
     this.#fillOptions();
@@ -150,6 +152,11 @@ export class AddForm {
     this.#showHint(bad[0]?.text ?? null);
     this.#showUse(entries.length, bad.length === 0);
     return { entries, problems, unknown };
+  }
+
+  /// An empty field was at fault when it was sent, and is not when its user does something else.
+  #forgive() {
+    if (this.#field.value.trim() === '') this.#judge(true);
   }
 
   /// What the button does with so many links, and which options are of use to it.
@@ -242,6 +249,8 @@ export class AddForm {
   #empty() {
     this.#field.value = '';
     this.#options?.forget();
+    // What is hidden does not take the focus with it.
+    if (this.#panel.contains(document.activeElement)) this.#field.focus({ preventScroll: true });
     this.#showOptions(false);
     this.#grow();
     this.#judge(true);

@@ -44,9 +44,9 @@ export class Problem extends Error {
   }
 }
 
-/// The problems of an action on many downloads.
+/// The problems of an action on many downloads, each with the `id` of its download.
 const failures = (answer) => (answer?.failures ?? [])
-  .map(({ error }) => new Problem(200, { code: error?.code, detail: error?.message, error }));
+  .map(({ id, error }) => Object.assign(new Problem(200, { code: error?.code, detail: error?.message, error }), { id }));
 
 /// The pieces of a stream; not every browser lets streams be looped over.
 async function* pieces(stream) {

@@ -244,8 +244,11 @@ export class Bar {
     all.checked = size >= this.#list.shown.length;
     all.indeterminate = !all.checked;
     const chosen = this.#selection.entries;
+    const at = document.activeElement;
     more.disabled = this.#store.isAway;
     for (const button of buttons) button.disabled = this.#store.isAway || !chosen.some((entry) => wordsOf(entry).may(entry, button.dataset.action));
+    // What cannot be pressed any more does not take the focus with it.
+    if ([...buttons, more].includes(at) && at.disabled) ([...buttons, more].find((button) => !button.disabled) ?? all).focus();
   }
 }
 

@@ -6,7 +6,7 @@ import { FieldSet } from './fields.js';
 import { cookieFile } from './links.js';
 import { ask } from './ask.js';
 import { digestRow } from './facts.js';
-import { digestsOf, failedChecksum, failedServerDigest, gotPage } from './words.js';
+import { digestsOf, failedChecksum, failedServerDigest, gotPage, leadsElsewhere } from './words.js';
 
 /// The digest that the bytes have, of a download that failed for having another than was asked for.
 const actualDigest = (download) => digestsOf(download)?.actual ?? null;
@@ -14,7 +14,7 @@ const actualDigest = (download) => digestsOf(download)?.actual ?? null;
 /// Needs that a checksum meets, or none.
 const DIGESTS = ['checksum', 'serverChecksum', 'serverDigest', 'noDigest'];
 /// Needs that may have gone by themselves: it can be tried again as it is.
-const RETRIES = ['page', 'freshLink', 'refused', 'gone'];
+const RETRIES = ['page', 'freshLink', 'refused', 'gone', 'otherFile'];
 
 /// Answers that another link, or a user, may mend.
 const DEAD = ['403', '404', '410'];
@@ -22,7 +22,8 @@ const DEAD = ['403', '404', '410'];
 /// The fields that meet each need, the most likely first.
 const FIELDS = {
   page: ['urls', 'user', 'password', 'acceptsHTML'], credentials: ['user', 'password'], freshLink: ['urls', 'acceptsHTML'],
-  refused: ['urls', 'user', 'password'], gone: ['urls'], conflict: ['onConflict'], notBefore: ['notBefore'], tooLarge: ['maxBytes'],
+  refused: ['urls', 'user', 'password'], gone: ['urls'], otherFile: ['urls'], conflict: ['onConflict'],
+  notBefore: ['notBefore'], tooLarge: ['maxBytes'],
   checksum: ['checksum'], serverChecksum: ['checksum'], serverDigest: ['checksum'], noDigest: ['checksum'],
 };
 
@@ -32,6 +33,9 @@ const AT_ONCE = ['label', 'rateLimit', 'maxConnections', 'priority', 'allowsMete
 /// Whether it runs, or waits for such a change alone.
 const runsOn = ({ state, waitReason }) =>
   state === 'downloading' || state === 'verifying' || (state === 'waiting' && ['credentials', 'freshLink'].includes(waitReason));
+
+/// The needs whose button says what that of another need says.
+const BUTTONS = { ...Object.fromEntries(DIGESTS.map((need) => [need, 'checksum'])), gone: 'refused', otherFile: 'freshLink' };
 
 /// Every field that something may wait for.
 const FIELDS_OF_NEEDS = new Set(Object.values(FIELDS).flat());
@@ -126,8 +130,8 @@ export class ChangeForm {
   get unsaved() { return this.#fields.changed.filter((name) => !['user', 'password'].includes(name)).map((name) => this.#fields.label(name)); }
 
   /// What is missing for this download to go on: `page` (whether one is taken for the file), `credentials`, `freshLink`,
-  /// `conflict` (another rule for its name), `refused` (another link, or credentials), `gone` (another link), `notBefore`
-  /// (another time), `tooLarge` (a higher limit), one of `DIGESTS`, or `null`.
+  /// `conflict` (another rule for its name), `refused` (another link, or credentials), `gone` (another link), `otherFile` (a link
+  /// to the file that was begun), `notBefore` (another time), `tooLarge` (a higher limit), one of `DIGESTS`, or `null`.
   static need(download) {
     const { state, waitReason, error } = download;
     if (gotPage(download)) return 'page';
@@ -135,6 +139,7 @@ export class ChangeForm {
     if (state === 'failed' && error?.code === 'refused' && DEAD.includes(status)) return status === '403' ? 'refused' : 'gone';
     const phrase = state === 'failed' && error?.phrase?.[0];
     if (phrase === 'thereAlready') return 'conflict';
+    if (leadsElsewhere(download)) return 'otherFile';
     if (phrase === 'fileTooLarge') return 'tooLarge';
     if (phrase === 'notInChecksumList') return 'noDigest';
     if (failedServerDigest(download)) return 'serverDigest';
@@ -157,7 +162,9 @@ export class ChangeForm {
   focusNeed(download) {
     const need = ChangeForm.need(download);
     if (need === null || need === 'notBefore') return;
-    const input = this.#fields.input(FIELDS[need][0]);
+    // A user that a server has refused stays in its field; the password does not.
+    const hasUser = need === 'credentials' && this.#fields.input('user').value.trim() !== '';
+    const input = this.#fields.input(hasUser ? 'password' : FIELDS[need][0]);
     input.focus({ preventScroll: true });
     // What is asked for is read above the field, with its label.
     for (const node of [input, this.#nodes.need]) node.scrollIntoView({ block: 'nearest' });
@@ -171,12 +178,13 @@ export class ChangeForm {
 
   show(download) {
     this.#download = download;
+    const need = ChangeForm.need(download);
     this.#fields.show({
-      ...download, urls: download.url, priority: Math.sign(download.priority),
-      maxBytes: ChangeForm.need(download) === 'tooLarge' ? Number(download.error.phrase[2]) : null,
+      // A link that leads to another file is none to begin with.
+      ...download, urls: need === 'otherFile' ? null : download.url, priority: Math.sign(download.priority),
+      maxBytes: need === 'tooLarge' ? Number(download.error.phrase[2]) : null,
       notBefore: download.waitReason === 'notBefore' ? download.until : download.notBefore,
     });
-    const need = ChangeForm.need(download);
     this.#place(need === null ? [] : FIELDS[need]);
     this.needed.hidden = need === null;
     const { keep, digests } = this.#nodes;
@@ -247,7 +255,8 @@ export class ChangeForm {
     const need = this.#download && ChangeForm.need(this.#download);
     const canRetry = RETRIES.includes(need);
     const isTouched = this.#fields.changedIn(this.needed).length > 0;
-    const label = need === null ? 'change.save' : canRetry && !isTouched ? 'change.page.save' : `change.${DIGESTS.includes(need) ? 'checksum' : need === 'gone' ? 'refused' : need}.save`;
+    const ofNeed = canRetry && !isTouched ? 'page' : BUTTONS[need] ?? need;
+    const label = need === null ? 'change.save' : `change.${ofNeed}.save`;
     const { answer, save } = this.#nodes;
     setText(answer, t(label));
     answer.disabled = (!isTouched && !canRetry) || this.#store.isAway;

@@ -11,7 +11,7 @@ const MOST_ROOM = 104;
 
 /// The columns, each with its width in `rem` and the order that it stands for; figures that change by themselves order nothing.
 const COLUMNS = [
-  ['size', 9.75, 'size'], ['progress', 7, 'progress'], ['state', 9.5, 'state'], ['speed', 7.25, null], ['left', 6.5, null],
+  ['size', 9.75, 'size'], ['progress', 7, 'progress'], ['state', 10.5, 'state'], ['speed', 7.25, null], ['left', 6.5, null],
   ['server', 10, null], ['label', 8, null], ['priority', 5.5, null], ['added', 8.5, 'added'],
 ];
 /// Those that are shown until others are chosen.

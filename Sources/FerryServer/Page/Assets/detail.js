@@ -15,7 +15,7 @@ import { SetParts, setFacts } from './setdetail.js';
 import { wordsOf } from './entry.js';
 import { ask } from './ask.js';
 import { figures, limitText } from './figures.js';
-import { failedChecksum, isUnproven, may } from './words.js';
+import { failedChecksum, isUnproven, mainAction, may } from './words.js';
 
 /// While it runs, ranges and samples are read this often; nothing else tells them.
 const PERIOD = 1000;
@@ -85,7 +85,8 @@ export class Detail {
     this.#changed();
     this.#read(true);
     const download = this.#store.downloads.get(id);
-    if (document.activeElement === this.#closeButton && download && (download.state === 'waiting' || failedChecksum(download))) this.#form.focusNeed(download);
+    const isAsked = download && (download.state === 'waiting' || mainAction(download).action === 'open');
+    if (isAsked && document.activeElement === this.#closeButton) this.#form.focusNeed(download);
   }
 
   /// The labels of what was changed and not saved.

@@ -86,13 +86,20 @@ export const detailSentences = {
     '链接已失效。请提供同一文件的新链接：已下载的数据会保留。',
   ],
   'change.page.needed': [
-    'The server sent a web page, not the file: often a form to sign in, or an error. Sign in here, give a new link, or accept the page as the file.',
-    '服务器返回的是网页而不是文件，通常是登录页面或错误页面。可以在此登录、提供新链接，或接收网页作为文件。',
+    'The server sent a web page, not the file: often a form to sign in, or an error. Sign in at that page in a browser, and the '
+      + 'download goes on by itself when the network changes. Else give a new link, or the user and password of the server, or '
+      + 'accept the page as the file.',
+    '服务器返回的是网页而不是文件，通常是登录页面或错误页面。请在浏览器中打开该网页并登录，网络变化时下载会自动继续。'
+      + '否则请提供新链接，或服务器的用户名和密码，或接收网页作为文件。',
   ],
   'change.page.save': ['Try again', '重试'],
   'change.refused.needed': ['The server does not give the file under this link. Give another link, or sign in.', '服务器没有提供此链接的文件。请提供其他链接，或登录。'],
   'change.refused.save': ['Use this', '使用'],
   'change.gone.needed': ['There is no file under this link. Give another link for the same file.', '此链接下没有文件。请提供同一文件的其他链接。'],
+  'change.otherFile.needed': [
+    'This link may lead to another file than the one that was begun. Give a link for the same file: the bytes that are here stay.',
+    '此链接指向的可能不是已开始下载的文件。请提供同一文件的链接：已下载的数据会保留。',
+  ],
   'change.tooLarge.needed': ['Allow larger files for this download, or leave the limit empty for none.', '为此下载允许更大的文件，或留空表示不限。'],
   'change.tooLarge.save': ['Use this limit', '使用此限制'],
   'change.notBefore.needed': ['It waits for its time. Empty, it starts as soon as it can.', '正在等待预定时间。留空则尽快开始。'],

@@ -26,7 +26,12 @@ export const placeText = (download) =>
 /// Whether the server has answered without naming a version of the file: bytes are here, or a type was named. Of a complete
 /// file nothing may be known: an older version did not keep what the server had said. Only the details have a `response`.
 export const lacksValidator = (detail) =>
-  Boolean(detail.response && (detail.response.type || heldBytes(detail) > 0)) && !detail.validator && detail.state !== 'completed';
+  isAnswered(detail) && Boolean(detail.response.type || heldBytes(detail) > 0) && !detail.validator && detail.state !== 'completed';
+
+/// Whether what the details say is of the server that is asked now: a run knows nothing of its server before the first response,
+/// which has an address; what rests says what the last run knew.
+const isAnswered = ({ response, state, waitReason }) =>
+  Boolean(response) && (Boolean(response.finalURL) || !(['downloading', 'verifying'].includes(state) || waitReason === 'retry'));
 
 /// Whether a break throws away what is here; only the details of a download tell it.
 export const isUnproven = (detail) => lacksValidator(detail) && !detail.checksum && !detail.resumesUnproven;
@@ -36,6 +41,9 @@ export const readsAgain = ({ response }) => response?.lacksRanges === true;
 
 /// Whether a web page came in place of the file.
 export const gotPage = ({ waitReason, error }) => waitReason === 'freshLink' && error?.phrase?.[0] === 'pageInstead';
+
+/// Whether it stopped since its new link leads to another file, or may do so.
+export const leadsElsewhere = ({ state, error }) => state === 'failed' && error?.phrase?.[0] === 'otherFile';
 
 /// Whether nothing goes on before its user has done something.
 export const needsUser = ({ state, waitReason, pauseReason }) =>
@@ -150,7 +158,9 @@ export function mainAction(download) {
         default: return action('resume', 'do.start', 'play');
       }
     case 'paused': return action('resume', 'do.resume', 'play');
-    case 'failed': return failedChecksum(download) ? action('open', 'do.choose', 'tune') : action('resume', 'do.retry', 'restart');
+    case 'failed':
+      if (failedChecksum(download)) return action('open', 'do.choose', 'tune');
+      return leadsElsewhere(download) ? action('open', 'do.newLink', 'link') : action('resume', 'do.retry', 'restart');
     case 'completed':
     case 'cancelled': return action('restart', 'do.restart', 'restart');
     default: return action('pause', 'do.pause', 'pause');
