@@ -148,6 +148,21 @@ class Details(PageTest):
         self.assertNotIn("restarted", kinds())
         self.daemon.call("POST", f"/downloads/{identifier}/cancel")
 
+    def test_of_a_new_link_nothing_is_claimed_before_its_server_has_answered(self):
+        identifier = self.held(name="moved.bin", query="rate=400K&etag=begun")
+        # A checkpoint must have claimed something: else there is nothing to go on from.
+        self.until_api(identifier, lambda shown: shown["progress"]["completedBytes"] > 1_200_000, "some bytes")
+        self.open(identifier)
+        self.browser.until(lambda: self.facts().get("Validator") == '"begun"', "that of the first link")
+        silent = self.origin.file("40M", "moved.bin", "rate=400K&etag=begun&delay=600000")
+        self.daemon.call("PATCH", f"/downloads/{identifier}", {"urls": [silent]})
+        self.browser.until(lambda: self.facts().get("Source") == silent, "the new link")
+        self.browser.until(lambda: "Validator" not in self.facts(), "nothing is known of its server")
+        self.assertFalse(self.browser.js("return document.querySelector('dialog.detail .unproven').checkVisibility()"))
+        self.browser.press(f"{PANEL} button[data-action=pause]")
+        self.browser.until_state(identifier, "paused")
+        self.assertEqual(self.browser.all("dialog.question"), [])
+
     def test_escape_and_going_back_close_it(self):
         identifier = self.daemon.add(self.origin.file("10K", "closed.bin"))
         self.browser.until_state(identifier, "completed")

@@ -26,7 +26,12 @@ export const placeText = (download) =>
 /// Whether the server has answered without naming a version of the file: bytes are here, or a type was named. Of a complete
 /// file nothing may be known: an older version did not keep what the server had said. Only the details have a `response`.
 export const lacksValidator = (detail) =>
-  Boolean(detail.response && (detail.response.type || heldBytes(detail) > 0)) && !detail.validator && detail.state !== 'completed';
+  isAnswered(detail) && Boolean(detail.response.type || heldBytes(detail) > 0) && !detail.validator && detail.state !== 'completed';
+
+/// Whether what the details say is of the server that is asked now: a run knows nothing of its server before the first response,
+/// which has an address; what rests says what the last run knew.
+const isAnswered = ({ response, state, waitReason }) =>
+  Boolean(response) && (Boolean(response.finalURL) || !(['downloading', 'verifying'].includes(state) || waitReason === 'retry'));
 
 /// Whether a break throws away what is here; only the details of a download tell it.
 export const isUnproven = (detail) => lacksValidator(detail) && !detail.checksum && !detail.resumesUnproven;
