@@ -369,7 +369,7 @@ struct PublisherTests {
         let file = directory
         let faulty = FaultyFileSystem { operation, path in
             if operation == .syncDirectory, path.lastComponent == "sub", file.bytes("a.bin") == [9] {
-                try? file.put("b.bin", [8, 8])
+                _ = try? file.put("b.bin", [8, 8])
                 try? LocalFileSystem().rename(file.file("b.bin"), to: file.file("a.bin"), replacing: true)
             }
             return nil

@@ -32,7 +32,8 @@ struct SetBackupTests {
             let backup = shop.directory + "-old"
             defer { try? FileManager.default.removeItem(atPath: backup) }
             Self.serve(shop, ["a": 1, "b": 2, "c": 3])
-            #expect(try await SyncTests.sync(shop) { $0.backupDirectory = backup }.fetchedCount == 3)
+            let first = try await SyncTests.sync(shop) { $0.backupDirectory = backup }
+            #expect(first.isComplete && first.fetchedCount == 3, "\(first)")
             // Nothing was replaced, so that nothing was made.
             #expect(!FileManager.default.fileExists(atPath: backup))
 
@@ -51,14 +52,13 @@ struct SetBackupTests {
         }
     }
 
-    @Test("Sync: a file that is not of the set is kept when it is replaced, and one of the same bytes is not replaced")
+    @Test("Sync: a file that is not of the set is kept when it is replaced")
     func others() async throws {
         try await Workshop.run { shop in
             let backup = shop.directory + "-old"
             defer { try? FileManager.default.removeItem(atPath: backup) }
             Self.serve(shop, ["a": 1, "b": 2])
             try Data("mine".utf8).write(to: URL(filePath: shop.path("a")))
-            try Self.bytes(2).write(to: URL(filePath: shop.path("b")))
             let report = try await SyncTests.sync(shop) { ($0.backupDirectory, $0.replacesOthers) = (backup, true) }
             #expect(report.isComplete, "\(report)")
             #expect(Self.content(shop.path("a")) == Self.bytes(1) && Self.content(shop.path("b")) == Self.bytes(2))
