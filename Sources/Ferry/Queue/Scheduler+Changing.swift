@@ -47,7 +47,8 @@ extension Scheduler {
             try await commit([.update(live.id, [.state(waiting), .attempts(0, retryAt: nil)])])
             rest(live.id, place)
             live.set(state: waiting)
-        case .waiting(.freshLink) where isAnswered, .waiting(.credentials) where isAnswered: try await enqueue([held(live)], keepsPlace: true)
+        case .waiting(.freshLink) where isAnswered, .waiting(.credentials) where isAnswered:
+            try await enqueue([held(live)], keepsPlace: true)
         default: live.publish()
         }
         told(live.id)

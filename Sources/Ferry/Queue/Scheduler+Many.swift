@@ -159,7 +159,8 @@ extension Scheduler {
 
     /// Changes requests without secrets. Returns the downloads whose requests have secrets.
     private func amend(
-        _ change: RequestChange, _ entries: [IndexEntry], in store: any DownloadStore, into result: inout ListActionResult
+        _ change: RequestChange, _ entries: [IndexEntry], in store: any DownloadStore,
+        into result: inout ListActionResult
     ) async throws(DownloadError) -> [IndexEntry] {
         if change.request.hasSecrets { return entries }
         var left: [IndexEntry] = []

@@ -246,7 +246,6 @@ final class Scheduler: Sendable {
         LiveDownload(row, secrets: secrets, registry: registry)
     }
 
-
     // MARK: Reporting
 
     func send(_ kind: DownloadEvent.Kind, of id: DownloadID, number: Int64? = nil) {
