@@ -26,12 +26,12 @@ extension SentenceTable {
         .runAgain: ("Run it again to resume.", "重新运行即可从这里继续。"),
         .giveChecksum: ("Give a --checksum, or leave --strict away.", "请提供 --checksum，或去掉 --strict。"),
         .keptMarked: (
-            "Kept as {0}; --checksum none accepts it, another compares it; in the daemon, ferry set NAME checksum=none.",
-            "已保留为 {0}；--checksum none 按现状接受，给出另一个则重新核对；后台服务中用 ferry set NAME checksum=none。"
+            "Kept as {0}; --checksum none accepts it, another compares it.",
+            "已保留为 {0}；--checksum none 按现状接受，给出另一个则重新核对。"
         ),
         .keptMarkedOf: (
-            "Kept as {0}; the checksum {1}; --checksum none accepts the file, another compares it; in the daemon, ferry set NAME checksum=none.",
-            "已保留为 {0}；该校验和{1}；--checksum none 按现状接受，给出另一个则重新核对；后台服务中用 ferry set NAME checksum=none。"
+            "Kept as {0}; the checksum {1}; --checksum none accepts the file, another compares it.",
+            "已保留为 {0}；该校验和{1}；--checksum none 按现状接受，给出另一个则重新核对。"
         ),
         .doNotUse: ("Do not use what was written.", "请勿使用已写出的内容。"),
         .makeRoom: ("Make room and run it again; the received part is kept.", "请腾出空间后重新运行；已有的内容会保留。"),

@@ -278,6 +278,8 @@ extension SentenceTable {
         "{0} connections": "{0} 个连接",
         "starts at {0}": "开始时间：{0}",
         "go on with: {0}": "要继续：{0}",
+        "to take it as it is: {0}, then {1}": "要按现状接受：{0}，然后 {1}",
+        "to trust its authority: {0}, then {1}": "要信任其颁发机构：{0}，然后 {1}",
         "paused: crashes": "已暂停：多次崩溃",
         "completed, proof: {0}": "已完成，校验依据：{0}",
         "failed: {0}": "失败：{0}",

@@ -130,7 +130,7 @@ struct BarLayout: Sendable, Hashable {
     var remark = 0
 
     /// The columns from which on a sentence is worth more than a word, and those of a word.
-    static let sentence = 20
+    static let sentence = 30
     private static let word = 12
 
     /// Where a remark stands: the columns for it, 0 for none, and what it takes the place of.

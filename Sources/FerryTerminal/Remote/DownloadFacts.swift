@@ -95,7 +95,7 @@ package enum DownloadFacts {
         let state = DownloadTable.state(download)
         let text: Reason =
             switch download.status.state {
-            case .failed(let error): "failed: \(ErrorText.line(error, name: ""))"
+            case .failed(let error): "failed: \(failure(error, of: download))"
             case .completed(let proof): "completed, proof: \(proof.rawValue)"
             case .paused: download.status.pauseReason.map { "paused: \($0.phrase)" } ?? .words(state)
             case .waiting:
@@ -104,6 +104,12 @@ package enum DownloadFacts {
             default: .words(state)
             }
         return text.local
+    }
+
+    /// The error, with the daemon's command that mends it in the place of an option of `ferry get`.
+    private static func failure(_ error: DownloadError, of download: ListedDownload) -> String {
+        guard let remedy = DownloadTable.remedy(download) else { return ErrorText.line(error, name: "") }
+        return ErrorText.line(error, name: "", isBrief: true) + ErrorText.separator + remedy.shown
     }
 
     /// What a download that waits for a slot waits for.

@@ -84,8 +84,8 @@ package struct DownloadTable: Sendable {
     /// Why the download has failed, or why it waits and what makes it go on; `nil` if the state says all.
     static func reason(_ download: ListedDownload) -> String? {
         if case .failed(let error) = download.status.state { return ErrorText.line(error, name: "", isBrief: true) }
-        let sentence = download.status.waitSentence { LocalTime.text($0) }
-        let parts = [sentence ?? wait(download), remedy(download)].compactMap { $0?.shown }
+        let sentence = download.status.waitSentence { LocalTime.text($0) } ?? wait(download)
+        let parts = [sentence, remedy(download)].compactMap { $0?.shown }
         return parts.isEmpty ? nil : parts.joined(separator: ErrorText.separator)
     }
 
@@ -97,9 +97,13 @@ package struct DownloadTable: Sendable {
         return BottleneckText.sentence(limit)
     }
 
-    /// What the user can do so that a waiting download goes on; `nil` if it does so by itself.
+    /// What the user can do so that a download goes on, beside resuming it; `nil` if that is all, or it does so by itself.
     static func remedy(_ download: ListedDownload) -> Reason? {
         switch download.status.state {
+        case .failed(let error) where error.code == .checksum:
+            "to take it as it is: \(setting(download, "checksum=none")), then \(command("resume", download))"
+        case .failed(let error) where error.suggestionPhrase?.key == .giveAuthority:
+            "to trust its authority: \(setting(download, "ca-file=FILE")), then \(command("resume", download))"
         case .waiting(.credentials): "go on with: \(setting(download, "--user USER"))"
         case .waiting(.freshLink) where download.status.waitError?.phrase?.key == .pageInstead:
             "sign in there; it goes on when the network changes, or with: \(command("resume", download)); to take the page: \(setting(download, "accept-html=on"))"

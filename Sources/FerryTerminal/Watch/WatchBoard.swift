@@ -48,8 +48,8 @@ package struct WatchBoard: Sendable {
     package private(set) var search = ""
     /// Whether a search has begun, also before its first letter.
     package private(set) var isSearching = false
-    /// The speed of all downloads of the session, as the last event has it.
-    private var wholeSpeed = 0.0
+    /// The speed of all downloads of the session, as the last event has it; `nil` before the first one.
+    private var wholeSpeed: Double?
     /// The number of listed downloads; `nil` until the list has been read or its beginning has come.
     private var total: Int?
     /// The daemon's rate limit in bytes per second.
@@ -160,7 +160,7 @@ package struct WatchBoard: Sendable {
         case .settings(let settings): if settings.scope == "daemon" { limit = settings.rateLimit }
         case .network(let status): network = status
         case .reset(let snapshot):
-            gone = nil
+            (gone, wholeSpeed) = (nil, nil)
             fill(snapshot.items, asOf: snapshot.asOf)
             (isIncomplete, total) = (snapshot.total > snapshot.items.count, snapshot.total)
             isStale = isIncomplete
@@ -256,7 +256,7 @@ package struct WatchBoard: Sendable {
 
     /// The total speed in bytes per second.
     package var speed: Double {
-        if only == nil { return running.isEmpty ? 0 : wholeSpeed }
+        if only == nil, let wholeSpeed { return running.isEmpty ? 0 : wholeSpeed }
         return running.reduce(0) { sum, id in
             guard let status = downloads[id]?.listed.status, status.state == .downloading else { return sum }
             return sum + max(0, status.progress.bytesPerSecond)

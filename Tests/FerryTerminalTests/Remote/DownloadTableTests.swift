@@ -98,6 +98,10 @@ import Testing
         let failed = ListedDownload.sample("0123456789abcdef", .failed(error), name: "a.iso")
         let table = DownloadTable(width: nil).lines([failed], identifiers: .whole)
         #expect(table[2] == "  checksum mismatch: expected sha-256=01234567…, got sha-256=01234567…")
+        // There the daemon's command stands in the place of an option of `ferry get`.
+        let facts = DownloadFacts.lines(DownloadDetail(failed), events: []).joined(separator: "\n")
+        #expect(facts.contains("ferry set 0123456789abcdef checksum=none, then ferry resume 0123456789abcdef"))
+        #expect(!facts.contains("--checksum"))
     }
 
     @Test("DownloadFacts: a download that waits for a slot says how many run, and how many are before it")

@@ -286,7 +286,7 @@ import Testing
         let lines = WatchRenderer(width: 80, height: 24, usesColor: false).lines(
             Self.board(waiting), now: Date(timeIntervalSince1970: 0), hasKeys: true)
         #expect(lines[0].hasSuffix("  next attempt in 55s: the server answered 503"), "\(lines[0])")
-        #expect(lines[1].hasSuffix("  next attempt in 55s: 127.0.0.1 asked to wa..."), "\(lines[1])")
+        #expect(lines[1].hasSuffix("  next attempt in 55s: 127.0.0.1 asked to wait (503)"), "\(lines[1])")
         #expect(lines[2].hasSuffix("  127.0.0.1:1: connection refused"), "\(lines[2])")
         #expect(lines[3].contains("  checksum mismatch: expected sha-256="), "\(lines[3])")
         #expect(lines.allSatisfy { DisplayWidth.columns(of: $0) < 80 })

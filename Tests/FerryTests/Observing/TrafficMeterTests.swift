@@ -27,7 +27,8 @@ struct TrafficMeterTests {
             let gate = Gate()
             shop.serve(["/a", "/b"])
             shop.serve(["/last"], [.hold(gate)])
-            let manager = shop.kept()
+            // The time stands still.
+            let manager = shop.kept(engine: shop.engine(clock: SteppedClock()))
             for path in ["/a", "/b"] { _ = try await manager.download(try shop.single(path)).finished() }
             // One that runs, and has received nothing.
             let last = try await manager.download(try shop.single("/last"))

@@ -350,7 +350,7 @@ struct SyncTests {
             #expect(error?.phrase?.key == .setAnswered)
             let before = shop.server.requests.count
             await #expect(throws: DownloadError.self) {
-                try await Self.sync(shop, attempts: 9) { $0.request.maxAttempts = 1 }
+                try await Self.sync(shop, attempts: 9) { $0.request.maxAttempts = 0 }
             }
             #expect(shop.server.requests.count == before + 1)
             // No server holds a set that has a time for its list.

@@ -364,8 +364,8 @@ export class Actions {
   }
 }
 
-/// Whether an action on many has failed for one of them: what has ended or left the list meanwhile needs it no more.
-const isFailure = ({ code, error }) => !(code === 'notFound' || (code === 'wrongState' && OVER.includes(error?.phrase?.[2]?.[0])));
+/// Whether an action on many has failed for one of them: what has ended meanwhile needs it no more.
+const isFailure = ({ code, error }) => !(code === 'wrongState' && OVER.includes(error?.phrase?.[2]?.[0]));
 const OVER = ['itIsComplete', 'itWasCancelled'];
 
 /// Those of these entries that have no problem.
