@@ -104,8 +104,7 @@ export class Actions {
     const removeNow = async (isLeaving = false) => {
       clearTimeout(timer);
       if (!this.#pending.delete(removeNow)) return;
-      const all = await this.#send('remove', targets, isLeaving);
-      const problems = ids.length > 1 ? all.filter(isFailure) : all;
+      const problems = await this.#send('remove', targets, isLeaving);
       if (problems.length > 0) this.#store.unhide(ids);
       this.report(problems[0]);
     };
@@ -364,8 +363,8 @@ export class Actions {
   }
 }
 
-/// Whether an action on many has failed for one of them: what has ended meanwhile needs it no more.
-const isFailure = ({ code, error }) => !(code === 'wrongState' && OVER.includes(error?.phrase?.[2]?.[0]));
+/// Whether an action on many has failed for one of them: what has ended or left the list meanwhile needs it no more.
+const isFailure = ({ code, error }) => !(code === 'notFound' || (code === 'wrongState' && OVER.includes(error?.phrase?.[2]?.[0])));
 const OVER = ['itIsComplete', 'itWasCancelled'];
 
 /// Those of these entries that have no problem.
