@@ -1,5 +1,5 @@
 import FerryAPI
-package import FerryCore
+import FerryCore
 import FerryEngine
 import Synchronization
 

@@ -44,7 +44,9 @@ export class Actions {
     if (targets.length === 0 || !(await this.keepsBytes(action, downloads))) return false;
     if (action === 'resume' && targets.length === 1 && targets[0].waitReason === 'slot') return this.#goFirst(targets[0]);
     const problems = await this.#send(action, targets);
-    const [problem] = targets.length > 1 ? problems.filter(isFailure) : problems;
+    // What was to be removed and could not be is named, whatever has become of it.
+    const isOfMany = targets.length > 1 && !action.startsWith('remove');
+    const [problem] = isOfMany ? problems.filter(isFailure) : problems;
     this.report(problem);
     const done = without(targets, problems);
     if (!problem && done.length > 0) this.#tell(action, done);
