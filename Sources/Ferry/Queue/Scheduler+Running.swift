@@ -381,7 +381,7 @@ extension Scheduler {
     }
 
     /// Stores the end of a download durably; returns the number of its event, if events are kept.
-    func store(_ outcome: Ending.Outcome, of id: DownloadID) async throws(DownloadError) -> Int64? {
+    private func store(_ outcome: Ending.Outcome, of id: DownloadID) async throws(DownloadError) -> Int64? {
         let ending = Ending(outcome, at: clock.date(), isNumbered: configuration.storage.isKept)
         return try await commit([.end(id, ending)]).first?.number
     }

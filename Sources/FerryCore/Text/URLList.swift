@@ -5,9 +5,10 @@ package import HTTPTypes
 /// The list arrives in pieces, and each entry is returned once it is complete, so memory does not grow with the list.
 ///
 /// Empty lines and lines beginning with `#` are skipped. URLs on one line, with tabs or blanks between them, are
-/// mirrors of one file; other texts between tabs are columns. A line that begins with `{` is a ``ListObject``. Lines beginning with white space are options of the preceding URL: `out=`, `dir=`, `checksum=`,
-/// `header=`. Invalid mirrors and unknown options are dropped; an option with an invalid value drops its whole entry, because a download without
-/// that option is not what the list requests.
+/// mirrors of one file; other texts between tabs are columns. A line that begins with `{` is a ``ListObject``. Lines
+/// beginning with white space are options of the preceding URL: `out=`, `dir=`, `checksum=`, `header=`. Invalid mirrors and
+/// unknown options are dropped; an option with an invalid value drops its whole entry, because a download without that
+/// option is not what the list requests.
 package struct URLList: Sendable {
     /// One file.
     package struct Entry: Sendable, Hashable {

@@ -7,6 +7,8 @@ import { cookieFile, droppedText, folderOf, isLink, mayBecomeLink, newIdentifier
 import { waitingNote } from './parts.js';
 
 /// The field scrolls when its links need more than these pixels.
+/// The most unknown options that a message names, each by its first letters: a pasted list may have any.
+const MOST_NAMED = 5;
 const MOST_HEIGHT = 220;
 
 /// The longest time between the two halves of a double click.
@@ -242,7 +244,7 @@ export class AddForm {
     const listed = items.filter(({ id }) => !ids.has(id)).length;
     this.#empty();
     const words = [listed > 0 ? t('add.listed', { n: listed }) : t('add.added', { n: items.length })];
-    if (unknown.length > 0) words.push(t('add.unknown', { names: unknown.join(', ') }));
+    if (unknown.length > 0) words.push(t('add.unknown', { names: unknown.slice(0, MOST_NAMED).map((name) => name.slice(0, 40)).join(', ') }));
     this.#onAdded(items, words.join('. '), listed === 0);
   }
 
