@@ -45,8 +45,9 @@ extension Scheduler {
                 rest(id, .waiting(until: until))
                 return live
             }
-            if live.current == .waiting(.diskSpace), await isStillFull(input) {
+            if live.current == .waiting(.diskSpace), let shortage = await shortage(input) {
                 rest(id, .waiting(until: clock.now() + Self.spaceInterval))
+                keepWaiting(live, after: shortage)
                 return live
             }
             await revive(live, input)
@@ -92,12 +93,20 @@ extension Scheduler {
     /// How often a full disk is checked again.
     private static let spaceInterval: Duration = .seconds(5)
 
-    private func isStillFull(_ input: RunInput) async -> Bool {
+    /// Tells what is missing now; other programs use the disk as well.
+    private func keepWaiting(_ live: LiveDownload, after shortage: DownloadError) {
+        guard shortage.message != live.status.waitError?.message else { return }
+        keptStore?.submit([.update(live.id, [.waiting(.diskSpace, after: shortage)])])
+        live.set(state: .waiting(.diskSpace), after: shortage)
+        told(live.id)
+    }
+
+    private func shortage(_ input: RunInput) async -> DownloadError? {
         let (row, reserve) = (input.row, reserve(of: input.row))
-        guard let directory = row.directory else { return false }
+        guard let directory = row.directory else { return nil }
         let (path, total, missing) = (row.path, row.totalBytes, row.totalBytes.map { max(0, $0 - row.completedBytes) })
         return await withFiles {
-            !PartFiles.hasRoom(
+            PartFiles.shortage(
                 at: path, in: directory, missing: missing, total: total, reserve: reserve, fileSystem: $0)
         }
     }

@@ -95,7 +95,7 @@ extension ErrorPhrase {
         case wrongLength, mustNotReplace, noNameLike, completeBut, notAJournal, newerJournal, largeJournal
         case unwritable, unwritableJournal, otherThanDownloaded
         case partDamaged, partReplaced, removedAtOnce, thereAlready, inTheWay, noFreeName, belongsToAnother, noSpace
-        case noSpaceBesideReserve
+        case noSpaceBesideReserve, atLeast
         // Sets of files, and files that are verified and repaired
         case notASetPath, sameSetPath, changedHere, emptySet, setAnswered, setLeavesServer, notAnIndex, largeSet,
             slowSet,

@@ -38,6 +38,7 @@ extension SentenceTable {
             "{0} 空间不足：可用 {1}，还缺 {2}，因为要保留 {3}"
         ),
         .noSpace: ("not enough space in {0}: {1} free, {2} missing", "{0} 空间不足：可用 {1}，还缺 {2}"),
+        .atLeast: ("at least {0}", "至少 {0}"),
     ]
 
     /// A file operation; the verbs fill `fileFailed`.

@@ -94,7 +94,8 @@ package struct LinkReader: Sendable {
                 // allow(bytes): of bytes
                 guard let end = rest.firstRange(of: Self.commentEnd)?.upperBound else {
                     (isInComment, isInRow) = (true, false)
-                    done = max(start + Self.commentStart.count, rest.endIndex - Self.commentEnd.count + 1)
+                    // The dashes of the start may be those of the end: `<!-->`.
+                    done = rest.endIndex - Self.commentEnd.count + 1
                     return
                 }
                 rest = rest[end...]

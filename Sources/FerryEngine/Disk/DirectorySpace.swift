@@ -8,11 +8,13 @@ package struct DirectorySpace: Sendable {
         case short(Shortage)
     }
 
-    /// There are `free` bytes; `missing` more are needed to hold the file and keep the `reserve`.
+    /// There are `free` bytes; `missing` more are needed to hold the file and keep the `reserve`. For a file of unknown
+    /// length that is the least that is needed.
     package struct Shortage: Sendable, Hashable {
         package var directory: FilePath
         package var free: ByteCount
         package var missing: ByteCount
+        package var isLeast = false
         package var reserve: ByteCount
     }
 
@@ -36,17 +38,19 @@ package struct DirectorySpace: Sendable {
         return (space.freeBytes, reserve ?? min(Self.mostReserve, space.totalBytes / 100))
     }
 
-    /// Returns whether `needed` more bytes fit. Bytes that a part file has already reserved must not be counted.
-    package func check(needed: ByteCount) throws(FileError) -> Verdict {
+    /// Returns whether `needed` more bytes fit; `nil` if it is unknown how many are. Bytes that a part file has already
+    /// reserved must not be counted.
+    package func check(needed: ByteCount?) throws(FileError) -> Verdict {
         let (free, reserve) = try measure()
-        let (wanted, overflows) = max(needed, 0).addingReportingOverflow(reserve)
+        let (wanted, overflows) = max(needed ?? 0, 0).addingReportingOverflow(reserve)
         if !overflows, wanted <= free { return .enough }
         let missing = overflows ? .max : wanted - free
-        return .short(Shortage(directory: directory, free: free, missing: missing, reserve: reserve))
+        return .short(
+            Shortage(directory: directory, free: free, missing: missing, isLeast: needed == nil, reserve: reserve))
     }
 
     /// Throws `diskFull`, with the reserve and what changes it, if `needed` more bytes do not fit.
-    package func require(_ needed: ByteCount) throws(DownloadError) {
+    package func require(_ needed: ByteCount?) throws(DownloadError) {
         let verdict: Verdict
         do throws(FileError) { verdict = try check(needed: needed) } catch { throw DownloadError(error) }
         if case .short(let shortage) = verdict { throw DownloadError(shortage) }
@@ -54,13 +58,16 @@ package struct DirectorySpace: Sendable {
 }
 
 extension DownloadError {
-    init(_ shortage: DirectorySpace.Shortage) {
-        let numbers = [shortage.free, shortage.missing, shortage.reserve].map(ByteText.size)
+    package init(_ shortage: DirectorySpace.Shortage) {
+        let directory = "\(shortage.directory)"
+        let (free, reserve) = (ByteText.size(shortage.free), ByteText.size(shortage.reserve))
+        let missing = ByteText.size(shortage.missing)
+        let least: any ReasonConvertible = shortage.isLeast ? ErrorPhrase(.atLeast, missing) : missing
         self.init(
             .diskFull,
             shortage.reserve > 0
-                ? ErrorPhrase(.noSpaceBesideReserve, "\(shortage.directory)", numbers[0], numbers[1], numbers[2])
-                : ErrorPhrase(.noSpace, "\(shortage.directory)", numbers[0], numbers[1]),
+                ? ErrorPhrase(.noSpaceBesideReserve, directory, free, least, reserve)
+                : ErrorPhrase(.noSpace, directory, free, least),
             suggestion: shortage.reserve > 0 ? ErrorPhrase(.minFree) : nil, recovery: .needsUser)
     }
 }

@@ -189,7 +189,7 @@ extension DownloadDriver {
     }
 
     func checkSpace(in directory: FilePath, for total: ByteCount?, _ disk: Disk) throws(DownloadError) {
-        try DirectorySpace(directory, reserve: settings.minFreeBytes, fileSystem: disk.fileSystem).require(total ?? 0)
+        try DirectorySpace(directory, reserve: settings.minFreeBytes, fileSystem: disk.fileSystem).require(total)
     }
 
     /// Adopts a backup under this name that belongs to a run interrupted before it had created its new part file.

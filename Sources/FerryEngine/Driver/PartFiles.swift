@@ -182,18 +182,18 @@ extension PartFiles {
         }
     }
 
-    /// Returns whether there is room to resume the part file at `path`, which need not exist. Returns `true` if the
+    /// Returns `diskFull` if there is no room to resume the part file at `path`, which need not exist; `nil` too if the
     /// free space cannot be determined. Blocks.
     ///
     /// - Parameters:
     ///   - directory: The present or future directory of the part file.
     ///   - missing: The number of missing bytes; `nil` if unknown.
     ///   - reserve: The number of free bytes that must remain; `nil` as in ``DirectorySpace``.
-    package static func hasRoom(
+    package static func shortage(
         at path: String?, in directory: String, missing: ByteCount?, total: ByteCount?, reserve: ByteCount?,
         fileSystem: any FileSystem
-    ) -> Bool {
-        var needed = missing ?? 0
+    ) -> DownloadError? {
+        var needed = missing
         if let path, let total, let part = DownloadPaths(of: FilePath(path))?.part,
             let status = try? fileSystem.statusIfPresent(part), status.length >= total
         {
@@ -202,7 +202,9 @@ extension PartFiles {
         }
         let space = DirectorySpace(FilePath(directory), reserve: reserve, fileSystem: fileSystem)
         // One more byte, so that a check is made even with a reserve of zero.
-        return (try? space.check(needed: needed.adding(1))).map { $0 == .enough } ?? true
+        guard case .short(var shortage)? = try? space.check(needed: (needed ?? 0).adding(1)) else { return nil }
+        shortage.isLeast = needed == nil
+        return DownloadError(shortage)
     }
 
     /// Returns whether two paths lead to the same directory. Blocks.

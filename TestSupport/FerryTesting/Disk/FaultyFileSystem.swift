@@ -9,6 +9,9 @@ package final class FaultyFileSystem: FileSystem {
     /// Inspects a call before it is made. A returned kind makes the call fail.
     package typealias Look = @Sendable (FileError.Operation, FilePath) -> FileError.Kind?
 
+    /// Returns the space of the disk; `nil` for that of the base.
+    package typealias Measure = @Sendable () -> FileSystemSpace?
+
     /// Called at the beginning of every call, on its thread.
     package typealias Enter = @Sendable () -> Void
 
@@ -37,6 +40,8 @@ package final class FaultyFileSystem: FileSystem {
     private let isBound: Bool
     /// The owner that all files report, as on vfat; `nil` for each file's own.
     private let owner: UInt32?
+    /// The space of the disk; `nil` for that of the base.
+    private let measured: Measure
     private let base: any FileSystem
     private let look: Look
     let enter: Enter
@@ -68,13 +73,15 @@ package final class FaultyFileSystem: FileSystem {
     ///   - mount: The directory below which paths are on another device. With `isBound` they are on the same device,
     ///     and only renames across are refused.
     ///   - owner: The owner that all files report, as on vfat.
+    ///   - measured: The space of the disk.
     ///   - base: The file system that performs the operations.
     ///   - enter: Called at the beginning of every call, on its thread; also of those that cannot fail.
     ///   - look: Inspects each call first.
     package init(
         _ fault: Fault, failure: Failure = .kind(.io), missing: Set<Missing> = [], mount: FilePath? = nil,
-        isBound: Bool = false, owner: UInt32? = nil, over base: any FileSystem = LocalFileSystem(),
-        enter: @escaping Enter = {}, look: @escaping Look = { _, _ in nil }
+        isBound: Bool = false, owner: UInt32? = nil, measured: @escaping Measure = { nil },
+        over base: any FileSystem = LocalFileSystem(), enter: @escaping Enter = {},
+        look: @escaping Look = { _, _ in nil }
     ) {
         self.fault = fault
         self.failure = failure
@@ -82,6 +89,7 @@ package final class FaultyFileSystem: FileSystem {
         self.mount = mount
         self.isBound = isBound
         self.owner = owner
+        self.measured = measured
         self.base = base
         self.look = look
         self.enter = enter
@@ -91,6 +99,7 @@ package final class FaultyFileSystem: FileSystem {
     private init(_ whole: FaultyFileSystem, confinedTo roots: [FilePath]) {
         (fault, failure, missing, mount) = (whole.fault, whole.failure, whole.missing, whole.mount)
         (isBound, owner, look, enter, tally) = (whole.isBound, whole.owner, whole.look, whole.enter, whole.tally)
+        measured = whole.measured
         base = whole.base.confined(to: roots)
     }
 
@@ -197,7 +206,7 @@ package final class FaultyFileSystem: FileSystem {
     }
     package func space(at path: FilePath) throws(FileError) -> FileSystemSpace {
         try step(.measureSpace, path)
-        return try base.space(at: path)
+        return if let space = measured() { space } else { try base.space(at: path) }
     }
     package func isWritable(_ directory: FilePath) -> Bool {
         enter()

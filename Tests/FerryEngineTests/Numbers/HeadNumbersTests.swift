@@ -92,13 +92,13 @@ struct HeadNumbersTests {
         }
     }
 
-    @Test("PartFiles: hasRoom() compares any need with any reserve without a trap")
+    @Test("PartFiles: shortage() compares any need with any reserve without a trap")
     func room() throws {
         let directory = try TemporaryDirectory()
         func hasRoom(at path: String?, _ missing: ByteCount, _ total: ByteCount, reserve: ByteCount) -> Bool {
-            PartFiles.hasRoom(
+            PartFiles.shortage(
                 at: path, in: "\(directory.path)", missing: missing, total: total, reserve: reserve,
-                fileSystem: LocalFileSystem())
+                fileSystem: LocalFileSystem()) == nil
         }
         for (one, other) in ExtremeNumbers.pairs {
             _ = hasRoom(at: nil, one, other, reserve: other)

@@ -85,6 +85,37 @@ struct FailureTests {
         }
     }
 
+    @Test("Disk full: a row says what is missing now, and of a file of unknown length that it is the least")
+    func diskFullFigures() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"])
+            shop.server.always("/a", .chunked())
+            let clock = SteppedClock()
+            let free = Atomic(5000)
+            let disk = FaultyFileSystem(
+                .none,
+                measured: {
+                    FileSystemSpace(freeBytes: ByteCount(free.load(ordering: .relaxed)), totalBytes: 1_000_000_000)
+                })
+            let manager = shop.kept(engine: shop.engine(fileSystem: disk, clock: clock)) {
+                $0.stallTimeout = .seconds(9000)
+                $0.minFreeBytes = 10_000
+            }
+            let download = try await manager.download(try shop.single("/a"))
+            await shop.reach(download) { $0 == .waiting(.diskSpace) }
+            #expect(download.status.waitError?.message.contains("5.0 KB free, at least 5.0 KB missing") == true)
+            free.store(8000, ordering: .relaxed)
+            for await status in download.updates {
+                if status.waitError?.message.contains("8.0 KB free, at least 2.0 KB missing") == true { break }
+                clock.jump(.seconds(6))
+            }
+            free.store(900_000_000, ordering: .relaxed)
+            clock.jump(.seconds(60))
+            try await shop.expectAll([download], are: resource)
+            await manager.shutdown()
+        }
+    }
+
     @Test("Failure: held bytes stay, and resume fetches only the rest")
     func keepsBytes() async throws {
         try await Workshop.run { shop in
