@@ -286,7 +286,7 @@ enum ShapeSamples {
             all += [("ListedDownload", shown.download), ("DownloadDetail", shown)]
         }
         var problem = Problem(error)
-        problem.instance = "/p"
+        (problem.instance, problem.index) = ("/p", 1)
         all.append(("Problem", problem))
         for kind in kinds { all.append(("EventBody", event(kind))) }
         for one in told { all.append(("EventBody", event(one))) }

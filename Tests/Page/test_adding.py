@@ -337,6 +337,25 @@ class Adding(PageTest):
         self.assertEqual(self.daemon.items(), [])
         self.assertNotEqual(self.browser.one(FIELD).get_attribute("value"), "", "what was typed stays")
 
+    def test_what_is_refused_of_a_list_is_said_with_its_line(self):
+        self.forgives = [r"/api/v1/downloads .*40[03]"]
+        first, second = self.origin.file("10K", "first.bin"), self.origin.file("10K", "second.bin")
+        for wrong in ("  dir=../outside", "  checksum=sha-256:12"):
+            self.browser.write(FIELD, "")
+            self.browser.one(FIELD).send_keys((Keys.SHIFT + Keys.ENTER + Keys.NULL).join([first, "", second, wrong]))
+            self.browser.press(".add-button")
+            error = self.browser.one(ERROR).text
+            self.assertTrue(error.startswith("Line 3: "), error)
+        self.assertEqual(self.daemon.items(), [])
+
+    def test_a_name_with_a_folder_is_below_the_folder(self):
+        self.browser.write(FIELD, (Keys.SHIFT + Keys.ENTER + Keys.NULL).join([self.origin.file("10K", "a.bin"), "  out=sub/renamed.bin"]))
+        self.browser.press(".add-button")
+        item = self.browser.until(lambda: self.daemon.items(), "it is listed")[0]
+        self.browser.until_state(item["id"], "completed")
+        self.assertEqual(item["name"], "renamed.bin")
+        self.assertTrue(item["directory"].endswith("/sub"), item["directory"])
+
     def test_options_that_make_no_sense_are_said_beside_them(self):
         self.browser.write(FIELD, self.origin.file("10K", "options.bin"))
         self.browser.press(".options-toggle")

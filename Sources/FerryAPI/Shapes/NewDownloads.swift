@@ -16,7 +16,20 @@ package struct NewDownloads: Codable, Sendable, Hashable {
 
     private struct List: ClientBody {
         enum CodingKeys: String, CodingKey, CaseIterable { case downloads }
-        let downloads: [Strict<DownloadRequest>]
+        let downloads: [Entry]
+    }
+
+    /// One of the downloads; its errors say which.
+    private struct Entry: Decodable {
+        let request: DownloadRequest
+
+        init(from decoder: any Decoder) throws {
+            do { request = try Strict<DownloadRequest>(from: decoder).body } catch {
+                var problem = Problem(decoding: error)
+                problem.index = decoder.codingPath.last?.intValue
+                throw problem
+            }
+        }
     }
 
     package init(from decoder: any Decoder) throws {
@@ -24,7 +37,7 @@ package struct NewDownloads: Codable, Sendable, Hashable {
         downloads =
             isSingle
             ? [try Strict<DownloadRequest>(from: decoder).body]
-            : try Strict<List>(from: decoder).body.downloads.map(\.body)
+            : try Strict<List>(from: decoder).body.downloads.map(\.request)
     }
 
     package func encode(to encoder: any Encoder) throws {

@@ -13,6 +13,8 @@ package struct Problem: Error, Codable, Sendable, Hashable {
     /// The path of the request.
     package var instance: String?
     package var error: DownloadError?
+    /// Which of the downloads of the request it is about, counted from 0; `nil` for a request of one, or for all of it.
+    package var index: Int?
 
     package static let mediaType = "application/problem+json"
 
@@ -64,14 +66,19 @@ package struct Problem: Error, Codable, Sendable, Hashable {
     }
 
     /// Creates a problem from the library's error, with a suitable status.
-    package init(_ error: DownloadError) {
+    package init(_ error: DownloadError, at index: Int? = nil) {
         self.init(
             status: Self.status(of: error.code), code: error.code.rawValue, title: error.code.sentence(in: .english),
             detail: error.message, error: error)
+        self.index = index
     }
 
     /// Creates a problem from a decoding error: the member and the defect.
     package init(decoding error: any Error) {
+        if let problem = error as? Problem {
+            self = problem
+            return
+        }
         if let error = error as? DownloadError {
             self.init(error)
             return

@@ -159,7 +159,8 @@ extension ResponseHeadMender.Search {
             if byte == 0x0D {
                 // Whether it belongs to the end of the line is told by the next byte.
                 guard next + 1 < bytes.count else { return nil }
-                if bytes[next + 1] != 0x0A { (isLineEmpty, hasBegun) = (false, true) }
+                // Before a head, none begins it.
+                if bytes[next + 1] != 0x0A, hasBegun { isLineEmpty = false }
             } else if byte == 0x0A {
                 if isLineEmpty, hasBegun { return next + 1 }
                 isLineEmpty = true

@@ -5,6 +5,8 @@ public struct Bottleneck: Sendable, Hashable, Codable {
         case rateLimit
         /// Other downloads, which have all ``Bottleneck/connections`` that a host may get.
         case otherDownloads
+        /// Samples of what is here, which are compared with the server's bytes before more is fetched.
+        case comparison
         /// The server, which sends no ranges: ``Bottleneck/share`` of the bytes that are here has been sent again.
         case repetition
         /// The disk, which stores ``Bottleneck/bytesPerSecond``.

@@ -437,6 +437,7 @@ extension SentenceTable {
         "speed limited: {0}": "速度受限：{0}",
         "your limit of {0}": "您的限速 {0}",
         "it waits, other downloads have all {0} connections to this server": "正在等待，其他下载已占用到此服务器的全部 {0} 个连接",
+        "it compares samples of what is here with the server's bytes before it goes on": "继续前先抽样比对已有内容与服务器上的字节",
         "the server sends no ranges and repeats what is here, so far {0}": "服务器不支持范围请求，正在重新读取已有内容：{0}",
         "the disk stores {0}": "磁盘写入速度为 {0}",
         "this machine's processor is busy, Ferry uses {0} of a core": "本机处理器繁忙，Ferry 占用 {0} 个核心",

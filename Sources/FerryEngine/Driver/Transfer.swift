@@ -204,6 +204,8 @@ final class Transfer: Sendable {
             var bottleneck = machine.bottleneck
             if machine.waitsForPermit {
                 bottleneck = Bottleneck(.otherDownloads, connections: connectionLimit)
+            } else if machine.comparesOnly {
+                bottleneck = Bottleneck(.comparison)
             } else if repeated > 0 {
                 bottleneck = Bottleneck(.repetition, share: 1 - Double(repeated) / Double(max(done, repeated)))
             }

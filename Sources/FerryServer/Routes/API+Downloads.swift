@@ -84,7 +84,12 @@ extension API {
             throw Problem(.badRequest, "At most \(FerryAPI.mostAdded) downloads at a time.")
         }
         guard !new.downloads.isEmpty else { throw Problem(.badRequest, "There is no download to add.") }
-        let added = try await add(new.downloads, session: call.session, isLocal: call.isLocal)
+        let requests = try new.downloads.enumerated().map { index, one throws(Problem) in
+            do throws(DownloadError) { return try request(one, session: call.session, isLocal: call.isLocal) } catch {
+                throw Problem(error, at: new.isSingle ? nil : index)
+            }
+        }
+        let added = try await list(requests, for: call.session)
         let rows = try await listed(added.map(\.download.id), call)
         let byID = Dictionary(rows.map { ($0.id, $0) }) { first, _ in first }
         let listed = added.compactMap { byID[$0.download.id] }
@@ -100,7 +105,15 @@ extension API {
     func add(
         _ new: [DownloadRequest], session: String, isLocal: Bool
     ) async throws(DownloadError) -> [(download: Download, isNew: Bool)] {
-        let requests = try new.map { new throws(DownloadError) in try request(new, session: session, isLocal: isLocal) }
+        try await list(
+            try new.map { new throws(DownloadError) in try request(new, session: session, isLocal: isLocal) },
+            for: session)
+    }
+
+    /// Adds requests that were checked, all or none.
+    private func list(
+        _ requests: [DownloadRequest], for session: String
+    ) async throws(DownloadError) -> [(download: Download, isNew: Bool)] {
         // By bytes: canonically equivalent names are different directories.
         var seen: Set = [Array(directory(of: session).utf8)]
         let places = requests.compactMap(\.destination.place).filter { seen.insert(Array($0.utf8)).inserted }

@@ -11,6 +11,7 @@ package enum BottleneckText {
         return switch limit.cause {
         case .rateLimit: "your limit of \(rate)"
         case .otherDownloads: "it waits, other downloads have all \(count) connections to this server"
+        case .comparison: "it compares samples of what is here with the server's bytes before it goes on"
         case .repetition:
             "the server sends no ranges and repeats what is here, so far \(ByteText.percent(limit.share, isComplete: false))"
         case .disk: "the disk stores \(rate)"

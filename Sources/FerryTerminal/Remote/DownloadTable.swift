@@ -89,10 +89,10 @@ package struct DownloadTable: Sendable {
         return parts.isEmpty ? nil : parts.joined(separator: ErrorText.separator)
     }
 
-    /// What a download waits for that has its slot but no connection; `nil` for others.
+    /// What a download waits for that has its slot but fetches nothing; `nil` for others.
     static func wait(_ download: ListedDownload) -> Reason? {
         guard download.status.state == .downloading, let limit = download.status.progress.bottleneck,
-            limit.cause == .otherDownloads
+            [.otherDownloads, .comparison].contains(limit.cause)
         else { return nil }
         return BottleneckText.sentence(limit)
     }

@@ -183,7 +183,7 @@ struct BottleneckTests {
                 switch limit.cause {
                 case .rateLimit: found.surroundings.rateLimit != nil && found.times.limited > 0
                 // Of the driver, not of the policy.
-                case .otherDownloads, .repetition: false
+                case .otherDownloads, .comparison, .repetition: false
                 case .disk: found.times.stored > 0
                 case .processor: found.surroundings.processor?.isScarce == true
                 case .latency: found.times.awaited > 0 && found.times.firstByte >= 0.5

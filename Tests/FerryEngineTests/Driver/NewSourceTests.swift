@@ -168,6 +168,22 @@ struct NewSourceTests {
         }
     }
 
+    @Test("Driver: while samples are compared and nothing is fetched, the progress says so")
+    func comparing() async throws {
+        try await begun { rig, context in
+            rig.server.serve("/new", resource)
+            rig.server.always("/new", .stall(after: 100))
+            let run = rig.start(try rig.request("/new"), context)
+            await run.until { _ in run.driver.progress()?.bottleneck == Bottleneck(.comparison) }
+            #expect(run.driver.progress()?.completedBytes == 5_000_000)
+            rig.server.always("/new", .honest)
+            run.driver.stop(.pause)
+            #expect(await run.end().isStopped)
+            let end = await rig.run(try rig.request("/new"), context)
+            #expect(end.resumedAt == 5_000_000 && rig.holds("f", resource))
+        }
+    }
+
     @Test("Driver: a new source that has passed the samples is listed first in the journal")
     func isNamed() async throws {
         try await begun { rig, context in

@@ -7,8 +7,10 @@ extension ConnectionPlanner {
     /// ```
     struct Connection: Sendable {
         enum Activity: Sendable {
-            /// Between two requests, or comparing samples.
+            /// Between two requests.
             case idle
+            /// Compares samples of the partial content with those of its source.
+            case comparing
             /// Waits for other downloads, which have all connections to the host.
             case waitingForPermit
             /// Has sent a request, at this time, and has no response head yet.
@@ -90,12 +92,13 @@ extension ConnectionPlanner {
         var isCut: Bool { cut != nil }
         var isAsking: Bool { demand == .asking }
         var isIdle: Bool { request == nil }
+        var isComparing: Bool { if case .comparing = activity { true } else { false } }
         var waitsForPermit: Bool { if case .waitingForPermit = activity { true } else { false } }
 
         /// The request in progress, and when it was sent.
         var request: (fetch: TransferMachine.Fetch, since: Duration)? {
             switch activity {
-            case .idle, .waitingForPermit: nil
+            case .idle, .comparing, .waitingForPermit: nil
             case .asking(let fetch, let since), .reading(let fetch, let since, _): (fetch, since)
             }
         }

@@ -77,6 +77,8 @@ struct ConnectionPlanner: Sendable {
     var maxConnections: Int { limits.maxConnections }
     var isSingle: Bool { policy.isSingle }
     var waitsForPermit: Bool { all.values.contains(where: \.waitsForPermit) }
+    /// Whether samples are compared, and no connection has a request for bytes of the file.
+    var comparesOnly: Bool { all.values.contains(where: \.isComparing) && all.values.allSatisfy(\.isIdle) }
 
     /// Whether the first bytes of a file have arrived since the last tick: others may join at once.
     var areUrgent: Bool { openings.areUrgent }
@@ -220,7 +222,12 @@ struct ConnectionPlanner: Sendable {
     mutating func waitsForPermit(_ id: ConnectionID) { change(id) { $0.activity = .waitingForPermit } }
 
     /// The connection compares samples with this source.
-    mutating func proves(_ source: Int, on id: ConnectionID) { all[id]?.source = source }
+    mutating func proves(_ source: Int, on id: ConnectionID) {
+        change(id) {
+            $0.activity = .comparing
+            $0.source = source
+        }
+    }
 
     /// The connection sends a request.
     mutating func sends(_ fetch: TransferMachine.Fetch, on id: ConnectionID, at now: Duration) {
@@ -922,7 +929,7 @@ struct ConnectionPlanner: Sendable {
         let seconds = bottlenecks.elapsed(at: now)
         for connection in all.values where !connection.isCut {
             switch connection.activity {
-            case .idle, .waitingForPermit: break
+            case .idle, .comparing, .waitingForPermit: break
             case .reading: bottlenecks.present.times.connected += seconds
             case .asking(_, let since):
                 bottlenecks.present.times.connected += seconds

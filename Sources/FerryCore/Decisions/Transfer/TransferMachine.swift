@@ -1321,6 +1321,9 @@ package struct TransferMachine: Sendable {
     /// Whether the download waits for others, which have all connections to its host.
     package var waitsForPermit: Bool { connections.waitsForPermit }
 
+    /// Whether samples are compared before anything is fetched.
+    package var comparesOnly: Bool { connections.comparesOnly }
+
     /// Whether ``observed(_:rateLimit:at:)`` is to be called.
     package func isObservationDue(at now: Duration) -> Bool { connections.isObservationDue(at: now) }
 

@@ -206,7 +206,7 @@ export class AddForm {
       this.#finish(downloads, answer?.items ?? [], unknown);
     } catch (problem) {
       if (problem.status !== 0) this.#unanswered = null;
-      this.#refuse(problem);
+      this.#refuse(problem, entries);
     } finally {
       this.#button.disabled = false;
     }
@@ -259,10 +259,13 @@ export class AddForm {
     this.#addedAt = performance.now();
   }
 
-  #refuse(problem) {
-    if ((problem.status === 400 || problem.status === 403) && this.#options?.complains(problem)) return;
+  /// Says what is wrong: beside the option, or with the line that it is about.
+  #refuse(problem, entries = []) {
+    const { line, urls: _, ...own } = entries[problem.index] ?? {};
+    const isOfLine = Object.keys(own).length > 0;
+    if (!isOfLine && (problem.status === 400 || problem.status === 403) && this.#options?.complains(problem)) return;
     this.#isUnreachable = problem.status === 0;
-    this.#say(problem.text ?? problem.message);
+    this.#say(line !== undefined && entries.length > 1 ? t('add.refused.line', { line, text: problem.text }) : problem.text);
   }
 
   /// Says below the field why nothing was added.
@@ -329,7 +332,15 @@ export class AddForm {
 /// The request for a line of links; what stands in the line counts more than the options.
 function request(entry, { cookies, ...options }) {
   const headers = options.headers && entry.headers ? { headers: { ...options.headers, ...entry.headers } } : {};
-  return { ...options, ...(cookies ? { cookies: cookieFile(cookies, entry.urls) } : {}), ...entry, ...headers };
+  const whole = { ...options, ...(cookies ? { cookies: cookieFile(cookies, entry.urls) } : {}), ...entry, ...headers };
+  return entry.name?.includes('/') ? { ...whole, ...placed(entry.name, whole.directory) } : whole;
+}
+
+/// The folder and the name of a path that is below a folder, or absolute.
+function placed(path, directory) {
+  const end = path.lastIndexOf('/');
+  const folder = path.slice(0, end) || '/';
+  return { directory: directory && !path.startsWith('/') ? `${directory.replace(/\/+$/, '')}/${folder}` : folder, name: path.slice(end + 1) };
 }
 
 /// What the empty list offers.

@@ -27,6 +27,8 @@ export class Problem extends Error {
     this.status = status;
     this.code = body?.code ?? (status === 0 ? 'unreachable' : 'internal');
     this.error = body?.error ?? null;
+    /// Which of several downloads it is about, from 0.
+    this.index = body?.index ?? null;
   }
 
   /// The key of the sentence, or nothing.

@@ -14,6 +14,7 @@ export const detailSentences = {
   'limited': ['Speed limited: {text}', '速度受限：{text}'],
   'limited.rateLimit': ['your limit of {rate}', '您的限速 {rate}'],
   'limited.otherDownloads': ['it waits, other downloads have all {n} connections to this server', '正在等待，其他下载已占用到此服务器的全部 {n} 个连接'],
+  'limited.comparison': ['it compares samples of what is here with the server before it goes on', '继续前先抽样比对已有内容与服务器上的字节'],
   'limited.repetition': ['the server sends no ranges and repeats what is here, so far {lost}', '服务器不支持范围请求，正在重新读取已有内容：{lost}'],
   'limited.disk': ['the disk stores {rate}', '磁盘写入速度为 {rate}'],
   'limited.processor': ["the processor of Ferry's machine is busy, Ferry uses {cores} of a core", 'Ferry 所在机器的处理器繁忙，Ferry 占用 {cores} 个核心'],

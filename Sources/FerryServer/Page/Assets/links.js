@@ -27,7 +27,7 @@ export function mayBecomeLink(text) {
 const OPTIONS = { out: 'name', dir: 'directory', checksum: 'checksum' };
 
 /// `{entries: [{urls, name?, directory?, checksum?, headers?, line}], problems: [{line, text}], unknown: [name]}`, the last of
-/// options that are left out. The same twice is one.
+/// options that are left out. A name is a path below the directory. The same twice is one.
 export function parseLinks(text) {
   const entries = [];
   const problems = [];

@@ -83,6 +83,7 @@ function attemptText(until) {
 /// Why a running one shows no progress; empty if it does.
 function standstillText({ bottleneck }) {
   if (bottleneck?.cause === 'otherDownloads') return t('wait.otherDownloads', { n: bottleneck.connections });
+  if (bottleneck?.cause === 'comparison') return t('wait.comparison');
   if (bottleneck?.cause === 'repetition') return t('wait.repetition', { share: format.percent(bottleneck.share, false) });
   return '';
 }
