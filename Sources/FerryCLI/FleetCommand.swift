@@ -33,7 +33,11 @@ struct FleetInitCommand: RemoteCommand {
 
 struct FleetAddCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "add", abstract: "Store a list in the database as a batch.")
+        commandName: "add", abstract: "Store a list in the database as a batch.",
+        usage: """
+            ferry fleet add <postgres-url> <list> --into <dir> [--batch <name>]
+                            [--part-rows <n>] [--priority <n>]
+            """)
     @OptionGroup var arguments: FleetAddArguments
     func act() async -> FerryTerminal.ExitCode { await FleetProgram.add(arguments) }
 }
@@ -96,14 +100,22 @@ struct FleetPriorityCommand: RemoteCommand {
 
 struct FleetRemoveCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "remove", abstract: "Remove a batch with its rows and results from the database, not its files.")
+        commandName: "remove", abstract: "Remove a batch with its rows and results from the database, not its files.",
+        usage: """
+            ferry fleet remove <postgres-url> [--batch <name>]
+                               [--done-for <duration>]
+            """)
     @OptionGroup var arguments: FleetRemoveArguments
     func act() async -> FerryTerminal.ExitCode { await FleetProgram.remove(arguments) }
 }
 
 struct FleetHostCommand: RemoteCommand {
     static let configuration = CommandConfiguration(
-        commandName: "host", abstract: "Set the budget of a host for the whole fleet.")
+        commandName: "host", abstract: "Set the budget of a host for the whole fleet.",
+        usage: """
+            ferry fleet host <postgres-url> <host> [--rate <rate>]
+                             [--connections <n>] [--unlimited]
+            """)
     @OptionGroup var arguments: FleetHostArguments
     func act() async -> FerryTerminal.ExitCode { await FleetProgram.host(arguments) }
 }

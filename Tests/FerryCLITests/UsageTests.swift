@@ -46,6 +46,22 @@ import Testing
         }
     }
 
+    @Test("ferry --help: the help of subcommands and of other programs' names has lines of 80 columns as well")
+    func narrow() async throws {
+        let place = try Workplace()
+        func help(_ words: [String]) async throws -> [Substring] {
+            let outcome = try await FerryProcess.run(words + ["--help"], in: place, environment: ["COLUMNS": "80"])
+            let lines = outcome.text.split(separator: "\n")
+            #expect(lines.count > 3 && lines.filter { $0.count > 80 } == [], "\(words)")
+            return lines
+        }
+        let commands = try await help(["fleet"]).drop { !$0.hasPrefix("SUBCOMMANDS") }
+            .filter { $0.dropFirst(2).first?.isLowercase == true }.compactMap { $0.split(separator: " ").first }
+        #expect(commands.count > 10)
+        for command in commands { _ = try await help(["fleet", String(command)]) }
+        for program in ["curl", "wget", "aria2c"] { _ = try await help([program]) }
+    }
+
     @Test("ferry get --help: every exit code is listed")
     func codes() async throws {
         let help = try await FerryProcess.run(["get", "--help"], in: Workplace()).text

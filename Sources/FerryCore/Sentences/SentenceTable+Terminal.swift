@@ -163,6 +163,7 @@ extension SentenceTable {
         "the object has a whole number of more than 64 bits: write it as a text":
             "该对象有超过 64 位的整数：请写成文本",
         "the columns of the line have more than 16 KiB": "该行的各列超过 16 KiB",
+        "the object has more than 128 KiB": "该对象超过 128 KiB",
         "an option is written as name=value, this one has no =": "选项写作 名称=值，这里没有 =",
         "unknown option {0}: use out, dir, checksum or header": "未知的选项 {0}：请使用 out、dir、checksum 或 header",
         "a file has at most {0} URLs; the rest of the line is left out": "一个文件最多有 {0} 个网址；这一行的其余部分被忽略",

@@ -99,6 +99,8 @@ package struct URLList: Sendable {
 
     /// The maximum length of a line, in bytes.
     package static let mostLineBytes = 1 << 20
+    /// The maximum length of a line of JSON, in bytes: reading it takes a hundred times its memory.
+    package static let mostObjectBytes = 128 << 10
     /// The maximum size of the columns of an entry, in bytes.
     package static let mostColumnBytes = 16 << 10
     /// The maximum number of header fields of an entry.
@@ -209,6 +211,9 @@ package struct URLList: Sendable {
             flush()
             place = Place(line: line.number, offset: line.offset)
             if let parse, line.bytes.first == UInt8(ascii: "{") {
+                guard line.bytes.count <= Self.mostObjectBytes else {
+                    return leaveOut("the object has more than 128 KiB", line: line.number)
+                }
                 let isShallow = JSONStructure.isShallow(line.bytes, depth: Self.mostDepth)
                 return readObject(isShallow ? parse(line.bytes) : nil, line: line.number)
             }

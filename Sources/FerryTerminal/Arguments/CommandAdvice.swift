@@ -47,10 +47,9 @@ package enum CommandAdvice {
             "ferry \(name) takes the command line of \(name) and downloads as ferry get does, whose options can be added. What becomes of each option:"
         let rows = PastedOption.all(of: program).map { option in
             let names = option.names.joined(separator: " ")
-            let gap = String(repeating: " ", count: max(2, 40 - names.utf8.count))
-            return "  " + names + gap + option.text.replacing("`", by: "")
+            return HelpText.row(names, option.text.replacing("`", by: ""), columns: 80)
         }
-        return ([about.local] + rows).joined(separator: "\n") + "\n"
+        return HelpText.broken(about.local, hanging: 0, 80) + rows.joined()
     }
 
     private static func isURL(_ word: String) -> Bool {

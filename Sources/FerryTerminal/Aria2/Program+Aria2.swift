@@ -98,7 +98,8 @@ extension Program {
 
     private static let aria2Help = """
         Usage: aria2c [OPTIONS] [URI | METALINK_FILE]...
-        ferry, with the arguments, output and exit status of aria2c 1.36 for HTTP and HTTPS.
+        ferry, with the arguments, output and exit status of aria2c 1.36 for HTTP and
+        HTTPS.
         Several URIs are mirrors of one file; with -Z each is a file of its own.
 
          -d, --dir=DIR                          -o, --out=FILE
@@ -111,10 +112,12 @@ extension Program {
          --check-certificate[=true|false]  --ca-certificate=FILE  --checksum=TYPE=DIGEST
          --max-overall-download-limit=SPEED  --max-download-limit=SPEED
          -t, --timeout=SEC  --connect-timeout=SEC  -m, --max-tries=N
-         --allow-overwrite[=true|false]  --auto-file-renaming[=true|false]  -R, --remote-time[=true|false]
-         --summary-interval=SEC  --download-result=default|full|hide  --console-log-level=LEVEL
-         --show-console-readout[=true|false]  -q, --quiet[=true|false]  --stderr[=true|false]
-         --on-download-start=PROGRAM  --on-download-complete=PROGRAM  --on-download-error=PROGRAM
+         --allow-overwrite[=true|false]         --auto-file-renaming[=true|false]
+         -R, --remote-time[=true|false]         --show-console-readout[=true|false]
+         -q, --quiet[=true|false]  --stderr[=true|false]  --console-log-level=LEVEL
+         --summary-interval=SEC  --download-result=default|full|hide
+         --on-download-start=PROGRAM            --on-download-complete=PROGRAM
+         --on-download-error=PROGRAM
          --stop=SEC  --stop-with-process=PID
          --enable-rpc[=true|false]  --rpc-listen-port=PORT  --rpc-secret=TOKEN
 

@@ -10,6 +10,16 @@ package struct HelpText: Sendable, Hashable {
     /// The column of explanations, in ArgumentParser's layout.
     private static let indent = 26
 
+    /// Returns an explanation beside its label, or below one that is too long, in lines of so many columns.
+    static func row(_ label: String, _ explanation: String, columns: Int) -> String {
+        let label = "  " + label
+        let gap = indent - label.utf8.count
+        let margin = String(repeating: " ", count: indent)
+        return gap > 0
+            ? broken(label + String(repeating: " ", count: gap) + explanation, hanging: indent, columns)
+            : broken(label, hanging: 2, columns) + broken(margin + explanation, hanging: indent, columns)
+    }
+
     /// Translates a help.
     ///
     /// - Parameters:
@@ -71,8 +81,13 @@ package struct HelpText: Sendable, Hashable {
         return String(english)
     }
 
-    /// Appends a line, broken where it is full: at blanks, and beside Chinese characters.
     private mutating func add(_ line: String, hanging: Int, _ columns: Int) {
+        text += Self.broken(line, hanging: hanging, columns)
+    }
+
+    /// Returns a line with its end, broken where it is full: at blanks, and beside Chinese characters.
+    static func broken(_ line: String, hanging: Int, _ columns: Int) -> String {
+        var text = ""
         let indent = String(repeating: " ", count: hanging)
         var current = ""
         var width = 0
@@ -95,7 +110,7 @@ package struct HelpText: Sendable, Hashable {
             current += word
             width += added
         }
-        text += current + "\n"
+        return text + current + "\n"
     }
 }
 

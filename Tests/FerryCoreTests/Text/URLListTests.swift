@@ -123,6 +123,25 @@ struct URLListTests {
         #expect(texts(list) == [["http://h/b"]] && list.problems.map(\.line) == [1], "\(list.problems)")
     }
 
+    @Test("URLList: a line of JSON that is longer than its bound is reported without being parsed")
+    func longObject() {
+        var list = URLList { _ in
+            Issue.record("it was parsed")
+            return nil
+        }
+        let text = String(repeating: "x", count: URLList.mostObjectBytes)
+        list.append(Array("{\"url\":\"http://h/a\",\"text\":\"\(text)\"}\n  out=x\nhttp://h/b\n".utf8))
+        list.finish()
+        var items: [URLList.Item] = []
+        while let item = list.next() { items.append(item) }
+        guard items.count == 2, case .problem(let problem) = items[0], case .entry(let entry) = items[1] else {
+            Issue.record("\(items)")
+            return
+        }
+        #expect(problem.line == 1 && problem.reason.text(in: .english) == "the object has more than 128 KiB")
+        #expect(entry.urls.map(\.text) == ["http://h/b"] && entry.out == nil)
+    }
+
     @Test("URLList: a malformed line is reported with its number, and the rest is used") func problems() {
         let list = WholeList(
             """
