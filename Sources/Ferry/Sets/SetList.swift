@@ -33,6 +33,10 @@ package struct SetList: Sendable {
             } catch { throw DownloadError(.invalidRequest, error.whole) }
             return
         }
+        guard !Self.isBinary(bytes) else {
+            throw DownloadError(
+                .invalidRequest, ErrorPhrase(.notAList), suggestion: ErrorPhrase(.getOneFile), recovery: .needsUser)
+        }
         var lines = TextLines(mostBytes: URLList.mostLineBytes)
         lines.append(bytes)
         lines.finish()
@@ -46,6 +50,11 @@ package struct SetList: Sendable {
         } else {
             addURLs(bytes)
         }
+    }
+
+    /// Whether the bytes are no text: it has no zero bytes, except in UTF-16, which is refused as such.
+    private static func isBinary(_ bytes: [UInt8]) -> Bool {
+        !URLList.isUTF16(bytes[...]) && bytes.prefix(8192).contains(0)
     }
 
     private static func isContent(_ line: ArraySlice<UInt8>) -> Bool {

@@ -97,7 +97,7 @@ extension ErrorPhrase {
         case partDamaged, partReplaced, removedAtOnce, thereAlready, inTheWay, noFreeName, belongsToAnother, noSpace
         case noSpaceBesideReserve, atLeast
         // Sets of files, and files that are verified and repaired
-        case notASetPath, sameSetPath, changedHere, emptySet, setAnswered, setLeavesServer, notAnIndex, largeSet,
+        case notASetPath, sameSetPath, changedHere, emptySet, setAnswered, setLeavesServer, notAnIndex, notAList, largeSet,
             slowSet,
             tooManyGone, noSetBase, backupAroundSet, backupInSet,
             setInUse
@@ -193,7 +193,7 @@ extension ErrorPhrase {
             giveOwnChecksum,
             giveChecksum, keptMarked, keptMarkedOf,
             doNotUse
-        case makeRoom, minFree, startAnew, updateFerry, useListed, giveBinary
+        case makeRoom, minFree, startAnew, updateFerry, useListed, giveBinary, getOneFile
         case nameServer, allowPrivate
         case renewCertificate, setDate, giveNameOfCertificate
         case giveAuthority, writeHTTP, allowDowngrade, writeProxyCredentials, waitForOther, moveAway, nameLists,

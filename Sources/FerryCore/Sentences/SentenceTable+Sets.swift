@@ -6,6 +6,7 @@ extension SentenceTable {
             "{0} is left out: its path {1} is that of another file of the set", "{0} 被略去：其路径 {1} 是集合中另一文件的路径"
         ),
         .changedHere: ("{0} is of the set and was changed here", "{0} 属于该集合，并在这里被改动"),
+        .notAList: ("it is no text, so no list of files", "内容不是文本，因此不是文件列表"),
         .emptySet: ("{0} lists no file", "{0} 没有列出任何文件"),
         .setAnswered: ("{0}: the server answered {1}", "{0}：服务器回应 {1}"),
         .setLeavesServer: ("{0} leads to {1}, which is not below the first page", "{0} 指向 {1}，它不在首页之下"),

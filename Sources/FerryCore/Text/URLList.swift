@@ -186,7 +186,7 @@ package struct URLList: Sendable {
     }
 
     /// Whether a text begins as in UTF-16: with a byte order mark, or with ASCII in units of two bytes.
-    private static func isUTF16(_ bytes: ArraySlice<UInt8>) -> Bool {
+    package static func isUTF16(_ bytes: ArraySlice<UInt8>) -> Bool {
         let start = Array(bytes.prefix(2))
         guard start.count == 2 else { return false }
         return start == [0xFF, 0xFE] || start == [0xFE, 0xFF] || (start[0] == 0) != (start[1] == 0)

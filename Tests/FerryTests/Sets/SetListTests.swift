@@ -60,6 +60,17 @@ struct SetListTests {
         #expect(rows == [SeparatedRows.Row(line: 1, fields: ["x", "a\tb", "y "])])
     }
 
+    @Test("List: what is no text is refused as a whole, and nothing of it is shown")
+    func binary() throws {
+        let bytes = Array("\u{7F}ELF".utf8) + [2, 1, 1, 0, 0, 10, 0x9B]
+        let error = #expect(throws: DownloadError.self) {
+            try SetList(bytes, base: try DownloadURL("http://h/program"))
+        }
+        #expect(error?.phrase?.key == .notAList && error?.suggestion?.contains("ferry get") == true)
+        let wide = try SetList([0x61, 0, 0x0A, 0], base: nil)
+        #expect(wide.entries.isEmpty && wide.problems.map { $0.text(in: .english) }.joined().contains("UTF-16"))
+    }
+
     @Test("Filter: a pattern with / at its end matches directories, and says which listings need not be read")
     func directories() {
         let filter = SetFilter(exclude: ["old/", "a/b/", "tmp/**"])
