@@ -90,7 +90,7 @@ extension Scheduler {
         _ requests: [DownloadRequest], _ store: any DownloadStore
     ) async throws(DownloadError) -> Plan {
         var plan = Plan()
-        let now = clock.date()
+        let now = clock.date().asStored
         let isKept = configuration.storage.isKept
         let split = requests.map { (stored: $0.stored, secrets: Secrets(of: $0)) }
         let session = requests.first?.session
