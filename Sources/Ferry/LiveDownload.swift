@@ -241,16 +241,20 @@ final class LiveDownload: Sendable {
 
 extension LiveDownload {
     /// Everything that a handle shows now.
-    var snapshot: DownloadSnapshot {
-        let (snapshot, driver) = state.withLock { state in
+    var snapshot: DownloadSnapshot { listing.snapshot }
+
+    /// Everything that a list shows now, beside the place of the download.
+    var listing: (snapshot: DownloadSnapshot, endedAt: Date?) {
+        let (snapshot, endedAt, driver) = state.withLock { state in
             (
-                DownloadSnapshot(status: state.status, request: state.request, finished: state.finished), state.driver
+                DownloadSnapshot(status: state.status, request: state.request, finished: state.finished),
+                state.endedAt, state.driver
             )
         }
-        guard let progress = driver?.progress() else { return snapshot }
+        guard let progress = driver?.progress() else { return (snapshot, endedAt) }
         var live = snapshot
         live.status.progress = progress
-        return live
+        return (live, endedAt)
     }
 
     /// Applies a row that another process may have changed.

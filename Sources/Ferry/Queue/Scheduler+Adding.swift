@@ -227,11 +227,6 @@ extension DownloadRequest {
 extension CatalogueRow {
     /// The directory of the download's file, absolute; `nil` for a stream.
     package var directory: String? {
-        if let path { return Paths.parent(of: path) }
-        switch request.destination {
-        case .directory(let path, _): return path
-        case .file(let path), .part(let path): return Paths.parent(of: path)
-        case .stream: return nil
-        }
+        path.map(Paths.parent) ?? request.destination.directory
     }
 }

@@ -93,7 +93,7 @@ final class Scheduler: Sendable {
         let factory = configuration.server.metrics ?? MetricsSystem.factory
         configuration.server.metrics = factory
         metrics = ManagerMetrics(factory)
-        log = UpdateLog(metrics)
+        log = UpdateLog(metrics, of: registry)
         let isKept = configuration.storage.isKept
         state = Mutex(
             State(
