@@ -263,7 +263,8 @@ struct EventStreamTests {
         }
     }
 
-    @Test("EventRelay: what happens to a download in memory is told without a read of its row", arguments: [true, false])
+    @Test(
+        "EventRelay: what happens to a download in memory is told without a read of its row", arguments: [true, false])
     func inMemory(ends: Bool) async throws {
         try await DaemonRig.run { rig in
             let gate = Gate()

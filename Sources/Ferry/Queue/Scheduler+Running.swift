@@ -384,7 +384,10 @@ extension Scheduler {
     /// logged, since the run has ended all the same.
     private func end(_ id: DownloadID, _ outcome: Ending.Outcome) async -> (ending: Ending, number: Int64?) {
         let ending = Ending(outcome, at: clock.date(), isNumbered: configuration.storage.isKept)
-        do throws(DownloadError) { return (ending, try await commit([.end(id, ending)]).first?.number) } catch {
+        do throws(DownloadError) {
+            let events = try await commit([.end(id, ending)])
+            return (ending, events.first?.number)
+        } catch {
             complain(error)
             return (ending, nil)
         }
