@@ -218,7 +218,8 @@ extension RemoteSession: EventFollower {
             identifier: place.identifier, directory: place.directory, launchCommand: place.launchCommand)
         let session = try await link.ask(.attach, json: registration, as: SessionBody.self)
         let last = state.withLock { $0.stream.resumption(of: greeting.boot) }
-        let stream = try await link.events(after: last)
+        // Without rows in the snapshot, which have no handles: ``lookAround()`` reads what is needed.
+        let stream = try await link.events(after: last, limit: 0)
         return try state.withLock { (state) throws(DownloadError) in
             guard state.phase != .closed else { throw Self.wasShutDown }
             if state.stream.boot != greeting.boot {

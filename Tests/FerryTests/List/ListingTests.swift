@@ -79,7 +79,8 @@ struct ListingTests {
                 let before = store.rowReads
                 let listed = try await manager.listed([download.id], hasHandle: true)
                 #expect(store.rowReads == before, sourceLocation: sourceLocation)
-                try expect(listed.first, shows: store.row(download.id), sourceLocation: sourceLocation)
+                let row = try await store.row(download.id)
+                try expect(listed.first, shows: row, sourceLocation: sourceLocation)
             }
             try await check()
             try await download.change {
@@ -118,7 +119,10 @@ struct ListingTests {
             let store = try await #require(manager.scheduler).held { _ in false }
             let listed = try await manager.listed(ids.reversed() + ["absent"], hasHandle: true)
             #expect(listed.map(\.id) == ids.reversed() && store.rowReads == 1)
-            for one in listed { try expect(one, shows: await store.row(one.id)) }
+            for one in listed {
+                let row = try await store.row(one.id)
+                try expect(one, shows: row)
+            }
             #expect(try await manager.sessions(of: ids + ["absent"]) == [ids[0]: "test", ids[1]: "test"])
             await manager.shutdown()
         }
