@@ -2,41 +2,43 @@ package import FerryAPI
 import FerryCore
 import FerryEngine
 import HTTPTypes
+import Synchronization
+
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
 
 extension DownloadManager {
-    /// A row in the form of the API's lists and events.
+    /// Downloads as they are now, in the form of the API's lists and events and in this order, with the position that they
+    /// are as new as. Those that are not listed are omitted.
+    ///
+    /// What is in memory (a download that runs, has a handle, or is in the updates that a listener has just received) is
+    /// shown by its object; rows are read of the others alone.
+    ///
+    /// - Parameter hasHandle: Whether the properties of a library handle are included.
+    package func listed(
+        _ ids: [DownloadID], hasHandle: Bool = false
+    ) async throws(DownloadError) -> [ListedDownload] {
+        try await local.listed(ids, hasHandle: hasHandle)
+    }
+
+    /// The sessions of downloads, read as by ``listed(_:hasHandle:)``; those that are not listed are omitted.
+    package func sessions(of ids: [DownloadID]) async throws(DownloadError) -> [DownloadID: String] {
+        try await local.sessions(of: ids)
+    }
+
+    /// A row in the form of the API's lists and events; the state in memory takes precedence over the row.
     ///
     /// - Parameters:
     ///   - position: ``position`` from before the row was read.
     ///   - hasHandle: Whether the properties of a library handle are included.
     package func listed(_ row: CatalogueRow, asOf position: UInt64, hasHandle: Bool = false) -> ListedDownload {
-        let request = row.request
-        let snapshot = hasHandle ? scheduler?.snapshot(of: row) : nil
-        var listed = ListedDownload(
-            status: snapshot?.status ?? status(of: row), session: row.session, url: request.sources.first?.text ?? "",
-            addedAt: row.createdAt)
-        listed.asOf = position
-        if let snapshot {
-            let isStream = if case .stream = snapshot.request.destination { true } else { false }
-            listed.handle = HandleBody(
-                finished: snapshot.finished, request: isStream ? nil : snapshot.request.withoutSecrets)
-        }
-        listed.directory = row.directory
-        listed.position = Int(clamping: row.key.position)
-        listed.priority = DownloadPriority(rawValue: row.key.priority)
-        listed.label = row.label
-        listed.userInfo = row.userInfo
-        listed.checksum = request.checksum
-        listed.rateLimit = request.rateLimit
-        listed.maxConnections = request.maxConnections
-        listed.onConflict = request.onConflict == .rename ? nil : request.onConflict
-        listed.network = request.network
-        listed.endedAt = row.endedAt
-        if case .completed = listed.status.state {
-            listed.validator = row.finished.flatMap { $0.etag ?? $0.lastModified }
-            if row.finished?.wasAlreadyComplete == true { listed.wasAlreadyComplete = true }
-        }
-        return listed
+        scheduler?.listed(row, asOf: position, hasHandle: hasHandle)
+            ?? ListedDownload(
+                DownloadSnapshot(status: row.status, request: row.request(with: nil), finished: row.finished), row,
+                asOf: position, hasHandle: hasHandle)
     }
 
     /// The ranges of a download's file that are written, and the URL that its redirects led to; `nil` if unknown.
@@ -71,6 +73,103 @@ extension DownloadManager {
             detail.segments = [DownloadDetail.Segment(start: 0, end: total, state: "done")]
         }
         return detail
+    }
+}
+
+extension Scheduler {
+    fileprivate func listed(
+        _ ids: [DownloadID], hasHandle: Bool
+    ) async throws(DownloadError) -> [ListedDownload] {
+        let store = try await opened()
+        // Before objects and rows are read: they are as new, or newer.
+        let position = log.position
+        var found: [DownloadID: ListedDownload] = [:]
+        for id in ids { found[id] = shown(id, asOf: position, hasHandle: hasHandle) }
+        let others = ids.filter { found[$0] == nil }
+        if !others.isEmpty {
+            for row in try await store.rows(others) {
+                found[row.id] = listed(row, asOf: position, hasHandle: hasHandle)
+            }
+        }
+        return ids.compactMap { found[$0] }
+    }
+
+    fileprivate func sessions(of ids: [DownloadID]) async throws(DownloadError) -> [DownloadID: String] {
+        let store = try await opened()
+        var found: [DownloadID: String] = [:]
+        for id in ids { found[id] = entry(of: id)?.live.session }
+        let others = ids.filter { found[$0] == nil }
+        if !others.isEmpty { for row in try await store.rows(others) { found[row.id] = row.session } }
+        return found
+    }
+
+    fileprivate func listed(_ row: CatalogueRow, asOf position: UInt64, hasHandle: Bool) -> ListedDownload {
+        shown(row.id, asOf: position, hasHandle: hasHandle)
+            ?? ListedDownload(snapshot(of: row), row, asOf: position, hasHandle: hasHandle)
+    }
+
+    /// A listed download as its object shows it; `nil` if it is not in memory.
+    private func shown(_ id: DownloadID, asOf position: UInt64, hasHandle: Bool) -> ListedDownload? {
+        guard let (live, key) = entry(of: id), let addedAt = live.addedAt else { return nil }
+        let (snapshot, endedAt) = live.listing
+        return ListedDownload(
+            snapshot, session: live.session, key: key, addedAt: addedAt, endedAt: endedAt, asOf: position,
+            hasHandle: hasHandle)
+    }
+
+    /// The object of a listed download, and its place in the list; `nil` if it is not in memory.
+    private func entry(of id: DownloadID) -> (live: LiveDownload, key: QueueKey)? {
+        state.withLock { state in
+            guard let live = registry[id], let entry = state.queue.listed(id) else { return nil }
+            return (live, entry.key)
+        }
+    }
+}
+
+extension ListedDownload {
+    fileprivate init(
+        _ shown: DownloadSnapshot, _ row: CatalogueRow, asOf position: UInt64, hasHandle: Bool
+    ) {
+        self.init(
+            shown, session: row.session, key: row.key, addedAt: row.createdAt, endedAt: row.endedAt, asOf: position,
+            hasHandle: hasHandle)
+    }
+
+    fileprivate init(
+        _ shown: DownloadSnapshot, session: String, key: QueueKey, addedAt: Date, endedAt: Date?,
+        asOf position: UInt64, hasHandle: Bool
+    ) {
+        let request = shown.request.withoutSecrets
+        self.init(
+            status: shown.status, session: session, url: request.sources.first?.text ?? "", addedAt: addedAt)
+        self.asOf = position
+        if hasHandle { self.handle = HandleBody(finished: shown.finished, request: request.isStream ? nil : request) }
+        self.directory = shown.status.path.map(Paths.parent) ?? request.destination.directory
+        self.position = Int(clamping: key.position)
+        self.priority = DownloadPriority(rawValue: key.priority)
+        self.label = request.label
+        self.userInfo = request.userInfo
+        self.checksum = request.checksum
+        self.rateLimit = request.rateLimit
+        self.maxConnections = request.maxConnections
+        self.onConflict = request.onConflict == .rename ? nil : request.onConflict
+        self.network = request.network
+        self.endedAt = endedAt
+        if case .completed = status.state {
+            self.validator = shown.finished.flatMap { $0.etag ?? $0.lastModified }
+            if shown.finished?.wasAlreadyComplete == true { self.wasAlreadyComplete = true }
+        }
+    }
+}
+
+extension DownloadRequest.Destination {
+    /// The directory of the destination, absolute in a listed request; `nil` for a stream.
+    package var directory: String? {
+        switch self {
+        case .directory(let path, _): path
+        case .file(let path), .part(let path): Paths.parent(of: path)
+        case .stream: nil
+        }
     }
 }
 

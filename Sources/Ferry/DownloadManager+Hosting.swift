@@ -182,7 +182,7 @@ extension Download {
 
 extension DownloadManager {
     /// The queue of this process. Throws `invalidRequest` if the downloads run in another one.
-    private var local: Scheduler {
+    var local: Scheduler {
         get throws(DownloadError) {
             guard let scheduler else {
                 throw DownloadError(.invalidRequest, ErrorPhrase(.runsElsewhere))

@@ -2,6 +2,12 @@ import FerryCore
 import FerryEngine
 import Synchronization
 
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
+
 /// The in-memory state of a download that is running or has a handle; one object for each identifier.
 ///
 /// Durable state is in the store; this object has the state of a handle and notifies its observers of changes. Lock
@@ -11,6 +17,8 @@ final class LiveDownload: Sendable {
         var request: DownloadRequest
         var status: DownloadStatus
         var finished: FinishedDownload?
+        /// When the last run ended; `nil` while the download has not ended.
+        var endedAt: Date?
         var driver: DownloadDriver?
         /// Set at shutdown and when the download leaves the list; no change follows.
         var isClosed = false
@@ -29,6 +37,8 @@ final class LiveDownload: Sendable {
     let id: DownloadID
     /// The session that added the download.
     let session: String
+    /// When the download was added; `nil` for a download of the daemon.
+    let addedAt: Date?
     /// Serializes user operations on this download.
     let lock = AsyncLock()
     /// Notifies when the state has changed or no change follows, after the observers have the new status.
@@ -40,12 +50,14 @@ final class LiveDownload: Sendable {
     /// Does not register the object; on deinit it removes its entry from `registry`.
     init(
         request: DownloadRequest, status: DownloadStatus, session: String = "", finished: FinishedDownload? = nil,
-        registry: LiveRegistry, position: UInt64 = 0
+        addedAt: Date? = nil, endedAt: Date? = nil, registry: LiveRegistry, position: UInt64 = 0
     ) {
         id = status.id
         self.session = session
+        self.addedAt = addedAt
         self.registry = registry
-        state = Mutex(State(request: request, status: status, finished: finished, position: position))
+        state = Mutex(
+            State(request: request, status: status, finished: finished, endedAt: endedAt, position: position))
     }
 
     deinit { registry.released(id, ObjectIdentifier(self)) }
@@ -105,10 +117,18 @@ final class LiveDownload: Sendable {
         }
     }
 
-    /// `isEnd`: the driver has ended, and its progress is final.
+    /// Applies the end of the download.
+    func end(_ ending: Ending) {
+        var finished: FinishedDownload?
+        if case .completed(let file, _) = ending.outcome { finished = file }
+        set(state: ending.state, finished: finished, isEnd: true, endedAt: ending.date)
+    }
+
+    /// `isEnd`: the driver has ended, and its progress is final. `endedAt`: the date of a final state; `nil` for that of
+    /// the present one.
     func set(
         state new: DownloadState, after error: DownloadError? = nil, finished: FinishedDownload? = nil,
-        isEnd: Bool = false
+        isEnd: Bool = false, endedAt: Date? = nil
     ) {
         // While a driver is running, its progress is read on demand.
         let progress = isEnd ? driver?.progress() : nil
@@ -116,6 +136,7 @@ final class LiveDownload: Sendable {
             state.status.state = new
             state.status.pauseReason = nil
             state.status.waitError = error
+            state.endedAt = new.isFinal ? endedAt ?? state.endedAt : nil
             if isEnd { state.driver = nil }
             if let progress { state.status.progress = progress }
             if case .downloading = new {
@@ -220,20 +241,30 @@ final class LiveDownload: Sendable {
 
 extension LiveDownload {
     /// Everything that a handle shows now.
-    var snapshot: DownloadSnapshot {
-        let (snapshot, driver) = state.withLock { state in
+    var snapshot: DownloadSnapshot { listing.snapshot }
+
+    /// Everything that a list shows now, beside the place of the download.
+    var listing: (snapshot: DownloadSnapshot, endedAt: Date?) {
+        let (snapshot, endedAt, driver) = state.withLock { state in
             (
-                DownloadSnapshot(status: state.status, request: state.request, finished: state.finished), state.driver
+                DownloadSnapshot(status: state.status, request: state.request, finished: state.finished),
+                state.endedAt, state.driver
             )
         }
-        guard let progress = driver?.progress() else { return snapshot }
+        guard let progress = driver?.progress() else { return (snapshot, endedAt) }
         var live = snapshot
         live.status.progress = progress
-        return live
+        return (live, endedAt)
     }
 
-    /// Applies a snapshot of another process.
-    func show(_ new: DownloadSnapshot) { _ = show(new, where: { _ in true }) }
+    /// Applies a row that another process may have changed.
+    func show(_ row: CatalogueRow) {
+        let new = DownloadSnapshot(status: row.status, request: row.request(with: nil), finished: row.finished)
+        _ = show(new) { state in
+            state.endedAt = row.endedAt
+            return true
+        }
+    }
 
     /// Applies a snapshot of the daemon, which is as new as this position of its log. Returns false if the shown state
     /// is as new already.

@@ -263,6 +263,38 @@ struct EventStreamTests {
         }
     }
 
+    @Test(
+        "EventRelay: what happens to a download in memory is told without a read of its row", arguments: [true, false])
+    func inMemory(ends: Bool) async throws {
+        try await DaemonRig.run { rig in
+            let gate = Gate()
+            rig.origin.serve("/a.bin", Resource(size: 3_000_000))
+            rig.origin.script("/a.bin", [.hold(after: 1_000_000, gate)])
+            let added = try await rig.add(new(rig, "/a.bin") { $0.maxConnections = 1 })
+            await gate.arrived()
+            let store = try #require(try await rig.daemon.manager.scheduler?.opened() as? Catalogue)
+            try await rig.follow { events in
+                _ = try await events.catchUp()
+                // What a read of the row would show.
+                try store.database.sync { db in try db.execute("UPDATE download SET label = 'of the row'") }
+                if ends { gate.open() } else { _ = try await rig.ask(.pause, id: added.id.rawValue) }
+                let told: ListedDownload = try await events.next { event in
+                    guard case .state(let download) = event, download.status.state.kind == (ends ? .completed : .paused)
+                    else { return nil }
+                    return download
+                }
+                #expect(told.id == added.id && told.label == nil)
+                let date: Date = try await events.next { event in
+                    guard case .happened(let body) = event, ends ? body.event.kind.isEnd : body.event.kind == .paused
+                    else { return nil }
+                    return body.event.date
+                }
+                #expect(told.endedAt == (ends ? date : nil))
+            }
+            gate.open()
+        }
+    }
+
     @Test("Event stream: progress arrives for all running downloads, without an id")
     func progress() async throws {
         try await DaemonRig.run { rig in

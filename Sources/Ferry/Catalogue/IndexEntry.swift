@@ -63,8 +63,7 @@ package struct Ending: Sendable, Hashable {
 
     package init(_ outcome: Outcome, at date: Date, isNumbered: Bool = true) {
         self.outcome = outcome
-        // Rounded as the catalogue stores it, so that readers of the store and event listeners see the same date.
-        self.date = Date(timeIntervalSince1970: date.storedSeconds)
+        self.date = date.asStored
         self.isNumbered = isNumbered
     }
 

@@ -40,4 +40,7 @@ extension Date {
         let seconds = timeIntervalSince1970
         return seconds.isNaN ? 0 : min(max(seconds, -1e12), 1e12)
     }
+
+    /// The date as it is read from the store, so that it is the same for readers and for listeners.
+    var asStored: Date { Date(timeIntervalSince1970: storedSeconds) }
 }

@@ -184,11 +184,11 @@ extension Scheduler {
             fields.append(.attempts(row.attempts + 1, retryAt: row.retryAt))
         }
         var changes: [StoreChange] = fields.isEmpty ? [] : [.update(id, fields)]
-        let note = end.outcome.phrase.map { LocalizedEvent.note(.phrase($0)) }
+        let note = end.outcome.phrase.map { event(.note(.phrase($0)), of: id) }
         // Durable before the stored leases are without this one.
-        if let note { changes.append(.record(DownloadEvent(id: id, date: clock.date(), note))) }
+        if let note { changes.append(.record(note)) }
         if !changes.isEmpty { try await commit(changes) }
-        if let note { tell(note, to: id) }
+        if let note { log.append(note) }
         told(id)
     }
 

@@ -214,8 +214,7 @@ extension Scheduler {
                 log.append(ListChange(removed: [live.id: live.session]))
                 continue
             }
-            live.show(
-                DownloadSnapshot(status: row.status, request: row.request(with: nil), finished: row.finished))
+            live.show(row)
         }
     }
 }

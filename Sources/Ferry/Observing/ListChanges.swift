@@ -22,14 +22,20 @@ final class ListMailbox: Sendable {
         var change = ListChange()
         var events = WaitingEvents()
         var position: UInt64 = 0
+        /// By object: none is replaced, and so released, under the lock.
+        var held: [ObjectIdentifier: LiveDownload] = [:]
         var isClosed = false
 
         mutating func take() -> ListUpdates.Element? {
             if change.isEmpty, events.isEmpty { return nil }
-            defer { change = ListChange() }
-            return ListUpdates.Element(change: change, events: events.take().compactMap(\.event), position: position)
+            defer { (change, held) = (ListChange(), [:]) }
+            return ListUpdates.Element(
+                change: change, events: events.take().compactMap(\.event), position: position,
+                held: Array(held.values))
         }
     }
+    /// The most objects that are kept in memory for a listener. About 500 KB; the rows of more downloads are read.
+    static let maxHeld = 200
     /// Whether the listener receives events too.
     let hasEvents: Bool
     private let state = Mutex(State())
@@ -37,12 +43,14 @@ final class ListMailbox: Sendable {
 
     init(hasEvents: Bool) { self.hasEvents = hasEvents }
 
-    func put(_ change: ListChange, _ events: [DownloadEvent], position: UInt64) {
+    /// - Parameter lives: Objects of the change, of which a listener of events keeps some.
+    func put(_ change: ListChange, _ events: [DownloadEvent], _ lives: [LiveDownload], position: UInt64) {
         state.withLock { state in
             state.position = position
             state.change.merge(change)
             guard hasEvents else { return }
             for event in events { state.events.append(.event(event)) }
+            for live in lives where state.held.count < Self.maxHeld { state.held[ObjectIdentifier(live)] = live }
             // Of one that came and went a client may have been told by an answer.
             state.change.removed.formUnion(change.removed)
             state.change.removedFrom.merge(change.removedFrom) { $1 }
@@ -72,6 +80,9 @@ final class ListHub: Sendable {
     private struct WeakMailbox { weak var mailbox: ListMailbox? }
     private let state = Mutex((mailboxes: [WeakMailbox](), isClosed: false))
     private let last = Atomic<UInt64>(1)
+    private let registry: LiveRegistry
+
+    init(_ registry: LiveRegistry) { self.registry = registry }
 
     /// The number of the newest update, from 1 for none.
     var position: UInt64 { last.load(ordering: .acquiring) }
@@ -92,13 +103,23 @@ final class ListHub: Sendable {
 
     /// Tells all listeners of the next update; under the lock, so that they have the same order.
     func tell(_ make: () -> ListChange, _ events: [DownloadEvent]) {
-        state.withLock { state in
+        let held: [LiveDownload] = state.withLock { state in
             let position = last.add(1, ordering: .acquiringAndReleasing).newValue
             let mailboxes = state.mailboxes.compactMap(\.mailbox)
-            guard !mailboxes.isEmpty else { return }
+            guard !mailboxes.isEmpty else { return [] }
             let change = make()
-            for mailbox in mailboxes { mailbox.put(change, events, position: position) }
+            let lives = mailboxes.contains(where: \.hasEvents) ? objects(of: change) : []
+            for mailbox in mailboxes { mailbox.put(change, events, lives, position: position) }
+            return lives
         }
+        // No object is released under the lock.
+        withExtendedLifetime(held) {}
+    }
+
+    /// The objects of a change; none of one with more downloads than a listener keeps objects of.
+    private func objects(of change: ListChange) -> [LiveDownload] {
+        guard change.added.count + change.changed.count + change.moved.count <= ListMailbox.maxHeld else { return [] }
+        return change.added.union(change.changed).union(change.moved).compactMap { registry[$0] }
     }
 
     func close() {

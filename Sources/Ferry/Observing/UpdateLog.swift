@@ -9,14 +9,22 @@ import Synchronization
 ///                                                         with their events for the daemon's stream
 /// ```
 ///
-/// Invariant: what an update tells is in the row and in the object before the update is appended. A row that is read
-/// after ``position`` was read is therefore as new as every update up to that position.
+/// Invariant: what an update tells is in the row and in the object before the update is appended. A row or an object that
+/// is read after ``position`` was read is therefore as new as every update up to that position.
+///
+/// An update has no copy of what it tells. For a listener of events, the objects of a few downloads stay in memory until
+/// it has told of them, so that their rows need not be read.
 final class UpdateLog: Sendable {
     private let events: EventHub
-    private let list = ListHub()
+    private let list: ListHub
 
-    /// - Parameter metrics: Told of each event; `nil` for those of a daemon, which counts them itself.
-    init(_ metrics: ManagerMetrics? = nil) { events = EventHub(metrics) }
+    /// - Parameters:
+    ///   - metrics: Told of each event; `nil` for those of a daemon, which counts them itself.
+    ///   - registry: The downloads in memory.
+    init(_ metrics: ManagerMetrics? = nil, of registry: LiveRegistry = LiveRegistry()) {
+        events = EventHub(metrics)
+        list = ListHub(registry)
+    }
 
     /// The number of the newest update. Ascends with each, from 1 for an empty log.
     var position: UInt64 { list.position }
@@ -63,6 +71,8 @@ package struct ListUpdates: AsyncSequence, Sendable {
         package var events: [DownloadEvent]
         /// The number of the last of these updates.
         package var position: UInt64
+        /// Keeps downloads that were added, changed or moved in memory while the element is.
+        let held: [LiveDownload]
     }
 
     let mailbox: ListMailbox

@@ -30,7 +30,8 @@ final class PublishObserver: PublishObserving {
         var ending = Ending(.completed(finished, file), at: scheduler.clock.date())
         ending.leavesJournal = !isSmall.load(ordering: .relaxed)
         let events = try await scheduler.keptStore?.commit([.end(id, ending)])
-        run?.recorded = Run.Recorded(number: events?.first?.number, leavesJournal: ending.leavesJournal)
+        run?.recorded = Run.Recorded(
+            date: ending.date, number: events?.first?.number, leavesJournal: ending.leavesJournal)
     }
 }
 

@@ -51,6 +51,7 @@ package final class Run: Sendable {
 
     /// A completion that is in the store.
     struct Recorded: Sendable {
+        var date: Date
         /// The number of its event.
         var number: Int64?
         /// The journal is still to be removed.

@@ -90,7 +90,7 @@ extension Scheduler {
         _ requests: [DownloadRequest], _ store: any DownloadStore
     ) async throws(DownloadError) -> Plan {
         var plan = Plan()
-        let now = clock.date()
+        let now = clock.date().asStored
         let isKept = configuration.storage.isKept
         let split = requests.map { (stored: $0.stored, secrets: Secrets(of: $0)) }
         let session = requests.first?.session
@@ -227,11 +227,6 @@ extension DownloadRequest {
 extension CatalogueRow {
     /// The directory of the download's file, absolute; `nil` for a stream.
     package var directory: String? {
-        if let path { return Paths.parent(of: path) }
-        switch request.destination {
-        case .directory(let path, _): return path
-        case .file(let path), .part(let path): return Paths.parent(of: path)
-        case .stream: return nil
-        }
+        path.map(Paths.parent) ?? request.destination.directory
     }
 }

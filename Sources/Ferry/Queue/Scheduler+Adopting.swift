@@ -158,7 +158,7 @@ extension CatalogueRow {
             completedBytes: found.claimedBytes, totalBytes: record.totalBytes,
             request: request.stored, hasSecrets: Secrets(of: request) != nil, label: record.label,
             userInfo: record.userInfo ?? [:],
-            createdAt: Date(timeIntervalSince1970: record.createdAt))
+            createdAt: Date(timeIntervalSince1970: record.createdAt).asStored)
     }
 }
 

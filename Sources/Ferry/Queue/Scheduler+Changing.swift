@@ -89,12 +89,9 @@ extension Scheduler {
     private func rank(_ live: LiveDownload, _ priority: DownloadPriority) async throws(DownloadError) {
         await listLock.acquire()
         defer { listLock.release() }
-        let key = state.withLock { state in
-            let key = state.queue.takeKey(priority)
-            state.queue.set(key: key, of: live.id)
-            return key
-        }
+        let key = state.withLock { $0.queue.takeKey(priority) }
         try await store?.commit([.keys([StoreChange.KeyChange(live.id, key)])])
+        state.withLock { $0.queue.set(key: key, of: live.id) }
         log.append(ListChange(moved: [live.id]))
         try await tag(live)
         // A run that began after the request was written shows the old priority.
@@ -169,8 +166,8 @@ extension Scheduler {
             }
         }
         guard !changes.isEmpty else { return result }
-        state.withLock { state in for change in changes { state.queue.set(key: change.key, of: change.id) } }
         try await store.commit([.keys(changes.map { StoreChange.KeyChange($0.id, $0.key) })])
+        state.withLock { state in for change in changes { state.queue.set(key: change.key, of: change.id) } }
         log.append(ListChange(moved: Set(changes.map(\.id))))
         for live in moved.compactMap({ known($0.id) }) { try await tag(live) }
         reschedule()

@@ -50,8 +50,8 @@ extension Scheduler {
         row.request.destination = row.request.destination.moved(to: directory)
         try await store.commit([.update(live.id, fields + [.request(row.request, hasSecrets: row.hasSecrets)])])
         // From here on the files are at the new path, whether or not the old ones can be removed.
-        let destination = row.request.destination
-        live.change { $0.destination = destination }
+        let request = row.request
+        live.change { ($0.destination, $0.root, $0.keptCopy) = (request.destination, request.root, request.keptCopy) }
         for field in fields {
             switch field {
             case .name(let name, let path): live.moved(to: name, path: path)

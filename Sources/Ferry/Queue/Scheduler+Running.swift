@@ -238,24 +238,25 @@ extension Scheduler {
     }
 
     private func completed(_ found: FinishedDownload, _ run: Run, _ live: LiveDownload) async {
-        var finished = found
+        let ending: Ending
         let number: Int64?
         if let recorded = run.recorded {
             // The download published the file itself, in this run or an earlier one.
+            var finished = found
             finished.wasAlreadyComplete = false
+            ending = Ending(.completed(finished, nil), at: recorded.date)
             number = recorded.number
             if recorded.leavesJournal { keptStore?.submit([.update(live.id, [.part(nil)])]) }
         } else {
             let known = run.driver?.publishedFile
-            let file = if let known, known.path == finished.path { known } else { await published(finished) }
-            number = await end(live.id, .completed(finished, file))
+            let file = if let known, known.path == found.path { known } else { await published(found) }
+            (ending, number) = await end(live.id, .completed(found, file))
         }
         rest(live.id, .parked)
         withdrawLeases(of: [live.id])
         forgetPage(live.id)
         await forgetSecrets(of: [live.id])
-        live.set(state: .completed(finished.proof), finished: finished, isEnd: true)
-        send(.completed(finished), of: live.id, number: number)
+        ended(live, ending, number)
     }
 
     private func stopped(_ run: Run, _ live: LiveDownload, retryAt: Date?) async {
@@ -317,7 +318,7 @@ extension Scheduler {
             return happened(.waiting(reason, message: error.reason), to: live.id)
         }
         keptStore?.submit([.update(live.id, [progress])])
-        let number = await end(live.id, .failed(error))
+        let (ending, number) = await end(live.id, .failed(error))
         if let delay = configuration.retriesFailedAfter, error.recovery != .permanent {
             rest(live.id, .waiting(until: clock.now() + delay))
             keptStore?.submit([
@@ -326,8 +327,13 @@ extension Scheduler {
         } else {
             rest(live.id, .parked)
         }
-        live.set(state: .failed(error), isEnd: true)
-        send(.failed(error), of: live.id, number: number)
+        ended(live, ending, number)
+    }
+
+    /// Shows and reports a stored end.
+    private func ended(_ live: LiveDownload, _ ending: Ending, _ number: Int64?) {
+        live.end(ending)
+        log.append(event(ending.event, of: live.id, date: ending.date, number: number, session: live.session))
     }
 
     /// The error with the configured reason why this process may not write, if there is one.
@@ -356,15 +362,9 @@ extension Scheduler {
 
     /// Stores and sends an event that is no end.
     func happened(_ told: LocalizedEvent, to id: DownloadID) {
-        keptStore?.submit([.record(DownloadEvent(id: id, date: clock.date(), told))])
-        tell(told, to: id)
-    }
-
-    /// Sends an event that is no end, and is stored.
-    func tell(_ told: LocalizedEvent, to id: DownloadID) {
-        log.append(
-            event(
-                told.kind, of: id, date: clock.date(), number: nil, session: known(id)?.session, reason: told.reason))
+        let event = event(told, of: id)
+        keptStore?.submit([.record(event)])
+        log.append(event)
     }
 
     /// Makes changes durable. Throws if the list refuses, or is closed.
@@ -389,17 +389,16 @@ extension Scheduler {
         }
     }
 
-    /// Stores the end of a download durably; returns the number of its event, if events are kept.
-    private func store(_ outcome: Ending.Outcome, of id: DownloadID) async throws(DownloadError) -> Int64? {
+    /// Stores the end of a download durably; returns it with the number of its event, if events are kept. An error is
+    /// logged, since the run has ended all the same.
+    private func end(_ id: DownloadID, _ outcome: Ending.Outcome) async -> (ending: Ending, number: Int64?) {
         let ending = Ending(outcome, at: clock.date(), isNumbered: configuration.storage.isKept)
-        return try await commit([.end(id, ending)]).first?.number
-    }
-
-    /// As ``store(_:of:)``; an error is logged, since the run has ended all the same.
-    private func end(_ id: DownloadID, _ outcome: Ending.Outcome) async -> Int64? {
-        do throws(DownloadError) { return try await store(outcome, of: id) } catch {
+        do throws(DownloadError) {
+            let events = try await commit([.end(id, ending)])
+            return (ending, events.first?.number)
+        } catch {
             complain(error)
-            return nil
+            return (ending, nil)
         }
     }
 

@@ -48,15 +48,15 @@ extension Scheduler {
 
     /// Pauses downloads; failed ones stay failed, and are not retried.
     func park(_ held: [HeldDownload]) async throws(DownloadError) {
-        let date = clock.date()
+        let date = clock.date().asStored
         let paused = held.filter { $0.kind != .failed }
+        let events = paused.map { event(.paused, of: $0, date: date) }
         try await commit(
             held.map { .update($0.id, [$0.kind == .failed ? .attempts(0, retryAt: nil) : .state(.paused)]) }
-                + paused.map { .record(DownloadEvent(id: $0.id, date: date, kind: .paused)) })
+                + events.map { .record($0) })
         rest(held)
         takeBackLeases(of: held.map(\.id))
         for one in paused { one.live?.set(state: .paused) }
-        let events = log.isHeard ? paused.map { event(.paused, of: $0) } : []
         log.append(ListChange(changed: Set(held.map(\.id))), events)
     }
 
@@ -128,20 +128,22 @@ extension Scheduler {
 
     /// Stores and reports that downloads without parts are cancelled. Throws, and changes nothing, if the list refuses.
     func cancelled(_ held: [HeldDownload]) async throws(DownloadError) {
-        let stored = try await commit(cancellations(of: held))
+        let ending = cancellation
+        let stored = try await commit(held.map { .end($0.id, ending) })
         withdrawLeases(of: held.map(\.id))
         await forgetSecrets(of: held.map(\.id))
-        report(cancelled: held, stored)
+        report(ending, of: held, stored)
     }
 
     /// Removes downloads from the list and the store, in one transaction with the cancellation of some of them.
     func unlist(_ held: [HeldDownload], cancelling: [HeldDownload] = []) async throws(DownloadError) {
         let ids = held.map(\.id)
-        let stored = try await commit(cancellations(of: cancelling) + [.remove(ids)])
+        let ending = cancellation
+        let stored = try await commit(cancelling.map { .end($0.id, ending) } + [.remove(ids)])
         withdrawLeases(of: ids)
         for id in ids { forgetPage(id) }
         await forgetSecrets(of: ids)
-        report(cancelled: cancelling, stored)
+        report(ending, of: cancelling, stored)
         state.withLock { state in
             for id in ids {
                 state.queue.take(.remove, of: id)
@@ -152,19 +154,20 @@ extension Scheduler {
         log.append(ListChange(removed: sessions))
     }
 
-    private func cancellations(of held: [HeldDownload]) -> [StoreChange] {
-        let ending = Ending(.cancelled, at: clock.date(), isNumbered: configuration.storage.isKept)
-        return held.map { .end($0.id, ending) }
+    /// A cancellation that happens now.
+    private var cancellation: Ending {
+        Ending(.cancelled, at: clock.date(), isNumbered: configuration.storage.isKept)
     }
 
-    private func report(cancelled held: [HeldDownload], _ stored: [NumberedEvent]) {
+    /// Shows and reports a stored end.
+    private func report(_ ending: Ending, of held: [HeldDownload], _ stored: [NumberedEvent]) {
         if held.isEmpty { return }
         let numbers = Dictionary(stored.map { ($0.event.id, $0.number) }) { first, _ in first }
         rest(held)
-        for one in held { one.live?.set(state: .cancelled, isEnd: true) }
+        for one in held { one.live?.end(ending) }
         log.append(
             ListChange(changed: Set(held.map(\.id))),
-            held.map { event(.cancelled, of: $0, number: numbers[$0.id]) })
+            held.map { event(ending.event, of: $0, date: ending.date, number: numbers[$0.id]) })
     }
 
     // MARK: Files
@@ -226,7 +229,9 @@ extension Scheduler {
     /// The state of a download that is queued, from a date on.
     static func wait(until date: Date?) -> DownloadState { .waiting(date.map { .notBefore($0) } ?? .slot) }
 
-    private func event(_ kind: DownloadEvent.Kind, of one: HeldDownload, number: Int64? = nil) -> DownloadEvent {
-        event(kind, of: one.id, date: clock.date(), number: number, session: one.entry.session)
+    private func event(
+        _ kind: DownloadEvent.Kind, of one: HeldDownload, date: Date, number: Int64? = nil
+    ) -> DownloadEvent {
+        event(kind, of: one.id, date: date, number: number, session: one.entry.session)
     }
 }

@@ -93,7 +93,7 @@ final class Scheduler: Sendable {
         let factory = configuration.server.metrics ?? MetricsSystem.factory
         configuration.server.metrics = factory
         metrics = ManagerMetrics(factory)
-        log = UpdateLog(metrics)
+        log = UpdateLog(metrics, of: registry)
         let isKept = configuration.storage.isKept
         state = Mutex(
             State(
@@ -248,12 +248,11 @@ final class Scheduler: Sendable {
 
     // MARK: Reporting
 
-    func send(_ kind: DownloadEvent.Kind, of id: DownloadID, number: Int64? = nil) {
-        log.append(event(kind, of: id, date: clock.date(), number: number))
-    }
-
-    func event(_ kind: DownloadEvent.Kind, of id: DownloadID, date: Date, number: Int64?) -> DownloadEvent {
-        event(kind, of: id, date: date, number: number, session: known(id)?.session)
+    /// An event that happens now and is no end.
+    func event(_ told: LocalizedEvent, of id: DownloadID) -> DownloadEvent {
+        event(
+            told.kind, of: id, date: clock.date().asStored, number: nil, session: known(id)?.session,
+            reason: told.reason)
     }
 
     func event(
@@ -326,7 +325,7 @@ extension LiveDownload {
     convenience init(_ row: CatalogueRow, secrets: Secrets?, registry: LiveRegistry) {
         self.init(
             request: row.request(with: secrets), status: row.status, session: row.session, finished: row.finished,
-            registry: registry)
+            addedAt: row.createdAt, endedAt: row.endedAt, registry: registry)
     }
 }
 

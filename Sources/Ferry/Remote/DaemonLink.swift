@@ -96,11 +96,14 @@ package struct DaemonLink: Sendable {
         try await ask(DaemonCall.list(filter, limit: limit), as: DownloadPage.self)
     }
 
-    /// Opens the event stream after the event `id`, else with a snapshot; of the session `named`, or of this one.
-    package func events(after id: String?, of named: String? = nil) async throws(DownloadError) -> EventReader {
+    /// Opens the event stream after the event `id`, else with a snapshot of at most `limit` downloads; of the session
+    /// `named`, or of this one.
+    package func events(
+        after id: String?, of named: String? = nil, limit: Int? = nil
+    ) async throws(DownloadError) -> EventReader {
         try await reach(mayStart: false) { () async throws(DaemonFailure) in
             try await watched(.events) { () async throws(DaemonFailure) in
-                try await client.events(after: id, of: named)
+                try await client.events(after: id, of: named, limit: limit)
             }
         }
     }

@@ -1,7 +1,14 @@
 import FerryAPI
 import FerryCore
 import FerryEngine
+import Logging
 import Synchronization
+
+#if canImport(FoundationEssentials)
+    import FoundationEssentials
+#else
+    import Foundation
+#endif
 
 /// One session of the daemon, as seen by a process of its app.
 ///
@@ -28,7 +35,7 @@ final class RemoteSession: Sendable {
         case closed
     }
 
-    struct State {
+    private struct State {
         var configuration: DownloadManager.Configuration
         var phase = Phase.idle
         /// Whether the session was joined once; calls then wait for a lost daemon.
@@ -50,7 +57,7 @@ final class RemoteSession: Sendable {
     }
 
     /// The failed attempts to join since the last one that succeeded.
-    struct JoinFailures {
+    private struct JoinFailures {
         private(set) var count = 0
         private(set) var last: DownloadError?
 
@@ -61,7 +68,7 @@ final class RemoteSession: Sendable {
     }
 
     /// How far the event stream of which daemon was read.
-    struct StreamPosition {
+    private struct StreamPosition {
         /// The daemon instance to which positions of the log and event ids belong.
         private(set) var boot: String?
         private var lastEvent: String?
@@ -81,7 +88,7 @@ final class RemoteSession: Sendable {
     }
 
     /// The running downloads, retained so that their progress can be reported.
-    struct RunningDownloads {
+    private struct RunningDownloads {
         private var all: [DownloadID: LiveDownload] = [:]
         /// Those that have reported their start.
         private(set) var begun: Set<DownloadID> = []
@@ -107,8 +114,7 @@ final class RemoteSession: Sendable {
     let place: DaemonAddress
     let link: DaemonLink
     let clock: any EngineClock
-    // allow(state): its facets are in files of their own.
-    let state: Mutex<State>
+    private let state: Mutex<State>
     let log = UpdateLog()
     let networkHub = NetworkHub()
     /// Serializes changes of the settings.
@@ -161,8 +167,8 @@ final class RemoteSession: Sendable {
     }
 
     /// Begins to keep what the stream tells, for the answer of a call.
-    func callBegan() { state.withLock { $0.passing.callBegan() } }
-    func callEnded() { state.withLock { $0.passing.callEnded() } }
+    private func callBegan() { state.withLock { $0.passing.callBegan() } }
+    private func callEnded() { state.withLock { $0.passing.callEnded() } }
 
     /// Applies what the daemon tells of a download, unless something newer is shown.
     func show(_ said: ListedDownload, on live: LiveDownload) {
@@ -171,49 +177,661 @@ final class RemoteSession: Sendable {
     }
 }
 
-/// What the stream tells while calls are being answered, for the downloads that have no object yet: an answer may be
-/// older. Pure.
-struct PassingUpdates: Sendable {
-    private enum Told {
-        case row(ListedDownload)
-        case removed(asOf: UInt64)
-    }
-    private var calls = 0
-    private var told: [DownloadID: Told] = [:]
-    /// Answers from before this position may be older than updates that were lost.
-    private var lostBefore: UInt64 = 0
-
-    mutating func callBegan() { calls += 1 }
-
-    mutating func callEnded() {
-        calls -= 1
-        if calls == 0 { (told, lostBefore) = ([:], 0) }
-    }
-
-    mutating func note(_ said: ListedDownload) { if calls > 0 { told[said.id] = .row(said) } }
-
-    mutating func note(removed ids: [DownloadID], asOf position: UInt64) {
-        if calls > 0 { for id in ids { told[id] = .removed(asOf: position) } }
-    }
-
-    /// Notes that updates before this position may have been missed.
-    mutating func lost(before position: UInt64) { if calls > 0 { lostBefore = max(lostBefore, position) } }
-
-    /// Forgets what was told, since the daemon's log has begun anew; answers that are on their way may be of the old one.
-    mutating func beginAnew() { if calls > 0 { (told, lostBefore) = ([:], .max) } }
-
-    /// The newer one of an answer and what was told meanwhile, and whether the download has left the list since.
-    func newest(_ answer: ListedDownload) -> (said: ListedDownload, isGone: Bool) {
-        let position = answer.asOf ?? 0
-        switch told[answer.id] {
-        case .row(let said) where said.asOf ?? 0 > position: return (said, false)
-        case .removed(let left): return (answer, left > position)
-        case .row, nil: return (answer, false)
+/// Joining the session, and joining it again after the daemon was lost.
+extension RemoteSession: EventFollower {
+    /// Begins joining, unless that has begun.
+    private func beginJoining() {
+        state.withLock { state in
+            guard state.phase == .idle else { return }
+            state.phase = .joining
+            // owner: state.keeper, cancelled and awaited in shutdown.
+            state.keeper = Task { await self.link.follow(self) }
         }
     }
 
-    /// Whether a download must be read again, since updates after the answer were lost.
-    func isDoubtful(_ answer: ListedDownload) -> Bool { answer.asOf ?? 0 < lostBefore }
+    package func open(mayStart: Bool) async throws(DownloadError) -> EventReader {
+        let stream = try await join(mayStart: mayStart)
+        updates.notify()
+        acknowledge()
+        return stream
+    }
+
+    package func isToReopen(after failure: DownloadError?) -> Bool {
+        state.withLock { state in
+            if let failure {
+                state.failures.add(failure)
+            } else if state.phase == .joined {
+                state.phase = .joining
+            }
+        }
+        updates.notify()
+        return true
+    }
+
+    package var needsDaemon: Bool { state.withLock { $0.callers > 0 } }
+
+    private func join(mayStart: Bool) async throws(DownloadError) -> EventReader {
+        let greeting = try await link.reach(mayStart: mayStart) { () async throws(DaemonFailure) in
+            try await link.greet()
+        }
+        let registration = SessionRegistration(
+            identifier: place.identifier, directory: place.directory, launchCommand: place.launchCommand)
+        let session = try await link.ask(.attach, json: registration, as: SessionBody.self)
+        let last = state.withLock { $0.stream.resumption(of: greeting.boot) }
+        // Without rows in the snapshot, which have no handles: ``lookAround()`` reads what is needed.
+        let stream = try await link.events(after: last, limit: 0)
+        return try state.withLock { (state) throws(DownloadError) in
+            guard state.phase != .closed else { throw Self.wasShutDown }
+            if state.stream.boot != greeting.boot {
+                // The log of a new daemon instance begins anew, so accept any position.
+                for live in registry.all { live.forgetPosition() }
+                state.passing.beginAnew()
+            }
+            state.directory = session.directory
+            state.stream.joined(greeting.boot)
+            state.phase = .joined
+            state.wasJoined = true
+            state.failures = JoinFailures()
+            return stream
+        }
+    }
+
+    /// Reads the running downloads and those with handles again, after events were missed.
+    private func lookAround() async throws(DaemonFailure) {
+        state.withLock { $0.running = RunningDownloads() }
+        let running = try await link.send(.list([("state", "downloading,verifying")]), as: DownloadPage.self)
+        for said in running.items {
+            guard let live = try? live(for: said).live else { continue }
+            // The name is set with the server's first response, so the start has been reported.
+            let hasBegun = live.status.path != nil
+            state.withLock { if hasBegun, $0.running.contains(live.id) { $0.running.began(live.id) } }
+        }
+        try await lookAtHeld()
+    }
+
+    /// Updates all downloads with handles.
+    func lookAtHeld() async throws(DaemonFailure) {
+        let held = registry.all.filter { !$0.isClosed }
+        if held.count > Self.mostAlone { return try await lookAtAll(held) }
+        for live in held { try await look(at: live) }
+    }
+
+    /// Maximum number of downloads requested one by one; beyond it, the list is read.
+    private static let mostAlone = 100
+
+    private func lookAtAll(_ held: [LiveDownload]) async throws(DaemonFailure) {
+        var left = Dictionary(held.map { ($0.id, $0) }) { first, _ in first }
+        for said in try await link.send(.list(), as: DownloadPage.self).items {
+            guard let live = left.removeValue(forKey: said.id) else { continue }
+            show(said, on: live)
+        }
+        // Downloads of other sessions, and those that were removed meanwhile.
+        for live in left.values { try await look(at: live) }
+    }
+
+    /// Updates one download.
+    private func look(at live: LiveDownload) async throws(DaemonFailure) {
+        do throws(DaemonFailure) {
+            let said = try await link.send(DaemonCall(.show, id: live.id.rawValue), as: ListedDownload.self)
+            show(said, on: live)
+        } catch {
+            guard case .refused(let said) = error, said.code == .notFound else { throw error }
+            removed([live.id])
+        }
+    }
+}
+
+/// Calls to the daemon: a call waits until the session is joined, and is repeated after a broken connection.
+extension RemoteSession {
+    /// Sends a call and returns its response. Sets `wasRepeated` if an earlier attempt may have been carried out
+    /// without a response.
+    func ask<Answer: Decodable & Sendable>(
+        _ call: DaemonCall, as type: Answer.Type, wasRepeated: inout Bool
+    ) async throws(DownloadError) -> Answer {
+        let deadline = clock.now() + place.patience
+        while true {
+            try await joined(until: deadline)
+            let attempt = attempt
+            do throws(DaemonFailure) {
+                return try await link.send(call, as: type)
+            } catch {
+                guard case .unreachable = error, clock.now() < deadline else { throw self.error(error) }
+                // A cancelled task cannot wait, and would repeat the call without a pause.
+                if Task.isCancelled { throw Self.waitWasCancelled }
+                wasRepeated = true
+                await lost(since: attempt)
+            }
+        }
+    }
+
+    func ask<Answer: Decodable & Sendable>(_ call: DaemonCall, as type: Answer.Type) async throws(DownloadError)
+        -> Answer
+    {
+        var wasRepeated = false
+        return try await ask(call, as: type, wasRepeated: &wasRepeated)
+    }
+
+    /// Sends a call with a JSON body.
+    func ask<Answer: Decodable & Sendable>(
+        _ route: Route, id: String = "", query: [(name: String, value: String)] = [],
+        _ body: some Encodable & Sendable, as type: Answer.Type
+    ) async throws(DownloadError) -> Answer {
+        try await ask(DaemonCall(route, id: id, query: query, json: body), as: type)
+    }
+
+    /// Returns once the session is joined; starts the daemon if it does not run.
+    ///
+    /// Throws `shutDown`; `daemonUnavailable` if the daemon was never reachable and cannot be started, has another
+    /// version, or does not respond before the deadline; the daemon's error if it refuses the session.
+    func joined(until deadline: Duration? = nil) async throws(DownloadError) {
+        let deadline = deadline ?? clock.now() + place.patience
+        let before = state.withLock { state in
+            state.callers += 1
+            return state.failures.count
+        }
+        defer { state.withLock { $0.callers -= 1 } }
+        var hasAsked = false
+        while true {
+            let seen = updates.count
+            let (phase, failures, failure, wasJoined) = state.withLock {
+                ($0.phase, $0.failures.count, $0.failures.last, $0.wasJoined)
+            }
+            switch phase {
+            case .joined: return
+            case .closed: throw Self.wasShutDown
+            case .idle: beginJoining()
+            case .joining:
+                if !hasAsked {
+                    hasAsked = true
+                    link.hurry()
+                }
+            }
+            if let failure, failures > before {
+                // Keep waiting for a daemon that was joined before or whose failure is transient; other errors are
+                // final.
+                let mayCome = if case .transient = failure.recovery { true } else { wasJoined }
+                if !mayCome || failure.code != .daemonUnavailable { throw failure }
+            }
+            let left = deadline - clock.now()
+            if left <= .zero {
+                throw failure
+                    ?? DownloadError(
+                        .daemonUnavailable, ErrorPhrase(.daemonSilent, link.socket),
+                        recovery: .transient(retryAfter: nil))
+            }
+            if Task.isCancelled { throw Self.waitWasCancelled }
+            await updates.wait(after: seen, atMost: left, by: clock)
+        }
+    }
+
+    private static let waitWasCancelled = DownloadError(.cancelled, ErrorPhrase(.waitForDaemonWasCancelled))
+
+    /// How often joining has failed, and the phase.
+    struct Attempt: Sendable, Hashable {
+        var failures: Int
+        var phase: Phase
+    }
+
+    var attempt: Attempt { state.withLock { Attempt(failures: $0.failures.count, phase: $0.phase) } }
+
+    /// Waits after a broken connection until the event stream has failed too, at most 200 ms, so that the call is not
+    /// repeated in a tight loop while the daemon shuts down.
+    func lost(since attempt: Attempt) async {
+        let seen = updates.count
+        if attempt == self.attempt { await updates.wait(after: seen, atMost: .milliseconds(200), by: clock) }
+    }
+
+    /// The error for apps of a failed call.
+    func error(_ failure: DaemonFailure) -> DownloadError { failure.error(socket: link.socket) }
+}
+
+/// Applies the daemon's events.
+extension RemoteSession {
+    /// Applies one event of the stream, in order.
+    ///
+    /// Throws `unreachable` if the state that the event refers to could not be read; the stream must then begin again
+    /// with a snapshot, because objects would otherwise keep an outdated state.
+    func take(_ sent: ServerSentEvent) async throws(DaemonFailure) {
+        let event: StreamEvent?
+        do { event = try StreamEvent(sent) } catch {
+            configuration.log(LogEntry(.error, "an event of the daemon cannot be read", details: "\(error)"))
+            event = nil
+        }
+        do throws(DaemonFailure) {
+            if let event { try await take(event) }
+        } catch {
+            configuration.log(LogEntry(.notice, "the state after an event could not be read", details: "\(error)"))
+            if case .unreachable = error {
+                state.withLock { $0.stream.forget() }
+                throw error
+            }
+        }
+        if let id = sent.id { state.withLock { $0.stream.received(id) } }
+    }
+
+    private func take(_ event: StreamEvent) async throws(DaemonFailure) {
+        switch event {
+        case .state(let said): stands(said)
+        case .progress(let batch, _): for one in batch { moved(one) }
+        case .removed(let ids, let position): removed(ids.map { DownloadID(rawValue: $0) }, asOf: position)
+        case .order: log.append(ListChange(isReordered: true))
+        case .happened(let body), .ended(let body): happened(body.event)
+        case .network(let status): set(network: status)
+        case .settings, .set: break
+        case .upToDate:
+            state.withLock { $0.stream.backlogEnded() }
+            updates.notify()
+        case .reset(let snapshot):
+            set(network: snapshot.network)
+            // Calls of a joined session may have been answered before events that were lost; the first snapshot
+            // precedes all calls.
+            state.withLock { if $0.stream.isUpToDate { $0.passing.lost(before: snapshot.asOf) } }
+            try await lookAround()
+            log.append(ListChange(isReordered: true))
+        }
+    }
+
+    private func stands(_ said: ListedDownload) {
+        guard said.session == place.identifier else { return }
+        switch said.status.state {
+        // The daemon reports progress of running downloads, with or without handles.
+        case .downloading, .verifying: _ = try? live(for: said)
+        case .waiting, .paused, .failed, .completed, .cancelled:
+            let live = state.withLock { state in
+                state.running.halted(said.id)
+                // For the answer of a call that has no object yet.
+                state.passing.note(said)
+                return registry[said.id]
+            }
+            if let live { show(said, on: live) }
+        }
+        log.append(ListChange(changed: [said.id]))
+        updates.notify()
+    }
+
+    private func moved(_ one: StreamEvent.Progress) {
+        let id = DownloadID(rawValue: one.id)
+        let (live, dispatcher, hasBegun) = state.withLock { state in
+            (registry[id], state.dispatcher, state.running.begun.contains(id))
+        }
+        guard let live, live.show(one.progress), hasBegun, live.current == .downloading else { return }
+        dispatcher?.report(one.progress, of: id)
+    }
+
+    /// Closes downloads that have left the list, by this position of the daemon's log; `nil` for now.
+    func removed(_ ids: [DownloadID], asOf position: UInt64? = nil) {
+        let gone: [LiveDownload] = state.withLock { state in
+            if let position { state.passing.note(removed: ids, asOf: position) }
+            return ids.compactMap { id in
+                // Listed again since.
+                if let position, registry[id]?.isNewer(than: position) == true { return nil }
+                state.running.remove(id)
+                return registry.remove(id)
+            }
+        }
+        for live in gone { live.close() }
+        log.append(ListChange(removed: Set(ids)))
+        updates.notify()
+    }
+
+    /// Tells the app of an event; the state that it led to has come before it.
+    private func happened(_ said: DownloadEvent) {
+        let event = DownloadEvent(
+            id: said.id, date: said.date, kind: said.kind, number: said.number, reason: said.reason,
+            onAcknowledge: { [weak self] number in self?.handled(number) })
+        let isTold: Bool = state.withLock { state in
+            switch said.kind {
+            case .started, .resumed: state.running.began(said.id)
+            case .paused, .completed, .failed, .cancelled: state.running.halted(said.id)
+            case .added, .retrying, .restarted, .waiting, .note: break
+            }
+            guard state.receipts.isNew(event) else { return false }
+            // Until the backlog is complete, each listener reads it itself.
+            return said.number == nil || state.stream.isUpToDate
+        }
+        let change = if case .added = said.kind { ListChange(added: [said.id]) } else { ListChange() }
+        log.append(change, isTold ? [event] : [])
+        updates.notify()
+    }
+
+    private func set(network: NetworkStatus) {
+        state.withLock { $0.network = network }
+        networkHub.send(network)
+    }
+
+    // MARK: Events
+
+    func listen() -> EventHub.Place { log.listen { [weak self] in await self?.backlog() } }
+
+    /// The unacknowledged ends, once the daemon has sent all of them; `nil` if the session is closed before.
+    private func backlog() async -> [DownloadEvent]? {
+        while !Task.isCancelled {
+            let seen = updates.count
+            let (phase, isUpToDate, backlog) = state.withLock { ($0.phase, $0.stream.isUpToDate, $0.receipts.backlog) }
+            if isUpToDate { return backlog }
+            if phase == .closed { return nil }
+            await updates.wait(after: seen)
+        }
+        return nil
+    }
+
+    // MARK: Acknowledging
+
+    private func handled(_ number: Int64) {
+        guard state.withLock({ $0.receipts.handle(number) }) else { return }
+        acknowledge()
+    }
+
+    /// Sends acknowledgements to the daemon; those that fail are sent after the next join.
+    private func acknowledge() {
+        let begins = state.withLock { $0.wasJoined && $0.receipts.beginSending() }
+        guard begins else { return }
+        // owner: none; the task ends when the daemon has responded or is lost; shutdown sends the rest.
+        Task { [weak self] in await self?.deliver() }
+    }
+
+    /// Sends acknowledgements until none is left or the daemon is lost.
+    private func deliver() async {
+        while true {
+            let numbers = state.withLock { $0.receipts.nextToSend() }
+            if numbers.isEmpty { return }
+            do throws(DaemonFailure) {
+                _ = try await link.send(
+                    DaemonCall(.acknowledge, json: AcknowledgeBody(numbers.sorted())), as: Nothing.self)
+                state.withLock { $0.receipts.delivered(numbers) }
+            } catch {
+                state.withLock { state in
+                    state.receipts.endSending()
+                    // Do not repeat an acknowledgement that the daemon refuses.
+                    if case .refused = error { state.receipts.delivered(numbers) }
+                }
+                return
+            }
+        }
+    }
+}
+
+/// Adding to the session's list, and reading it.
+extension RemoteSession {
+    func add(_ requests: [DownloadRequest]) async throws(DownloadError) -> [LiveDownload] {
+        // Identifiers are assigned here, so that a repeated call means the same downloads.
+        var named = requests
+        for index in named.indices where named[index].id == nil { named[index].id = DownloadID.make() }
+        for request in named { try checkMayLeave(request) }
+        guard !state.withLock({ $0.isDraining }) else { throw Self.wasShutDown }
+        if named.isEmpty { return [] }
+        callBegan()
+        defer { callEnded() }
+        let answer = try await ask(.add, NewDownloads(named), as: DownloadItems.self)
+        guard answer.items.count == named.count else { throw Self.unreadable("\(answer.items.count) answers") }
+        var all: [LiveDownload] = []
+        for (said, request) in zip(answer.items, named) { all.append(try await current(said, request)) }
+        return all
+    }
+
+    func add(resumingWith data: ResumeData) async throws(DownloadError) -> LiveDownload {
+        var wasRepeated = false
+        callBegan()
+        defer { callEnded() }
+        do throws(DownloadError) {
+            let call = DaemonCall(.addResumeData, json: ResumeDataBody(data.data))
+            let said = try await ask(call, as: ListedDownload.self, wasRepeated: &wasRepeated)
+            return try await current(said)
+        } catch {
+            // An earlier attempt of this call has used the data.
+            guard wasRepeated, error.code == .notResumable, let live = try await download(data.id) else { throw error }
+            return live
+        }
+    }
+
+    func adopt(_ path: String) async throws(DownloadError) -> LiveDownload {
+        callBegan()
+        defer { callEnded() }
+        return try await current(await ask(.adopt, AdoptBody(path: path), as: ListedDownload.self))
+    }
+
+    // MARK: Reading
+
+    func downloads(offset: Int, limit: Int) async throws(DownloadError) -> [LiveDownload] {
+        try await list(offset: offset, limit: limit, [])
+    }
+
+    func downloads(of url: DownloadURL) async throws(DownloadError) -> [LiveDownload] {
+        // The search also matches substrings, names and labels, so filter by equality.
+        try await list(offset: 0, limit: .max, [("search", url.with(nil).text)])
+            .filter { $0.request.sources.first?.text == url.with(nil).text }
+    }
+
+    /// Reads the list; `limit` may be `Int.max`.
+    private func list(
+        offset: Int, limit: Int, _ filter: [(name: String, value: String)]
+    ) async throws(DownloadError) -> [LiveDownload] {
+        if limit == 0 { return [] }
+        callBegan()
+        defer { callEnded() }
+        let page = try await ask(.list(filter, offset: offset, limit: limit), as: DownloadPage.self)
+        var all: [LiveDownload] = []
+        for said in page.items { all.append(try await current(said)) }
+        return all.filter { !$0.isClosed }
+    }
+
+    func download(_ id: DownloadID) async throws(DownloadError) -> LiveDownload? {
+        if let live = known(id) {
+            try await joined()
+            return live
+        }
+        callBegan()
+        defer { callEnded() }
+        guard let said = try await listed(id) else { return nil }
+        let live = try await current(said)
+        return live.isClosed ? nil : live
+    }
+
+    /// The object of a download in a response, as new as the newest event; closed if the download has left the list.
+    private func current(
+        _ said: ListedDownload, _ request: DownloadRequest? = nil
+    ) async throws(DownloadError) -> LiveDownload {
+        let (live, isNew) = try live(for: said, request: request)
+        guard isNew, said.session == place.identifier, state.withLock({ $0.passing.isDoubtful(said) }) else {
+            return live
+        }
+        // The answer may be of a log that has begun anew since.
+        live.forgetPosition()
+        do throws(DaemonFailure) { try await look(at: live) } catch {
+            // The call itself has succeeded. The snapshot that begins the next stream updates the object.
+            state.withLock { $0.stream.forget() }
+        }
+        return live
+    }
+
+    private func listed(_ id: DownloadID) async throws(DownloadError) -> ListedDownload? {
+        do throws(DownloadError) {
+            let said = try await ask(
+                DaemonCall(.show, id: id.rawValue), as: ListedDownload.self)
+            return said.session == place.identifier ? said : nil
+        } catch {
+            if error.code == .notFound { return nil }
+            throw error
+        }
+    }
+
+    func count() async throws(DownloadError) -> Int {
+        try await ask(DaemonCall.list(limit: 1), as: DownloadPage.self).total
+    }
+
+    func storageReport() async throws(DownloadError) -> StorageReport {
+        try await ask(DaemonCall(.storage), as: StorageReport.self)
+    }
+
+    static func unreadable(_ what: String) -> DownloadError {
+        DownloadError(
+            .daemonUnavailable, ErrorPhrase(.daemonUnreadable, what), suggestion: ErrorPhrase(.updateFerry),
+            recovery: .needsUser)
+    }
+}
+
+/// The session as backend of a manager: opening and closing, settings, network.
+extension RemoteSession: DownloadBackend {
+    func activate() async throws(DownloadError) { try await joined() }
+
+    /// The downloads go on in the daemon.
+    func suspend() async {}
+
+    /// Sends changed session settings to the daemon.
+    func configure<Failure: Error>(
+        _ change: @Sendable (inout DownloadManager.Configuration) throws(Failure) -> Void
+    ) async throws(Failure) {
+        await settingsLock.acquire()
+        defer { settingsLock.release() }
+        // Not under the mutex, since `change` may read the manager.
+        let old = configuration
+        var changed = old
+        try change(&changed)
+        let new = changed
+        state.withLock { $0.configuration = new }
+        var wish = SettingsChange()
+        if new.maxConcurrentDownloads != old.maxConcurrentDownloads {
+            wish.maxConcurrentDownloads = .set(max(1, new.maxConcurrentDownloads))
+        }
+        if new.rateLimit != old.rateLimit { wish.rateLimit = .set(new.rateLimit) }
+        if new.allowsMeteredNetwork != old.allowsMeteredNetwork {
+            wish.allowsMetered = .set(new.allowsMeteredNetwork)
+        }
+        if new.allowsConstrainedNetwork != old.allowsConstrainedNetwork {
+            wish.allowsConstrained = .set(new.allowsConstrainedNetwork)
+        }
+        guard wish != SettingsChange() else { return }
+        do throws(DownloadError) {
+            _ = try await ask(.changeSettings, query: [("scope", "session")], wish, as: SettingsBody.self)
+        } catch {
+            new.log(LogEntry(.error, "the session's settings could not be changed", details: "\(error)"))
+        }
+    }
+
+    func directory() async throws(DownloadError) -> String {
+        if let given = place.directory { return given }
+        try await joined()
+        return state.withLock { $0.directory } ?? WorkingDirectory.path
+    }
+
+    func plan(_ request: DownloadRequest, testsRanges: Bool) async throws(DownloadError) -> DownloadPlan {
+        try checkMayLeave(request)
+        let query = testsRanges ? [] : [(name: PlanQuery.testsRanges, value: "false")]
+        return try await ask(.plan, query: query, request, as: DownloadPlan.self)
+    }
+
+    // MARK: Following
+
+    func history(of id: DownloadID) async throws(DownloadError) -> [DownloadEvent] {
+        do throws(DownloadError) {
+            return try await ask(DaemonCall(.history, id: id.rawValue), as: EventItems.self).items.map(\.event)
+        } catch {
+            // As with a local list, an unlisted download has no history.
+            if error.code == .notFound { return [] }
+            throw error
+        }
+    }
+
+    var moving: Set<DownloadID> { state.withLock { $0.running.begun } }
+
+    func set(dispatcher: DelegateDispatcher?) { state.withLock { $0.dispatcher = dispatcher } }
+
+    /// Does nothing: the daemon always reports progress.
+    func startHeartbeat() {}
+
+    var network: NetworkStatus { state.withLock { $0.network } }
+
+    var networkChanges: AsyncStream<NetworkStatus> { networkHub.stream { network } }
+
+    // MARK: Closing
+
+    /// Detaches in the background when the manager has been released; downloads continue.
+    func released() {
+        guard !isShutDown else { return }
+        PendingShutdowns.all.begin(at: nil) { await self.shutdown() }
+    }
+
+    /// How long shutdown waits for ends that the daemon has stored but its stream has not delivered yet.
+    private static let maxShutdownWait: Duration = .seconds(2)
+
+    /// Detaches from the daemon; downloads continue. Ends so far are delivered first, within ``maxShutdownWait``.
+    func shutdown() async {
+        if state.withLock({ $0.phase == .joined }) {
+            await withTaskGroup(of: Void.self) { [clock] group in
+                group.addTask { try? await self.readRemaining() }
+                group.addTask { try? await clock.sleep(for: Self.maxShutdownWait) }
+                await group.next()
+                group.cancelAll()
+            }
+        }
+        let (keeper, live, wasJoined): (Task<Void, Never>?, [LiveDownload], Bool) = state.withLock { state in
+            guard state.phase != .closed else { return (nil, [], false) }
+            let wasJoined = state.phase == .joined
+            state.phase = .closed
+            state.running = RunningDownloads()
+            defer { state.keeper = nil }
+            return (state.keeper, registry.all, wasJoined)
+        }
+        updates.notify()
+        keeper?.cancel()
+        await keeper?.value
+        if wasJoined { await deliver() }
+        for live in live { live.close() }
+        networkHub.close()
+        log.close()
+    }
+
+    /// Refuses new downloads and returns once none of the session's is running or queued.
+    func drain() async -> Bool {
+        state.withLock { $0.isDraining = true }
+        while !isShutDown, !Task.isCancelled {
+            let seen = updates.count
+            do throws(DownloadError) {
+                if try await open() == 0 {
+                    try await readRemaining()
+                    // The list may be ahead of the event stream.
+                    try await catchUp()
+                    return state.withLock { $0.stream.isUpToDate }
+                }
+            } catch { return false }
+            await updates.wait(after: seen)
+        }
+        return false
+    }
+
+    /// Returns once all ends so far have been delivered, or after `place.patience`; later ones are delivered at the
+    /// next launch.
+    private func readRemaining() async throws(DownloadError) {
+        let deadline = clock.now() + place.patience
+        while !isShutDown, !Task.isCancelled, clock.now() < deadline {
+            let seen = updates.count
+            // Read before the call: acknowledgements meanwhile lower the daemon's count, and do not raise it.
+            let (known, isUpToDate) = state.withLock {
+                ($0.receipts.pending.count + $0.receipts.handled.count, $0.stream.isUpToDate)
+            }
+            let sessions = try await ask(DaemonCall(.sessions), as: SessionItems.self).items
+            let own = sessions.first { $0.identifier == place.identifier }
+            if isUpToDate, own?.pendingEvents ?? 0 <= known { break }
+            await updates.wait(after: seen, atMost: deadline - clock.now(), by: clock)
+        }
+    }
+
+    /// The number of downloads that are running or wait for something other than the user.
+    private func open() async throws(DownloadError) -> Int {
+        let open = try await ask(.list([("state", "waiting,downloading,verifying")]), as: DownloadPage.self)
+        return open.items.count { said in
+            switch said.status.state {
+            case .waiting(.freshLink), .waiting(.credentials): false
+            default: true
+            }
+        }
+    }
+
+    /// Throws `invalidRequest` for a stream, which cannot leave this process.
+    func checkMayLeave(_ request: DownloadRequest) throws(DownloadError) {
+        guard case .stream = request.destination else { return }
+        throw DownloadError(.invalidRequest, ErrorPhrase(.streamStaysHere), recovery: .needsUser)
+    }
 }
 
 extension DownloadSnapshot {

@@ -67,11 +67,17 @@ package struct DaemonClient: Sendable {
         } catch { throw .unreadable("\(call.route): \(error)") }
     }
 
-    /// Opens the event stream after the event `id`; with `nil`, the stream begins with a snapshot.
-    package func events(after id: String?, of named: String? = nil) async throws(DaemonFailure) -> EventReader {
+    /// Opens the event stream after the event `id`; with `nil`, the stream begins with a snapshot, of at most `limit`
+    /// downloads.
+    package func events(
+        after id: String?, of named: String? = nil, limit: Int? = nil
+    ) async throws(DaemonFailure) -> EventReader {
         var fields = HTTPHeaders([("Accept", "text/event-stream")])
         if let id { fields.add(name: "Last-Event-ID", value: id) }
-        let response = try await head(DaemonCall(.events, query: named.map { [("session", $0)] } ?? []), fields)
+        let query = [("session", named), ("limit", limit.map(String.init))].compactMap { name, value in
+            value.map { (name: name, value: $0) }
+        }
+        let response = try await head(DaemonCall(.events, query: query), fields)
         guard response.status == .ok else { throw try await failure(response) }
         return EventReader(response.body)
     }

@@ -6,8 +6,9 @@ import ServiceLifecycle
 
 /// Passes on to the broadcaster what the manager's log tells, in its order, and network changes and progress.
 ///
-/// Updates that came meanwhile are passed on together: the rows as they are now, what happened, and what has left the
-/// list. So a client has the state that an event led to before the event.
+/// Updates that came meanwhile are passed on together: the downloads as they are now, what happened, and what has left the
+/// list. So a client has the state that an event led to before the event. Rows are read of downloads alone that are not in
+/// memory: that is of those that wait, and where much changes at once.
 struct EventRelay: Sendable {
     let manager: DownloadManager
     let broadcaster: EventBroadcaster
@@ -63,19 +64,17 @@ struct EventRelay: Sendable {
     private func tell(_ some: ListUpdates.Element, _ lastEarlier: Int64) async {
         updates.notify()
         let change = some.change
-        let rows = Array(change.added.union(change.changed))
-        let moved = Array(change.moved.subtracting(rows))
+        let shown = Array(change.added.union(change.changed))
+        let moved = Array(change.moved.subtracting(shown))
         let isTold =
-            broadcaster.isFollowed && rows.count + moved.count + change.removed.count <= Self.mostChanges
+            broadcaster.isFollowed && shown.count + moved.count + change.removed.count <= Self.mostChanges
         var reordered: Set<String> = []
         if isTold {
-            for start in stride(from: 0, to: rows.count, by: 200) {
-                // Before the rows are read: they are as new, or newer.
-                let position = manager.position
-                for row in (try? await manager.rows(Array(rows[start..<min(rows.count, start + 200)]))) ?? [] {
-                    let listed = manager.listed(row, asOf: position, hasHandle: true)
-                    broadcaster.publish(.state(listed), session: row.session)
-                    if change.moved.contains(row.id) { reordered.insert(row.session) }
+            for start in stride(from: 0, to: shown.count, by: 200) {
+                let ids = Array(shown[start..<min(shown.count, start + 200)])
+                for listed in (try? await manager.listed(ids, hasHandle: true)) ?? [] {
+                    broadcaster.publish(.state(listed), session: listed.session)
+                    if change.moved.contains(listed.id) { reordered.insert(listed.session) }
                 }
             }
         }
@@ -94,13 +93,13 @@ struct EventRelay: Sendable {
         for (session, ids) in Dictionary(grouping: change.removedFrom.keys, by: { change.removedFrom[$0] ?? "" }) {
             broadcaster.publish(.removed(ids.map(\.rawValue).sorted(), asOf: some.position), session: session)
         }
-        for row in (try? await manager.rows(moved)) ?? [] { reordered.insert(row.session) }
+        if let sessions = try? await manager.sessions(of: moved) { reordered.formUnion(sessions.values) }
         for session in reordered { broadcaster.publish(.order(asOf: some.position), session: session) }
     }
 
     private func session(of event: DownloadEvent) async -> String? {
         if let session = event.session, !session.isEmpty { return session }
-        return try? await manager.rows([event.id]).first?.session
+        return try? await manager.sessions(of: [event.id])[event.id]
     }
 
     // MARK: Progress

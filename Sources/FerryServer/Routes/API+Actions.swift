@@ -10,19 +10,16 @@ extension API {
         _ call: APIRequest, _ action: (Download) async throws(DownloadError) -> Void
     ) async throws -> Response {
         _ = try await readIfPresent(NothingBody.self, of: call)
-        try await action(try await download(call.id, for: call))
-        return try await acted(call)
-    }
-
-    /// The download after an action.
-    private func acted(_ call: APIRequest) async throws -> Response {
-        try Answer.json(try await listed(call))
+        let download = try await download(call.id, for: call)
+        try await action(download)
+        return try await listed(download, call)
     }
 
     func move(_ call: APIRequest) async throws -> Response {
         let place = try await read(ListPlacement.self, of: call)
-        try await download(call.id, for: call).moveInList(to: place)
-        return try await acted(call)
+        let download = try await download(call.id, for: call)
+        try await download.moveInList(to: place)
+        return try await listed(download, call)
     }
 
     func relocate(_ call: APIRequest) async throws -> Response {
@@ -35,7 +32,7 @@ extension API {
         let download = try await download(call.id, for: call)
         try await sessions.note([body.directory], of: download.session)
         try await download.moveFiles(to: body.directory)
-        return try await acted(call)
+        return try await listed(download, call)
     }
 
     func keepResumeData(_ call: APIRequest) async throws -> Response {
@@ -57,7 +54,7 @@ extension API {
         let data = try ResumeData(try await read(ResumeDataBody.self, of: call).resumeData)
         try confinement?.check(data.partPath)
         let download = try await manager.add(resumingWith: data, for: call.session)
-        return try await created(download, call)
+        return try await listed(download, call, status: .created)
     }
 
     func adopt(_ call: APIRequest) async throws -> Response {
@@ -67,24 +64,15 @@ extension API {
                 .invalidRequest, ErrorPhrase(.relativePath, APIText.quote(path)), recovery: .needsUser)
         }
         try confinement?.check(path)
-        return try await created(try await manager.adopt(path, for: call.session), call)
+        return try await listed(try await manager.adopt(path, for: call.session), call, status: .created)
     }
 
-    private func created(_ download: Download, _ call: APIRequest) async throws -> Response {
-        guard let one = try await listed([download.id], call).first else { throw notListed(download.id) }
-        return try Answer.json(one, status: .created)
-    }
-
-    /// The download of a request as it is now.
-    func listed(_ call: APIRequest) async throws(DownloadError) -> ListedDownload {
-        let position = manager.position
-        return manager.listed(try await row(call), asOf: position, hasHandle: call.wantsHandles)
-    }
-
-    /// These downloads as they are now; those that are not listed are omitted.
-    func listed(_ ids: [DownloadID], _ call: APIRequest) async throws(DownloadError) -> [ListedDownload] {
-        // Before the rows are read: they are as new, or newer.
-        let position = manager.position
-        return try await manager.rows(ids).map { manager.listed($0, asOf: position, hasHandle: call.wantsHandles) }
+    /// Answers with a download as it is now. Throws `notFound` if it is not listed any more.
+    func listed(
+        _ download: Download, _ call: APIRequest, status: HTTPResponse.Status = .ok
+    ) async throws -> Response {
+        let one = try await manager.listed([download.id], hasHandle: call.wantsHandles).first
+        guard let one else { throw notListed(download.id) }
+        return try Answer.json(one, status: status)
     }
 }

@@ -90,7 +90,7 @@ extension API {
             }
         }
         let added = try await list(requests, for: call.session)
-        let rows = try await listed(added.map(\.download.id), call)
+        let rows = try await manager.listed(added.map(\.download.id), hasHandle: call.wantsHandles)
         let byID = Dictionary(rows.map { ($0.id, $0) }) { first, _ in first }
         let listed = added.compactMap { byID[$0.download.id] }
         let status: HTTPResponse.Status = added.contains(where: \.isNew) ? .created : .ok
@@ -116,7 +116,7 @@ extension API {
     ) async throws(DownloadError) -> [(download: Download, isNew: Bool)] {
         // By bytes: canonically equivalent names are different directories.
         var seen: Set = [Array(directory(of: session).utf8)]
-        let places = requests.compactMap(\.destination.place).filter { seen.insert(Array($0.utf8)).inserted }
+        let places = requests.compactMap(\.destination.directory).filter { seen.insert(Array($0.utf8)).inserted }
         try await sessions.note(places, of: session)
         return try await manager.add(requests, for: session)
     }
@@ -132,7 +132,7 @@ extension API {
         if request.uploadTo != nil, !isLocal { throw DownloadError(.invalidRequest, ErrorPhrase(.placeForSocket)) }
         (request.destination, request.root) = try destinations(of: session).destination(
             of: new.destination, isLocal: isLocal, default: directory(of: session))
-        if let directory = request.destination.place { try confinement?.check(directory) }
+        if let directory = request.destination.directory { try confinement?.check(directory) }
         guard !request.sources.isEmpty || request.destination.isPart else {
             throw DownloadError(
                 .invalidRequest, ErrorPhrase(.noURL), suggestion: ErrorPhrase(.giveInURLs), recovery: .needsUser)
@@ -159,7 +159,7 @@ extension API {
         let download = try await download(call.id, for: call)
         if change.changesRequest { try await download.change { change.apply(to: &$0) } }
         if let credentials = change.request.credentials { try await download.provide(credentials: credentials) }
-        return try Answer.json(try await listed(call))
+        return try await listed(download, call)
     }
 
     func remove(_ call: APIRequest) async throws -> Response {
@@ -187,13 +187,4 @@ extension API {
 
 extension DownloadRequest.Destination {
     fileprivate var isPart: Bool { if case .part = self { true } else { false } }
-
-    /// The directory of the destination.
-    fileprivate var place: String? {
-        switch self {
-        case .directory(let path, _): path
-        case .file(let path), .part(let path): Paths.parent(of: path)
-        case .stream: nil
-        }
-    }
 }

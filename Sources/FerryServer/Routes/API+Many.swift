@@ -10,7 +10,8 @@ extension API {
         let body = try await read(SelectionBody.self, of: call)
         let session = try call.session(in: call.items(["session"]))
         let ids = try await chosen(by: body, call, session) ?? []
-        return try Answer.json(DownloadItems(try await listed(ids, call).filter { call.mayUse($0.session) }))
+        let listed = try await manager.listed(ids, hasHandle: call.wantsHandles)
+        return try Answer.json(DownloadItems(listed.filter { call.mayUse($0.session) }))
     }
 
     func act(_ action: ListAction, onMany call: APIRequest, mayNameNone: Bool = false) async throws -> Response {
@@ -51,9 +52,9 @@ extension API {
             }
             let ids =
                 if let ids { ids } else { try await manager.identifiers(RowFilter(session: session), order: .queue) }
-            let own = Set(try await manager.rows(ids).filter { call.mayUse($0.session) }.map(\.id))
-            var result = try await manager.move(ids.filter(own.contains), to: place)
-            for id in ids where !own.contains(id) { result.failures[id] = notListed(id) }
+            let own = try await manager.sessions(of: ids).filter { call.mayUse($0.value) }
+            var result = try await manager.move(ids.filter { own[$0] != nil }, to: place)
+            for id in ids where own[id] == nil { result.failures[id] = notListed(id) }
             return result
         }
     }
@@ -75,14 +76,17 @@ extension API {
         let session = try call.session(in: call.items(["session"]))
         let ids = try await chosen(by: body, call, session, mayNameNone: mayNameNone)
         let named = body.words == nil ? nil : ids
-        let before = call.route == .removeMany ? try await listed(named ?? [], call) : nil
+        func listed() async throws -> [ListedDownload] {
+            try await manager.listed(named ?? [], hasHandle: call.wantsHandles)
+        }
+        let before = call.route == .removeMany ? try await listed() : nil
         let result = try await action(ids, body.ids == nil || !call.isLocal ? session : nil)
         let failures = result.failures.isEmpty ? [] : (ids ?? result.failures.keys.sorted { $0.rawValue < $1.rawValue })
         var count = ActionCount(
             result.changed.count + result.unchanged.count,
             failures: failures.compactMap { id in result.failures[id].map { ActionFailure(id.rawValue, $0) } })
         if let named {
-            count.downloads = if let before { before } else { try await listed(named, call) }
+            count.downloads = if let before { before } else { try await listed() }
             let unchanged = named.filter(result.unchanged.contains).map(\.rawValue)
             if !unchanged.isEmpty { count.unchanged = unchanged }
         }

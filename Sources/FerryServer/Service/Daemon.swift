@@ -322,8 +322,7 @@ package final class Daemon: Sendable {
     }
 
     private func name(of id: DownloadID) async -> String? {
-        guard let row = try? await manager.rows([id]).first else { return nil }
-        return manager.status(of: row).name
+        try? await manager.listed([id]).first?.status.name
     }
 }
 

@@ -15,14 +15,16 @@ import Synchronization
 ///         └──────────────── one slot per end ◄───────────────┘
 ///
 /// The manager holds only a window of the list at a time, so memory does not grow with the list.
+///
+/// Order of locks: the one of `order` is acquired before any mutex, and no two mutexes are held together.
 package final class GetRun: Sendable {
-    let plan: GetPlan
-    let manager: DownloadManager
-    let reporter: any RunReporting
+    private let plan: GetPlan
+    private let manager: DownloadManager
+    private let reporter: any RunReporting
     /// The sync whose files these are.
     private let sync: DirectorySync?
     /// The lines of `--results`; `nil` for none.
-    let results: ResultsLog?
+    private let results: ResultsLog?
     private let ledger = Mutex(Ledger())
     /// The files that this run has found complete or completed.
     private let recent = Mutex(RecentPaths())
@@ -59,7 +61,7 @@ package final class GetRun: Sendable {
             SubmissionWindow(places: plan.window, share: plan.hostShare, items: items, isFed: feed != nil))
     }
 
-    var elapsed: Duration { ContinuousClock.now - start }
+    private var elapsed: Duration { ContinuousClock.now - start }
 
     /// Runs until all files have ended or a signal stops the run.
     ///
@@ -253,7 +255,7 @@ package final class GetRun: Sendable {
     }
 
     /// Frees the slot of an ended file.
-    func placeIsFree(of host: String?) {
+    private func placeIsFree(of host: String?) {
         window.withLock { $0.free(host) }
         freed.notify()
         checkEnd()
@@ -280,7 +282,7 @@ package final class GetRun: Sendable {
         }
     }
 
-    var isStopping: Bool { ledger.withLock { $0.interruption != nil } }
+    private var isStopping: Bool { ledger.withLock { $0.interruption != nil } }
 
     /// Suspends the process as a shell job, with a clear screen. Returns when it is continued.
     private func suspend() async {
@@ -298,7 +300,7 @@ package final class GetRun: Sendable {
     }
 
     /// Stops all files, which the next run resumes, and ends the run with this code.
-    func stop(_ code: ExitCode, _ willLeave: (ExitCode) -> Void = { _ in }, report: () -> Void) async {
+    private func stop(_ code: ExitCode, _ willLeave: (ExitCode) -> Void = { _ in }, report: () -> Void) async {
         ledger.withLock { $0.interruption = code }
         willLeave(code)
         reporter.clear()
@@ -310,13 +312,13 @@ package final class GetRun: Sendable {
 
 extension GetRun {
     /// What is left to be done for a file that has ended, beside those of other files.
-    struct End: Sendable {
+    private struct End: Sendable {
         let host: String?
         let finish: @Sendable () async -> Void
     }
 
     /// Handles one event.
-    func follow(_ event: DownloadEvent) async -> End? {
+    private func follow(_ event: DownloadEvent) async -> End? {
         guard let entry = ledger.withLock({ $0.entry(for: event) }) else { return nil }
         switch event.kind {
         case .completed(let published):
@@ -445,12 +447,12 @@ extension GetRun {
     }
 
     /// The request as it is submitted: the file of one that is named by its content is kept apart until it is complete.
-    func submitted(_ request: DownloadRequest) -> DownloadRequest {
+    private func submitted(_ request: DownloadRequest) -> DownloadRequest {
         place(of: request)?.store.staged(request) ?? request
     }
 
     /// Ends a request whose content is there already, by the digest that the list gives. Returns false if it is not.
-    func isStored(_ request: DownloadRequest, _ subject: ResultSubject?) async -> Bool {
+    private func isStored(_ request: DownloadRequest, _ subject: ResultSubject?) async -> Bool {
         guard let (store, name) = place(of: request), let file = await store.file(with: request.checksum, name) else {
             return false
         }
@@ -462,7 +464,7 @@ extension GetRun {
     }
 
     /// Gives the completed file of an entry the name of its content.
-    func stored(_ file: FinishedDownload, _ entry: Entry) async throws(DownloadError) -> ContentStore.Stored {
+    private func stored(_ file: FinishedDownload, _ entry: Entry) async throws(DownloadError) -> ContentStore.Stored {
         guard let (store, name) = place(of: entry.request) else {
             return ContentStore.Stored(file)
         }
@@ -473,21 +475,21 @@ extension GetRun {
 /// The lines of `--results`.
 extension GetRun {
     /// Goes on with the counts of earlier runs, and says so.
-    func beginResults() async {
+    private func beginResults() async {
         guard let results else { return }
         if let notice = results.notice { reporter.message(notice.shown) }
         if let counts = results.resumed?.counts { ledger.withLock { $0.goOn(counts) } }
         await check(results.begin())
     }
 
-    func finishResults() {
+    private func finishResults() {
         guard let reason = results?.finish() else { return }
         reporter.error(failure(reason))
         ledger.withLock { $0.note(.disk) }
     }
 
     /// Reports that the plan has no item. A part of the hosts may well have none.
-    func reportEmpty() {
+    private func reportEmpty() {
         let items = plan.items
         if let results, results.resumed?.last != nil {
             let command = "--retry-from \(ShellWord.quote(results.name))"
@@ -504,7 +506,7 @@ extension GetRun {
     }
 
     /// Records that a request is taken from the plan. Returns what its result is about; `nil` without results.
-    func take(_ request: DownloadRequest, _ place: ListPlace?, _ columns: JSONValue?) async -> ResultSubject? {
+    private func take(_ request: DownloadRequest, _ place: ListPlace?, _ columns: JSONValue?) async -> ResultSubject? {
         guard let results else { return nil }
         if let place { await check(results.take(place)) }
         return ResultSubject(
@@ -512,7 +514,7 @@ extension GetRun {
     }
 
     /// Records the end of a completed file; `attempts`: `nil` if it was not requested.
-    func record(_ stored: ContentStore.Stored, _ subject: ResultSubject?, attempts: Int?, date: Date) async {
+    private func record(_ stored: ContentStore.Stored, _ subject: ResultSubject?, attempts: Int?, date: Date) async {
         guard let results, let subject else { return }
         var line = ResultLine.completed(stored.file, subject, attempts: attempts, date)
         guard plan.contentNames == nil else {
@@ -527,18 +529,18 @@ extension GetRun {
         await check(results.end(line, subject.place?.key, isRepeated ? .duplicate : .completed))
     }
 
-    func record(_ error: DownloadError, _ subject: ResultSubject?, attempts: Int?, date: Date) async {
+    private func record(_ error: DownloadError, _ subject: ResultSubject?, attempts: Int?, date: Date) async {
         guard let results, let subject else { return }
         let line = ResultLine.failed(error, subject, attempts: attempts, date)
         await check(results.end(line, subject.place?.key, .failed(ExitCode.of(error))))
     }
 
-    func recordDuplicate(_ subject: ResultSubject?) async {
+    private func recordDuplicate(_ subject: ResultSubject?) async {
         guard let results, let subject else { return }
         await check(results.end(ResultLine(subject, .duplicate, Date()), subject.place?.key, .duplicate))
     }
 
-    func recordUnusable(_ entry: UnusableEntry) async {
+    private func recordUnusable(_ entry: UnusableEntry) async {
         guard let results else { return }
         await check(results.take(entry.place))
         let line = ResultLine.unusable(entry, list: results.listNumber(of: entry.place), Date())
@@ -546,7 +548,7 @@ extension GetRun {
     }
 
     /// Stops the run if its results cannot be written: the next run would request again what this one has fetched.
-    func check(_ reason: Reason?) async {
+    private func check(_ reason: Reason?) async {
         guard let reason else { return }
         await stop(.disk) { reporter.error(failure(reason)) }
     }

@@ -69,6 +69,17 @@ struct LateAnswerTests {
         }
     }
 
+    @Test("RemoteSession: the snapshot that begins a stream has no rows, since those are read that are needed")
+    func withoutRows() async throws {
+        try await run { request, daemon in
+            try Self.common(request, daemon)
+        } _: { manager, daemon in
+            try await manager.activate()
+            let streams = daemon.requested.filter { $0.line == "GET /api/v1/events" }
+            #expect(!streams.isEmpty && streams.allSatisfy { $0.query == "limit=0" })
+        }
+    }
+
     @Test("Adding: the handle shows an end whose event came before the answer")
     func added() async throws {
         let isRead = DispatchSemaphore(value: 0)

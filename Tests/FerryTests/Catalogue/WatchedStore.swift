@@ -5,7 +5,7 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-/// A store that counts reads of the whole list, and holds some batches before they are passed on until a test opens it.
+/// A store that counts reads of the whole list and of rows, and holds some batches before they are passed on until a test opens it.
 final class WatchedStore: DownloadStore {
     private let base: any DownloadStore
     private let isMeant: @Sendable (StoreChange) -> Bool
@@ -13,6 +13,7 @@ final class WatchedStore: DownloadStore {
     private let door = Door()
     private let loaded = Mutex(0)
     private let committed = Mutex(0)
+    private let readRows = Mutex(0)
 
     /// Makes a store that holds the batches with such a change.
     init(_ base: any DownloadStore, holding isMeant: @escaping @Sendable (StoreChange) -> Bool = { _ in false }) {
@@ -24,6 +25,8 @@ final class WatchedStore: DownloadStore {
     var loads: Int { loaded.withLock { $0 } }
     /// The number of durable batches.
     var commits: Int { committed.withLock { $0 } }
+    /// The number of reads of rows by their identifiers.
+    var rowReads: Int { readRows.withLock { $0 } }
     /// Returns when a batch waits, or has waited.
     func arrived() async { await arrivals.wait(after: 0) }
     func open() { door.open() }
@@ -47,8 +50,14 @@ final class WatchedStore: DownloadStore {
     func identifiers(of words: [String], session: String?) async throws(DownloadError) -> [[DownloadID]] {
         try await base.identifiers(of: words, session: session)
     }
-    func row(_ id: DownloadID) async throws(DownloadError) -> CatalogueRow? { try await base.row(id) }
-    func rows(_ ids: [DownloadID]) async throws(DownloadError) -> [CatalogueRow] { try await base.rows(ids) }
+    func row(_ id: DownloadID) async throws(DownloadError) -> CatalogueRow? {
+        readRows.withLock { $0 += 1 }
+        return try await base.row(id)
+    }
+    func rows(_ ids: [DownloadID]) async throws(DownloadError) -> [CatalogueRow] {
+        readRows.withLock { $0 += 1 }
+        return try await base.rows(ids)
+    }
     func page(
         _ filter: RowFilter, order: RowOrder, offset: Int, limit: Int
     ) async throws(DownloadError) -> [CatalogueRow] {

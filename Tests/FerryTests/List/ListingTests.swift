@@ -3,6 +3,7 @@ import Foundation
 import Testing
 
 @testable import Ferry
+@testable import FerryAPI
 @testable import FerryEngine
 
 @Suite("List of downloads", .timeLimit(.minutes(30)))
@@ -35,6 +36,107 @@ struct ListingTests {
             #expect(try await all[0].finished().path == shop.path("done"))
             #expect(await shop.code { _ = try await all[1].finished() } == .refused)
             #expect(await shop.code { _ = try await all[2].finished() } == .cancelled)
+            await manager.shutdown()
+        }
+    }
+
+    /// What a row says of a download in the list.
+    private func expect(
+        _ listed: ListedDownload?, shows row: CatalogueRow?, sourceLocation: SourceLocation = #_sourceLocation
+    ) throws {
+        let listed = try #require(listed, sourceLocation: sourceLocation)
+        let row = try #require(row, sourceLocation: sourceLocation)
+        #expect(listed.session == row.session, sourceLocation: sourceLocation)
+        #expect(listed.url == row.request.sources.first?.text, sourceLocation: sourceLocation)
+        #expect(listed.handle?.request == row.request(with: nil), sourceLocation: sourceLocation)
+        #expect(listed.handle?.finished == row.finished, sourceLocation: sourceLocation)
+        #expect(listed.directory == row.directory, sourceLocation: sourceLocation)
+        #expect(listed.position == Int(row.key.position), sourceLocation: sourceLocation)
+        #expect(listed.priority.rawValue == row.key.priority, sourceLocation: sourceLocation)
+        #expect(listed.label == row.label && listed.userInfo == row.userInfo, sourceLocation: sourceLocation)
+        #expect(listed.rateLimit == row.request.rateLimit, sourceLocation: sourceLocation)
+        #expect(listed.network == row.request.network, sourceLocation: sourceLocation)
+        #expect(listed.addedAt == row.createdAt, sourceLocation: sourceLocation)
+        #expect(listed.endedAt == row.endedAt, sourceLocation: sourceLocation)
+        #expect(listed.status.state.kind == row.status.state.kind, sourceLocation: sourceLocation)
+        #expect(listed.status.name == row.name && listed.status.path == row.path, sourceLocation: sourceLocation)
+    }
+
+    @Test("List: a download in memory is listed as its row has it after each change, and its row is not read")
+    func inMemory() async throws {
+        try await Workshop.run { shop in
+            shop.serve(["/a"], size: 50_000)
+            let manager = shop.kept()
+            let store = try await #require(manager.scheduler).held { _ in false }
+            let download = try await manager.download(
+                shop.single("/a") {
+                    $0.startsPaused = true
+                    $0.label = "one"
+                    $0.sources = $0.sources.map { $0.with(Credentials(user: "u", password: "secret")) }
+                })
+            let other = try await manager.download(shop.single("/other") { $0.startsPaused = true })
+            func check(sourceLocation: SourceLocation = #_sourceLocation) async throws {
+                let before = store.rowReads
+                let listed = try await manager.listed([download.id], hasHandle: true)
+                #expect(store.rowReads == before, sourceLocation: sourceLocation)
+                let row = try await store.row(download.id)
+                try expect(listed.first, shows: row, sourceLocation: sourceLocation)
+            }
+            try await check()
+            try await download.change {
+                $0.label = "two"
+                $0.userInfo = ["a": "1"]
+                $0.rateLimit = 1 << 40
+                $0.network = NetworkRule(allowsMetered: true, allowsConstrained: nil)
+            }
+            try await check()
+            try await download.change { $0.priority = .high }
+            try await check()
+            try await other.change { $0.priority = .high }
+            try await download.moveInList(to: .last)
+            try await check()
+            try await download.resume()
+            _ = try await download.finished()
+            try await check()
+            try await download.moveFiles(to: shop.path("elsewhere"))
+            try await check()
+            try await download.restart()
+            _ = try await download.finished()
+            try await check()
+            await manager.shutdown()
+        }
+    }
+
+    @Test("List: of a download without a handle the row is read, and one that is not listed is omitted")
+    func fromRows() async throws {
+        try await Workshop.run { shop in
+            let first = shop.kept()
+            let ids = try await first.download(
+                ["/a", "/b"].map { path in try shop.single(path) { $0.startsPaused = true } }
+            ).map(\.id)
+            await first.shutdown()
+            let manager = shop.kept()
+            let store = try await #require(manager.scheduler).held { _ in false }
+            let listed = try await manager.listed(ids.reversed() + ["absent"], hasHandle: true)
+            #expect(listed.map(\.id) == ids.reversed() && store.rowReads == 1)
+            for one in listed {
+                let row = try await store.row(one.id)
+                try expect(one, shows: row)
+            }
+            #expect(try await manager.sessions(of: ids + ["absent"]) == [ids[0]: "test", ids[1]: "test"])
+            await manager.shutdown()
+        }
+    }
+
+    @Test("List: a download that was removed is not listed, though it has a handle")
+    func removed() async throws {
+        try await Workshop.run { shop in
+            let manager = shop.kept()
+            let download = try await manager.download(shop.single("/a") { $0.startsPaused = true })
+            #expect(try await manager.listed([download.id]).map(\.id) == [download.id])
+            try await download.remove()
+            #expect(try await manager.listed([download.id]).isEmpty)
+            #expect(try await manager.sessions(of: [download.id]).isEmpty)
             await manager.shutdown()
         }
     }
