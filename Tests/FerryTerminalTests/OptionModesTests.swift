@@ -1,5 +1,6 @@
 import ArgumentParser
 import Ferry
+import FerryCore
 import Testing
 
 @testable import FerryTerminal
@@ -129,6 +130,48 @@ import Testing
             } else {
                 #expect(throws: UsageError.self) { try planner.source(arguments) }
             }
+        }
+    }
+
+    @Test("RequestOption: every option of the tables is in the help, once")
+    func everyTable() {
+        let names =
+            CommonOptions.table.map(\.name) + RequestOptions.table.map(\.name) + TrustOptions.table.map(\.name)
+        #expect(Set(names).count == names.count)
+        #expect(Self.names(GetOptions.helpMessage(columns: 400)).isSuperset(of: names.map { "--" + $0 }))
+    }
+
+    @Test("docs/cli.md: its tables have exactly the options of ferry get")
+    func documentedOptions() throws {
+        let cells = try Documentation("cli.md").firstCells(beginning: "`-")
+        let documented = cells.flatMap { $0.matches(of: #/--[a-z0-9-]+/#).map { String($0.0) } }
+        #expect(Set(documented) == Self.names(GetOptions.helpMessage(columns: 400)))
+    }
+
+    @Test("docs/cli.md: the defaults and bounds of options are those of the program")
+    func documentedDefaults() throws {
+        let rows = try Documentation("cli.md").rows(after: "| option | default | meaning |", at: 1)
+        func standard(_ option: String) -> String? { rows.first { $0[0].hasPrefix(option) }?[1] }
+        #expect(standard("-x, --connections") == "\(DownloadRequest.plain.maxConnections)")
+        #expect(standard("-j, --parallel") == "\(try GetOptions.parse([]).run.parallel)")
+        #expect(standard("--stall-timeout") == "\(DownloadRequest.standardStallTimeout.components.seconds)")
+        #expect(standard("--connect-timeout") == "\(TransferSettings().connectTimeout.components.seconds)")
+        #expect(standard("--retries") == "\(DownloadRequest.standardMaxAttempts)")
+        let server = try Documentation("cli.md").rows(after: "| option | meaning |")
+        var request = DownloadRequest.plain
+        request.maxRedirects = -1
+        let bounds = try #require(request.exceededBounds(of: .maxRedirects))
+        let redirects = try #require(server.first { $0[0].hasPrefix("--max-redirects") }?[1])
+        #expect(
+            redirects.hasSuffix("\(bounds.least) to \(bounds.most); \(DownloadRequest.plain.maxRedirects) by default"))
+    }
+
+    @Test("docs/remote.md: its tables have exactly the settings of ferry set")
+    func documentedSettings() throws {
+        for (kind, names) in [("the daemon", SetPlanner.daemonNames), ("a download", SetPlanner.downloadNames)] {
+            let rows = try Documentation("remote.md").rows(after: "| setting of \(kind) | |")
+            let documented = rows.flatMap { $0[0].matches(of: #/([a-z-]+)=/#).map { String($0.1) } }
+            #expect(documented.sorted() == names.sorted(), "\(kind)")
         }
     }
 

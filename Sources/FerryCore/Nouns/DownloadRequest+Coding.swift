@@ -155,7 +155,9 @@ extension DownloadRequest {
             return range.upperBound == ByteCount.bound - 1
         }
 
-        private static func text(_ seconds: Double) -> String { Int64(exactly: seconds).map { "\($0)" } ?? "\(seconds)" }
+        private static func text(_ seconds: Double) -> String {
+            Int64(exactly: seconds).map { "\($0)" } ?? "\(seconds)"
+        }
     }
 
     /// A property of a request, and the member that it is coded as.
@@ -214,9 +216,9 @@ extension DownloadRequest {
         }
     }
 
-    /// The numbers that a member may be; `nil` for one that is no number.
-    package static func bounds(of member: CodingKeys) -> Bounds? {
-        properties.first { $0.key == member }?.bounds
+    /// The bounds of a member whose number is beyond them; `nil` if it is within them.
+    package func exceededBounds(of member: CodingKeys) -> Bounds? {
+        Self.properties.first { $0.key == member && !$0.isWithinBounds(self) }?.bounds
     }
 
     /// Whether a running download must be stopped and started again for this request.

@@ -168,6 +168,10 @@ extension DownloadRequest {
     /// A request with all defaults; the reader replaces an empty directory by its own default.
     package static let plain = DownloadRequest(sources: [], destination: .directory(""))
 
+    /// What a manager gives to requests that say nothing else, as ``stallTimeout`` and ``maxAttempts``.
+    package static let standardStallTimeout: Duration = .seconds(60)
+    package static let standardMaxAttempts = 10
+
     /// The time limits of a request, in seconds: up to three years.
     private static let times = 0.001...100_000_000
 
