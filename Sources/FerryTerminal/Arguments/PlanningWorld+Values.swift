@@ -18,6 +18,11 @@ extension PlanningWorld {
         return duration
     }
 
+    /// Returns a number of bytes per second.
+    static func rate(_ text: String, option: String) throws(UsageError) -> ByteCount {
+        try value(option) { () throws(TextError) in try SizeText.parseRate(text) }
+    }
+
     /// Returns the maximum number of consecutive attempts: a number, or `inf`.
     package static func attempts(_ text: String, option: String) throws(UsageError) -> Int {
         if text == "inf" { return DownloadRequest.mostAttempts }

@@ -59,7 +59,7 @@ struct RequestPlanner: Sendable {
     /// Returns the limit in bytes per second; `nil` for none.
     static func rateLimit(_ options: RequestOptions) throws(UsageError) -> ByteCount? {
         guard let text = options.limitRate else { return nil }
-        let rate = try PlanningWorld.value("--limit-rate") { () throws(TextError) in try SizeText.parseRate(text) }
+        let rate = try PlanningWorld.rate(text, option: "--limit-rate")
         return rate > 0 ? rate : nil
     }
 

@@ -254,7 +254,7 @@ package enum SetPlanner {
 
     private static func rate(_ pair: Pair) throws(UsageError) -> ByteCount? {
         if pair.value == "none" || pair.value == "off" { return nil }
-        let rate = try parsed(pair) { text throws(TextError) in try SizeText.parseRate(text) }
+        let rate = try PlanningWorld.rate(pair.value, option: pair.name + "=")
         // A few bytes per second are meant by nobody who leaves out the unit.
         if 1..<1000 ~= rate, Int(pair.value) != nil {
             throw UsageError(
