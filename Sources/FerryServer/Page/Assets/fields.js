@@ -63,6 +63,19 @@ const MEMBERS = {
   onDuplicate: flag('addAnother'), isSet: flag(true),
 };
 
+/// The fields that are seldom used, by section: of an addition, and of a change.
+export const SECTIONS = {
+  connection: [
+    'proxy', 'userAgent', 'addressFamily', 'connectTimeout', 'stallTimeout', 'maxAttempts', 'maxRedirects', 'allowsDowngrade', 'allowsPrivate',
+    'allowsConstrained', 'cookies', 'certificates', 'insecure',
+  ],
+  file: [
+    'minFreeBytes', 'maxBytes', 'priority', 'label', 'strict', 'failsOnChange', 'resumesUnproven', 'allowsUnprovenParts', 'syncsToDisk', 'usesServerTime',
+    'recordsDigests', 'onDuplicate',
+  ],
+  change: ['headers', 'cookies', 'userAgent', 'addressFamily', 'connectTimeout', 'stallTimeout', 'maxAttempts', 'minFreeBytes', 'allowsDowngrade'],
+};
+
 /// What is written in a blind field to restore the value of the daemon.
 const DEFAULT = 'auto';
 
