@@ -60,6 +60,7 @@ import Testing
             $0.request.maxRedirects = 3
             $0.request.common.connectTimeout = "2.5"
             $0.request.stallTimeout = "30"
+            $0.request.minSpeed = "100KiB/s"
             $0.request.retries = "inf"
             $0.request.minFree = "0"
             $0.request.proxy = "http://p:3128"
@@ -104,6 +105,7 @@ import Testing
         #expect(request.maxAttempts == DownloadRequest.mostAttempts)
         #expect(request.minFreeBytes == 0)
         #expect(request.stallTimeout == .seconds(30))
+        #expect(request.minSpeed == 102_400)
         #expect(request.connection.connectTimeout == .milliseconds(2500))
         #expect(request.connection.userAgent == "agent")
         #expect(request.connection.insecure)

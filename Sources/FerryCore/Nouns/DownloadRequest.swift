@@ -110,6 +110,10 @@ public struct DownloadRequest: Sendable, Hashable {
     /// A connection that receives less than 1 KB in this interval is closed; also the time limit for a response head.
     /// `nil` for the manager's.
     public var stallTimeout: Duration?
+    /// The speed in bytes per second that a connection must have on average over each ``stallTimeout``; one that has not is
+    /// closed and replaced, and counts as an attempt without progress if it was the only one. Default `nil`: 1 KB in that
+    /// time is enough.
+    public var minSpeed: ByteCount?
     /// The maximum number of consecutive attempts without progress, 0 to ``mostAttempts``; `nil` for the manager's.
     public var maxAttempts: Int?
     /// Free disk space to preserve, in bytes; `nil` for the manager's.
@@ -181,7 +185,7 @@ extension DownloadRequest {
         case userInfo, allowsMetered, allowsConstrained, allowsPrivate, onDuplicate, strict, allowsUnprovenParts
         case resumesUnproven, failsOnChange, allowsDowngrade, acceptsHTML, syncsToDisk, usesServerTime
         case proxy, certificates, insecure, addressFamily, connectTimeout, userAgent, cookies
-        case stallTimeout, maxAttempts, minFreeBytes, expectedBytes, pieces, recordsDigests, uploadTo
+        case stallTimeout, minSpeed, maxAttempts, minFreeBytes, expectedBytes, pieces, recordsDigests, uploadTo
     }
 
     /// The properties with a member of their own: what each is called, what numbers it may be, and whether it can be changed
@@ -219,6 +223,7 @@ extension DownloadRequest {
         Property(.userAgent, \.connection.userAgent, changes: .inNewRun),
         Property(.cookies, \.connection.cookies, changes: .inNewRun),
         Property(.stallTimeout, \.stallSeconds, in: .seconds(times), changes: .inNewRun),
+        Property(.minSpeed, \.minSpeed, in: .sizes, changes: .inNewRun),
         Property(.maxAttempts, \.maxAttempts, in: .whole(0...ByteCount(mostAttempts)), changes: .inNewRun),
         Property(.minFreeBytes, \.minFreeBytes, in: .sizes, changes: .inNewRun),
     ]

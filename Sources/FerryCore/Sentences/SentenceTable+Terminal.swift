@@ -409,7 +409,7 @@ extension SentenceTable {
         "use ferry plan URL": "请使用 ferry plan URL",
         "ferry fetches whole files, one for each URL: no ranges, and nothing recursive":
             "ferry 下载完整的文件，每个网址一个：没有范围，也不递归",
-        "use --limit-rate RATE": "请使用 --limit-rate RATE",
+        "use --limit-rate RATE": "请使用 --limit-rate RATE", "use --min-speed RATE": "请使用 --min-speed RATE",
         "use --stall-timeout or --connect-timeout": "请使用 --stall-timeout 或 --connect-timeout",
         "use --retries N": "请使用 --retries N",
         "use --on-conflict skip": "请使用 --on-conflict skip",

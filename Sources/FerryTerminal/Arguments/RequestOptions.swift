@@ -116,6 +116,11 @@ package struct RequestOptions: ParsableArguments, Sendable {
 
     @Option(
         help: ArgumentHelp(
+            "Replace a connection that is slower than this, on average over --stall-timeout.", valueName: "rate"))
+    package var minSpeed: String?
+
+    @Option(
+        help: ArgumentHelp(
             """
             Consecutive retries without progress before giving up (default: \(DownloadRequest.standardMaxAttempts)).
             """, valueName: "n|inf"))
@@ -145,6 +150,7 @@ extension RequestOptions {
         .flag("insecure", \.insecure, .insecure, \.connection.insecure),
         .text("load-cookies", \.cookieFile, .cookies, \.connection.cookies, PlanningWorld.cookies),
         .text("stall-timeout", \.stallTimeout, .stallTimeout, \.stallTimeout, PlanningWorld.duration),
+        .text("min-speed", \.minSpeed, .minSpeed, \.minSpeed, PlanningWorld.rate),
         .text("retries", \.retries, .maxAttempts, \.maxAttempts, PlanningWorld.attempts),
         .text("min-free", \.minFree, .minFreeBytes, \.minFreeBytes, PlanningWorld.size),
     ]
