@@ -285,6 +285,7 @@ struct Aria2Planner {
         }
         request.id = DownloadID(rawValue: gid.lowercased())
         request.rateLimit = try values.size("max-download-limit")
+        request.minSpeed = try values.size("lowest-speed-limit")
         request.startsPaused = values.flag("enable-rpc") && values.flag("pause")
         let path: String
         switch request.destination {
