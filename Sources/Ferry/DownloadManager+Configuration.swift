@@ -94,9 +94,9 @@ extension DownloadManager {
         package var failsWhenRefused = false
         /// A connection that receives less than 1 KB in this interval is closed; also the time limit for a response
         /// head. Default 60 s.
-        public var stallTimeout: Duration = .seconds(60)
+        public var stallTimeout: Duration = DownloadRequest.standardStallTimeout
         /// Maximum consecutive attempts without progress; `nil` for no limit. Default 10.
-        public var maxAttempts: Int? = 10
+        public var maxAttempts: Int? = DownloadRequest.standardMaxAttempts
         /// The delay after which failed downloads are retried, unless the failure is permanent; `nil`, the default,
         /// for never.
         public var retriesFailedAfter: Duration?

@@ -35,7 +35,9 @@ struct ServeCommand: ParsableCommand {
             the later ones first; a changed file counts at once.
             """)
 
-    @Option(help: ArgumentHelp("The port on 127.0.0.1 and ::1; 0 is any that is free (default: 3377).", valueName: "n"))
+    @Option(
+        help: ArgumentHelp(
+            "The port on 127.0.0.1 and ::1; 0 is any that is free (default: \(FerryAPI.defaultPort)).", valueName: "n"))
     var port: Int?
 
     @Flag(inversion: .prefixedNo, help: "Serve the page on loopback.")
@@ -81,7 +83,10 @@ struct ServeCommand: ParsableCommand {
             """)
     var gateway = false
 
-    @Option(help: ArgumentHelp("The port of the gateway; 0 is any that is free (default: 3387).", valueName: "n"))
+    @Option(
+        help: ArgumentHelp(
+            "The port of the gateway; 0 is any that is free (default: \(DaemonSettings(directory: "").gatewayPort)).",
+            valueName: "n"))
     var gatewayPort: Int?
 
     @Option(

@@ -15,8 +15,9 @@ struct SetCommand: RemoteCommand {
         discussion: """
             Without arguments the settings of the daemon are shown.
 
-            For the daemon: \(SetPlanner.daemonNames.joined(separator: ", ")). For a download: \
-            \(SetPlanner.downloadNames.joined(separator: ", ")).
+            Settings of the daemon (names: \(SetPlanner.daemonNames.joined(separator: ", ")))
+
+            Settings of a download (names: \(SetPlanner.downloadNames.joined(separator: ", ")))
 
             EXAMPLES:
               ferry set metered=off max-concurrent=2 limit=5MB

@@ -136,6 +136,7 @@ enum ShapeSamples {
         new.connection.userAgent = "a"
         new.connection.cookies = CookieJar(netscapeFile: "h\tFALSE\t/\tFALSE\t0\ta\tb\n")
         new.stallTimeout = .seconds(1)
+        new.minSpeed = 0
         new.maxAttempts = 0
         new.minFreeBytes = 0
         return new

@@ -313,6 +313,26 @@ struct DocumentTests {
         }
     }
 
+    @Test("OpenAPI: the daemon takes a setting at its bounds, and none beyond them")
+    func settingBounds() throws {
+        let schemas = try JSONValue(OpenAPIDocument.data)["components"]?["schemas"]
+        let settings = DaemonSettings(directory: "/d")
+        var checked: Set<Setting> = []
+        for (name, schema) in try #require(schemas?["SettingsChange"]?["properties"]?.members) {
+            let setting = try #require(Setting(rawValue: name))
+            for (keyword, beyond) in [("minimum", -1), ("maximum", 1)] {
+                guard case .whole(let bound)? = schema[keyword] else { continue }
+                _ = try settings.merging([setting: .whole(bound)])
+                #expect(throws: Problem.self, "\(name)") { try settings.merging([setting: .whole(bound + beyond)]) }
+                checked.insert(setting)
+            }
+        }
+        #expect(
+            checked == [
+                .maxConcurrentDownloads, .connectionsPerHost, .rateLimit, .retriesFailedAfter, .minFreeBytes,
+            ])
+    }
+
     @Test(
         "SchemaChecker: valid values pass, and values that violate a schema are found",
         arguments: [

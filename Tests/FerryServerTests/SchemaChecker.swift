@@ -62,7 +62,7 @@ struct SchemaChecker: Sendable {
         case ("contentEncoding", .text("base64")):
             guard case .text(let text) = value else { return [] }
             return Data(base64Encoded: text) == nil ? ["\(place): \(text) is not in base 64"] : []
-        case ("description", .text): return []
+        case ("description", .text), ("default", _): return []
         default: return ["\(place): its schema has \(keyword), which is not known here"]
         }
     }

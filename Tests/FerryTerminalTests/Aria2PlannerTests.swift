@@ -38,7 +38,8 @@ import Testing
             try requests([
                 "-d", "/d", "-o", "g.iso", "-x4", "-s", "6", "-U", "agent", "--referer=*", "--header=A: 1", "-t", "20",
                 "--connect-timeout", "5", "-m", "3", "--check-certificate=false", "--http-user=me", "--http-passwd=pw",
-                "--checksum=md5=00000000000000000000000000000000", "--max-download-limit=2K", "--allow-overwrite=true",
+                "--checksum=md5=00000000000000000000000000000000", "--max-download-limit=2K", "--lowest-speed-limit=1K",
+                "--allow-overwrite=true",
                 "--all-proxy=http://p:1", "--all-proxy-user=a@b", "--all-proxy-passwd=c", "--disable-ipv6=true", "-R",
                 Self.url, "http://i/f.iso",
             ]).first)
@@ -48,7 +49,7 @@ import Testing
         #expect(request.headers[values: .referer] == [Self.url] && request.headers.count == 2)
         #expect(request.connection.userAgent == "agent" && request.connection.insecure)
         #expect(request.connection.addressFamily == .v4 && request.connection.connectTimeout == .seconds(5))
-        #expect(request.stallTimeout == .seconds(20) && request.usesServerTime)
+        #expect(request.stallTimeout == .seconds(20) && request.minSpeed == 1024 && request.usesServerTime)
         #expect(request.credentials?.password == "pw" && request.checksum?.algorithm == .md5)
         #expect(request.id?.rawValue == "00000000000000ab")
         let proxy = try ProxyChoice(parsing: "http://a%40b:c@p:1")

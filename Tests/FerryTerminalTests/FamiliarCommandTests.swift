@@ -158,6 +158,7 @@ import Testing
             ("Unknown option '--data-raw'", "--data-raw: unknown option: \(OptionAdvice.onlyGET)"),
             ("Unknown option '-t'", "-t: unknown option: use --retries N"),
             ("Unknown option '--rate'", "--rate: unknown option: use --limit-rate RATE"),
+            ("Unknown option '--speed-limit'", "--speed-limit: unknown option: use --min-speed RATE"),
             (
                 "Unknown option '--parallle'. Did you mean '--parallel'?",
                 "--parallle: unknown option; did you mean --parallel?"

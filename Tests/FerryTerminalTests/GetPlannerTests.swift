@@ -51,15 +51,16 @@ import Testing
             $0.request.connections = 32
             $0.files.checksum = "md5:" + String(repeating: "0", count: 32)
             $0.files.mirror = ["https://m/f.iso"]
-            $0.request.header = ["X-A: 1", "@h.txt"]
+            $0.request.common.header = ["X-A: 1", "@h.txt"]
             $0.request.user = "me:pass:word"
-            $0.request.userAgent = "agent"
+            $0.request.common.userAgent = "agent"
             $0.request.referer = "http://page/"
             $0.request.limitRate = "5M"
             $0.request.maxSize = "1GiB"
             $0.request.maxRedirects = 3
-            $0.request.connectTimeout = "2.5"
+            $0.request.common.connectTimeout = "2.5"
             $0.request.stallTimeout = "30"
+            $0.request.minSpeed = "100KiB/s"
             $0.request.retries = "inf"
             $0.request.minFree = "0"
             $0.request.proxy = "http://p:3128"
@@ -104,6 +105,7 @@ import Testing
         #expect(request.maxAttempts == DownloadRequest.mostAttempts)
         #expect(request.minFreeBytes == 0)
         #expect(request.stallTimeout == .seconds(30))
+        #expect(request.minSpeed == 102_400)
         #expect(request.connection.connectTimeout == .milliseconds(2500))
         #expect(request.connection.userAgent == "agent")
         #expect(request.connection.insecure)
@@ -209,22 +211,23 @@ import Testing
         (.of(url) { $0.files.output = "name/" }, "is a directory"),
         (.of(url) { $0.files.output = "" }, "-o needs a name"),
         (.of(url) { $0.files.directory = "" }, "-d needs a directory"),
-        (.of(url) { $0.request.header = ["nocolon"] }, "--header"),
-        (.of(url) { $0.request.header = ["A: b\r\nC: d"] }, "--header"),
-        (.of(url) { $0.request.header = ["Range: bytes=0-1"] }, "set by ferry itself"),
-        (.of(url) { $0.request.header = ["@none.txt"] }, "cannot read header file none.txt"),
+        (.of(url) { $0.request.common.header = ["nocolon"] }, "--header"),
+        (.of(url) { $0.request.common.header = ["A: b\r\nC: d"] }, "--header"),
+        (.of(url) { $0.request.common.header = ["Range: bytes=0-1"] }, "set by ferry itself"),
+        (.of(url) { $0.request.common.header = ["@none.txt"] }, "cannot read header file none.txt"),
         (.of(url) { $0.request.limitRate = "fast" }, "--limit-rate"),
         (.of(url) { $0.request.maxSize = "-1" }, "--max-size"),
+        (.of(url) { $0.request.maxSize = "0" }, "--max-size needs a number of 1 or more"),
         (.of(url) { $0.request.maxRedirects = -1 }, "--max-redirects"),
-        (.of(url) { $0.request.maxRedirects = 1001 }, "--max-redirects"),
+        (.of(url) { $0.request.maxRedirects = 1001 }, "--max-redirects needs a number from 0 to 1000"),
         (.of(url) { $0.request.minFree = "99999999999G" }, "--min-free"),
         (.of(url) { $0.request.retries = "-1" }, "--retries"),
         (.of(url) { $0.request.retries = "many" }, "--retries"),
-        (.of(url) { $0.request.connectTimeout = "0" }, "--connect-timeout"),
+        (.of(url) { $0.request.common.connectTimeout = "0" }, "--connect-timeout"),
         (.of(url) { $0.request.stallTimeout = "soon" }, "--stall-timeout"),
         (.of(url) { $0.trust.onConflict = "ask" }, "--on-conflict"),
         (.of(url) { $0.run.parallel = 0 }, "-j"),
-        (.of(url) { $0.request.connections = -1 }, "-x"),
+        (.of(url) { $0.request.connections = -1 }, "--connections needs a number of 1 or more"),
         (
             .of(url) {
                 $0.request.ipv4 = true; $0.request.ipv6 = true

@@ -93,7 +93,7 @@ struct GivenSecretsTests {
         let questions = Mutex<[String]>([])
         let options = GetOptions.of("x", "a.part") {
             $0.request.user = "me"
-            $0.request.header = ["X-Key: 1"]
+            $0.request.common.header = ["X-Key: 1"]
         }
         let journals = ["x": Self.one, "a.part": Self.one]
         let plan = try self.plan(options, journals: journals, answer: true) { text in
@@ -113,7 +113,7 @@ struct GivenSecretsTests {
 
     @Test("GetPlanner: several servers in the journals are named in the refusal")
     func several() {
-        for change in [{ $0.request.user = "me" }, { $0.request.header = ["Authorization: Bearer t"] }]
+        for change in [{ $0.request.user = "me" }, { $0.request.common.header = ["Authorization: Bearer t"] }]
             as [(inout GetOptions) -> Void]
         {
             let options = GetOptions.of("x", change: change)
@@ -126,7 +126,7 @@ struct GivenSecretsTests {
     @Test("GetPlanner: headers without secrets need no confirmation")
     func openHeaders() throws {
         let options = GetOptions.of("x") {
-            $0.request.header = ["Accept: a/b"]
+            $0.request.common.header = ["Accept: a/b"]
             $0.request.referer = "http://r.test/"
         }
         let request = try request(plan(options, journals: ["x": Self.two]))
@@ -153,7 +153,7 @@ struct GivenSecretsTests {
         let named = GetOptions.of {
             $0.files.lists = ["l"]
             $0.request.user = "me:pw@files.test"
-            $0.request.header = ["X-Key: 1"]
+            $0.request.common.header = ["X-Key: 1"]
         }
         let requests = try plan(named, files: ["l": mixed]).items.compactMap(\.request)
         #expect(requests.map { $0.credentials != nil } == [true, true, false])
@@ -166,7 +166,7 @@ struct GivenSecretsTests {
     func ownHeader() throws {
         let options = GetOptions.of {
             $0.files.lists = ["l"]
-            $0.request.header = ["X-Key: 1", "X-Other: 2"]
+            $0.request.common.header = ["X-Key: 1", "X-Other: 2"]
         }
         let list = "https://files.test/a\n  header=x-key: own\nhttps://files.test/b\n"
         let requests = try plan(options, files: ["l": list]).items.compactMap(\.request)

@@ -85,7 +85,7 @@ import Testing
     @Test("docs/cli.md has exactly the members that are written, for every event")
     func documented() throws {
         var documented: [String: Set<String>] = [:]
-        for row in try Self.table(after: "| kind | member |") {
+        for row in try Documentation("cli.md").rows(after: "| kind | member |") {
             documented[row[0], default: []].formUnion(row[1].isEmpty ? [] : [row[1]])
         }
         let every = documented.removeValue(forKey: "every")
@@ -123,27 +123,14 @@ import Testing
         plan.contentType = "t"
         plan.heldBytes = 1
         plan.existingPath = "/d/f"
-        let documented = try Self.table(after: "| member | type |").map { $0[0] }
+        let documented = try Documentation("cli.md").rows(after: "| member | type |").map { $0[0] }
         #expect(Set(documented) == Set(try Self.members(.plan(plan, date: Self.date)).keys))
     }
 
     @Test("ExitCode: docs/cli.md has exactly the program's exit codes and meanings")
     func codesDocumented() throws {
-        let documented = try Self.table(after: "| code | meaning |").map { "\($0[0]) \($0[1])" }
+        let documented = try Documentation("cli.md").rows(after: "| code | meaning |").map { "\($0[0]) \($0[1])" }
         #expect(documented == ExitCode.allCases.map { "\($0.rawValue) \($0.meaning)" })
-    }
-
-    /// The rows of the table with this head, cells without blanks and back quotes.
-    private static func table(after head: String) throws -> [[String]] {
-        let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent()
-        let text = try String(contentsOf: root.appending(path: "docs/cli.md"), encoding: .utf8)
-        let lines = text.split(separator: "\n", omittingEmptySubsequences: false)
-        let start = try #require(lines.firstIndex { $0.hasPrefix(head) })
-        return lines[(start + 2)...].prefix { $0.hasPrefix("|") }.map { line in
-            line.split(separator: "|", omittingEmptySubsequences: false).dropFirst().dropLast()
-                .map { $0.trimmingCharacters(in: .whitespaces).replacing("`", with: "") }
-        }
     }
 }
 

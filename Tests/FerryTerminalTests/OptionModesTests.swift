@@ -1,5 +1,6 @@
 import ArgumentParser
 import Ferry
+import FerryCore
 import Testing
 
 @testable import FerryTerminal
@@ -19,7 +20,8 @@ import Testing
         "--referer": ["http://page/"], "--max-redirects": ["3"], "--allow-downgrade": [], "--no-private": [],
         "--proxy": ["http://p:1"], "--ca-file": ["ca"], "--insecure": [], "--cookie": ["a=b"],
         "--load-cookies": ["jar"], "--user-agent": ["agent"], "--ipv4": [], "--ipv6": [], "--connect-timeout": ["3"],
-        "--stall-timeout": ["3"], "--retries": ["3"], "--min-free": ["1M"], "--on-conflict": ["fail"], "--strict": [],
+        "--stall-timeout": ["3"], "--min-speed": ["1M"], "--retries": ["3"], "--min-free": ["1M"],
+        "--on-conflict": ["fail"], "--strict": [],
         "--unproven": [], "--resume-unproven": [], "--no-restart": [], "--accept-html": [], "--no-mtime": [],
         "--record-digests": [], "--no-fsync": [], "--parallel": ["2"], "--host-connections": ["2"],
         "--domain-connections": ["2"], "--host-delay": ["1s"], "--shared-group": [], "--results": ["r2"],
@@ -129,6 +131,48 @@ import Testing
             } else {
                 #expect(throws: UsageError.self) { try planner.source(arguments) }
             }
+        }
+    }
+
+    @Test("RequestOption: every option of the tables is in the help, once")
+    func everyTable() {
+        let names =
+            CommonOptions.table.map(\.name) + RequestOptions.table.map(\.name) + TrustOptions.table.map(\.name)
+        #expect(Set(names).count == names.count)
+        #expect(Self.names(GetOptions.helpMessage(columns: 400)).isSuperset(of: names.map { "--" + $0 }))
+    }
+
+    @Test("docs/cli.md: its tables have exactly the options of ferry get")
+    func documentedOptions() throws {
+        let cells = try Documentation("cli.md").firstCells(beginning: "`-")
+        let documented = cells.flatMap { $0.matches(of: #/--[a-z0-9-]+/#).map { String($0.0) } }
+        #expect(Set(documented) == Self.names(GetOptions.helpMessage(columns: 400)))
+    }
+
+    @Test("docs/cli.md: the defaults and bounds of options are those of the program")
+    func documentedDefaults() throws {
+        let rows = try Documentation("cli.md").rows(after: "| option | default | meaning |", at: 1)
+        func standard(_ option: String) -> String? { rows.first { $0[0].hasPrefix(option) }?[1] }
+        #expect(standard("-x, --connections") == "\(DownloadRequest.plain.maxConnections)")
+        #expect(standard("-j, --parallel") == "\(try GetOptions.parse([]).run.parallel)")
+        #expect(standard("--stall-timeout") == "\(DownloadRequest.standardStallTimeout.components.seconds)")
+        #expect(standard("--connect-timeout") == "\(TransferSettings().connectTimeout.components.seconds)")
+        #expect(standard("--retries") == "\(DownloadRequest.standardMaxAttempts)")
+        let server = try Documentation("cli.md").rows(after: "| option | meaning |")
+        var request = DownloadRequest.plain
+        request.maxRedirects = -1
+        let bounds = try #require(request.exceededBounds(of: .maxRedirects))
+        let redirects = try #require(server.first { $0[0].hasPrefix("--max-redirects") }?[1])
+        #expect(
+            redirects.hasSuffix("\(bounds.least) to \(bounds.most); \(DownloadRequest.plain.maxRedirects) by default"))
+    }
+
+    @Test("docs/remote.md: its tables have exactly the settings of ferry set")
+    func documentedSettings() throws {
+        for (kind, names) in [("the daemon", SetPlanner.daemonNames), ("a download", SetPlanner.downloadNames)] {
+            let rows = try Documentation("remote.md").rows(after: "| setting of \(kind) | |")
+            let documented = rows.flatMap { $0[0].matches(of: #/([a-z-]+)=/#).map { String($0.1) } }
+            #expect(documented.sorted() == names.sorted(), "\(kind)")
         }
     }
 

@@ -46,6 +46,30 @@ struct RetryTests {
         }
     }
 
+    @Test("Retry: a connection that is slower than the request's least speed is replaced")
+    func slow() async throws {
+        try await Workshop.run { shop in
+            let resource = Resource(size: 3_000_000)
+            shop.server.serve("/a", resource)
+            // Without a least speed that is fast enough.
+            shop.server.script("/a", [.rate(50_000)])
+            // On a busy machine good responses are slow too.
+            let outcome = try await shop.get(
+                "/a",
+                {
+                    $0.stallTimeout = .milliseconds(300)
+                    $0.maxAttempts = nil
+                },
+                {
+                    $0.maxConnections = 1
+                    $0.minSpeed = 10_000_000
+                })
+            shop.expect(try outcome.file.path, is: resource)
+            #expect(outcome.notes("under 3000000 bytes"))
+            #expect(shop.server.requests.count >= 2)
+        }
+    }
+
     @Test("Retry: a response cut before its first byte is retried under the same name, and no file is left over")
     func emptyAnswer() async throws {
         try await Workshop.run { shop in

@@ -29,7 +29,7 @@ package struct ListedDownload: Sendable, Hashable {
         /// The expected digest.
         package var checksum: Checksum?
         package var rateLimit: ByteCount?
-        package var maxConnections = 16
+        package var maxConnections = DownloadRequest.plain.maxConnections
         /// The rule for a file name in use; `nil` for ``ConflictRule/rename``.
         package var onConflict: ConflictRule?
         /// True for a completed download whose file existed before: nothing was fetched, and a removal keeps the file.

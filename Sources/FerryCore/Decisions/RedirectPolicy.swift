@@ -41,8 +41,8 @@ package struct RedirectPolicy: Sendable, Hashable {
     ///
     /// - Parameters:
     ///   - allowsDowngrade: whether redirects from https to http are followed. Default false.
-    ///   - limit: the maximum number of redirects. Default 20.
-    package init(start: DownloadURL, allowsDowngrade: Bool = false, limit: Int = 20) {
+    ///   - limit: the maximum number of redirects.
+    package init(start: DownloadURL, allowsDowngrade: Bool = false, limit: Int = DownloadRequest.plain.maxRedirects) {
         self.allowsDowngrade = allowsDowngrade
         self.limit = max(0, limit)
         asked = [start.text]

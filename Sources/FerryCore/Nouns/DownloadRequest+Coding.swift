@@ -7,55 +7,6 @@ import HTTPTypes
 /// Secrets are coded too; ``withoutSecrets`` is the form for storing and showing. Values are not checked; see
 /// ``checkValues()``.
 extension DownloadRequest: Codable {
-    package enum CodingKeys: String, CodingKey, CaseIterable, Sendable {
-        case id, urls, directory, name, path, part, onConflict, headers, user, password, secretsOrigin, checksum
-        case checksumList, maxConnections, rateLimit, maxBytes, maxRedirects, priority, startsPaused, notBefore, label
-        case userInfo, allowsMetered, allowsConstrained, allowsPrivate, onDuplicate, strict, allowsUnprovenParts
-        case resumesUnproven, failsOnChange, allowsDowngrade, acceptsHTML, syncsToDisk, usesServerTime
-        case proxy, certificates, insecure, addressFamily, connectTimeout, userAgent, cookies
-        case stallTimeout, maxAttempts, minFreeBytes, expectedBytes, pieces, recordsDigests, uploadTo
-    }
-
-    /// The properties with a member of their own; a new property of a request is a line here.
-    package static let properties: [Property] = [
-        Property(.id, \.id), Property(.urls, \.wholeSources, changes: .inNewRun),
-        Property(.onConflict, \.onConflict, changes: .inNewRun),
-        Property(.headers, \.headerList, changes: .inNewRun), Property(.secretsOrigin, \.secretsOrigin),
-        Property(.checksum, \.checksumWord, changes: .inNewRun), Property(.checksumList, \.wholeChecksumList),
-        Property(.maxConnections, \.maxConnections, changes: .atOnce),
-        Property(.rateLimit, \.rateLimit, changes: .atOnce),
-        Property(.maxBytes, \.maxBytes, changes: .inNewRun), Property(.expectedBytes, \.expectedBytes),
-        Property(.pieces, \.pieces),
-        Property(.maxRedirects, \.maxRedirects),
-        Property(.priority, \.priority, changes: .atOnce),
-        Property(.startsPaused, \.startsPaused), Property(.notBefore, \.notBefore, changes: .inNewRun),
-        Property(.label, \.label, changes: .atOnce), Property(.userInfo, \.userInfo, changes: .atOnce),
-        Property(.allowsMetered, \.network.allowsMetered, changes: .atOnce),
-        Property(.allowsConstrained, \.network.allowsConstrained, changes: .atOnce),
-        Property(.allowsPrivate, \.network.allowsPrivate, changes: .inNewRun),
-        Property(.onDuplicate, \.onDuplicate),
-        Property(.strict, \.trust.strict), Property(.allowsUnprovenParts, \.trust.allowsUnprovenParts),
-        Property(.resumesUnproven, \.trust.resumesUnproven, changes: .inNewRun),
-        Property(.failsOnChange, \.trust.failsOnChange),
-        Property(.allowsDowngrade, \.trust.allowsDowngrade, changes: .inNewRun),
-        Property(.acceptsHTML, \.trust.acceptsHTML, changes: .inNewRun), Property(.syncsToDisk, \.syncsToDisk),
-        Property(.usesServerTime, \.usesServerTime), Property(.recordsDigests, \.recordsDigests),
-        Property(.uploadTo, \.uploadTo),
-        Property(.proxy, \.connection.proxy, changes: .inNewRun),
-        Property(.certificates, \.connection.certificates, changes: .inNewRun),
-        Property(.insecure, \.connection.insecure, changes: .inNewRun),
-        Property(.addressFamily, \.connection.addressFamily, changes: .inNewRun),
-        Property(.connectTimeout, \.connectSeconds, changes: .inNewRun),
-        Property(.userAgent, \.connection.userAgent, changes: .inNewRun),
-        Property(.cookies, \.connection.cookies, changes: .inNewRun),
-        Property(.stallTimeout, \.stallSeconds, changes: .inNewRun),
-        Property(.maxAttempts, \.maxAttempts, changes: .inNewRun),
-        Property(.minFreeBytes, \.minFreeBytes, changes: .inNewRun),
-    ]
-
-    /// The members that decide which machines and certificates a download's secrets pass through.
-    package static let routeMembers: Set<CodingKeys> = [.proxy, .certificates, .insecure]
-
     /// The request without its secrets: user info in URLs, credentials, headers that may be secret, cookies, and the
     /// credentials of its proxy.
     package var withoutSecrets: DownloadRequest {
@@ -67,9 +18,6 @@ extension DownloadRequest: Codable {
         request.connection = connection.withoutSecrets
         return request
     }
-
-    /// A request with all defaults; the reader replaces an empty directory by its own default.
-    static let plain = DownloadRequest(sources: [], destination: .directory(""))
 
     public init(from decoder: any Decoder) throws {
         let container = try decoder.container(keyedBy: CodingKeys.self)
@@ -109,31 +57,19 @@ extension DownloadRequest: Codable {
 }
 
 extension DownloadRequest {
-    /// The longest time limit of a request: three years.
-    private static let mostTime = Duration.seconds(100_000_000)
-
     /// Throws `invalidRequest` for values that no request and no change of one may have.
     package func checkValues() throws(DownloadError) {
-        let sizes = 1...(ByteCount.bound - 1)
-        let certificates = connection.certificates.map { ByteCount($0.utf8.count) }
-        let numbers: [(CodingKeys, ByteCount?, ClosedRange<ByteCount>)] = [
-            (.rateLimit, rateLimit, sizes), (.maxBytes, maxBytes, sizes),
-            (.maxConnections, ByteCount(maxConnections), sizes), (.maxRedirects, ByteCount(maxRedirects), 0...1000),
-            (.maxAttempts, maxAttempts.map { ByteCount($0) }, 0...ByteCount(Self.mostAttempts)),
-            (.minFreeBytes, minFreeBytes, 0...(ByteCount.bound - 1)),
-            (.expectedBytes, expectedBytes, 0...(ByteCount.bound - 1)),
-            (.certificates, certificates, 0...ByteCount(ConnectionRules.mostTextBytes)),
-        ]
-        for case (let key, let number?, let range) in numbers where !range.contains(number) {
+        for property in Self.properties {
+            guard let bounds = property.bounds, !property.isWithinBounds(self) else { continue }
+            throw DownloadError(
+                .invalidRequest, ErrorPhrase(.notInRange, property.key.rawValue, bounds.least, bounds.most))
+        }
+        let certificates = connection.certificates?.utf8.count ?? 0
+        guard certificates <= ConnectionRules.mostTextBytes else {
             throw DownloadError(
                 .invalidRequest,
-                ErrorPhrase(.notInRange, key.rawValue, "\(range.lowerBound)", "\(range.upperBound)"))
-        }
-        for case (let key, let time?) in [
-            (CodingKeys.stallTimeout, stallTimeout), (.connectTimeout, connection.connectTimeout),
-        ] where time <= .zero || time > Self.mostTime {
-            throw DownloadError(
-                .invalidRequest, ErrorPhrase(.notInRange, key.rawValue, "0.001", "\(Self.mostTime.components.seconds)"))
+                ErrorPhrase(
+                    .notInRange, CodingKeys.certificates.rawValue, "0", "\(ConnectionRules.mostTextBytes)"))
         }
         switch destination {
         case .file(let path), .part(let path), .directory(let path, _):
@@ -190,6 +126,40 @@ extension DownloadRequest {
         }
     }
 
+    /// The numbers that a property may be, in the unit of its member: a count, bytes, or bytes per second; or seconds.
+    package enum Bounds: Sendable, Hashable {
+        case whole(ClosedRange<ByteCount>)
+        case seconds(ClosedRange<Double>)
+
+        /// Any size in bytes, and any but 0.
+        static let sizes = Bounds.whole(0...(ByteCount.bound - 1))
+        static let positive = Bounds.whole(1...(ByteCount.bound - 1))
+
+        package var least: String {
+            switch self {
+            case .whole(let range): "\(range.lowerBound)"
+            case .seconds(let range): Self.text(range.lowerBound)
+            }
+        }
+
+        package var most: String {
+            switch self {
+            case .whole(let range): "\(range.upperBound)"
+            case .seconds(let range): Self.text(range.upperBound)
+            }
+        }
+
+        /// Whether the upper bound is that of all numbers.
+        package var isOpen: Bool {
+            guard case .whole(let range) = self else { return false }
+            return range.upperBound == ByteCount.bound - 1
+        }
+
+        private static func text(_ seconds: Double) -> String {
+            Int64(exactly: seconds).map { "\($0)" } ?? "\(seconds)"
+        }
+    }
+
     /// A property of a request, and the member that it is coded as.
     package struct Property: Sendable {
         /// When a change of a listed download's takes effect.
@@ -203,6 +173,8 @@ extension DownloadRequest {
         }
 
         package let key: CodingKeys
+        /// The numbers that it may be; `nil` for a property that is no number.
+        package let bounds: Bounds?
         let changes: Changes
         let encode: @Sendable (DownloadRequest, inout KeyedEncodingContainer<CodingKeys>) throws -> Void
         let decode: @Sendable (inout DownloadRequest, KeyedDecodingContainer<CodingKeys>) throws -> Void
@@ -210,13 +182,28 @@ extension DownloadRequest {
         /// Whether the value is not the default.
         let isSet: @Sendable (DownloadRequest) -> Bool
         let copy: @Sendable (_ from: DownloadRequest, _ to: inout DownloadRequest) -> Void
+        let isWithinBounds: @Sendable (DownloadRequest) -> Bool
 
         init<Value: Codable & Equatable & Sendable>(
             _ key: CodingKeys, _ path: any WritableKeyPath<DownloadRequest, Value> & Sendable,
             changes: Changes = .never
         ) {
-            self.key = key
-            self.changes = changes
+            self.init(key, path, nil, changes) { _ in true }
+        }
+
+        init<Value: Codable & Equatable & Sendable & BoundedNumber>(
+            _ key: CodingKeys, _ path: any WritableKeyPath<DownloadRequest, Value> & Sendable, in bounds: Bounds,
+            changes: Changes = .never
+        ) {
+            self.init(key, path, bounds, changes) { $0[keyPath: path].isWithin(bounds) }
+        }
+
+        private init<Value: Codable & Equatable & Sendable>(
+            _ key: CodingKeys, _ path: any WritableKeyPath<DownloadRequest, Value> & Sendable, _ bounds: Bounds?,
+            _ changes: Changes, isWithinBounds: @escaping @Sendable (DownloadRequest) -> Bool
+        ) {
+            (self.key, self.bounds, self.changes) = (key, bounds, changes)
+            self.isWithinBounds = isWithinBounds
             encode = { try $1.encode($0[keyPath: path], forKey: key) }
             decode = { request, container in
                 guard try container.contains(key) && !container.decodeNil(forKey: key) else { return }
@@ -229,43 +216,50 @@ extension DownloadRequest {
         }
     }
 
+    /// The bounds of a member whose number is beyond them; `nil` if it is within them.
+    package func exceededBounds(of member: CodingKeys) -> Bounds? {
+        Self.properties.first { $0.key == member && !$0.isWithinBounds(self) }?.bounds
+    }
+
     /// Whether a running download must be stopped and started again for this request.
     package func needsNewRun(after old: DownloadRequest) -> Bool {
         Self.properties.contains { $0.changes == .inNewRun && $0.differs(self, old) }
     }
+}
 
-    private var headerList: HeaderList {
-        get { HeaderList(headers) }
-        set { headers = newValue.fields }
-    }
-    private var connectSeconds: Double? {
-        get { connection.connectTimeout?.seconds }
-        set { connection.connectTimeout = newValue.map(Self.time) }
-    }
-    private var stallSeconds: Double? {
-        get { stallTimeout?.seconds }
-        set { stallTimeout = newValue.map(Self.time) }
-    }
-    /// The time limit, rounded to milliseconds; one out of bounds stays out of bounds.
-    private static func time(_ seconds: Double) -> Duration {
-        .milliseconds(Int64((min(max(seconds, 0), 1e9) * 1000).rounded()))
-    }
-    private var checksumWord: ChecksumWord {
-        get { ChecksumWord(checksum: checksum, ignoresEarlier: ignoresEarlierChecksum) }
-        set { (checksum, ignoresEarlierChecksum) = (newValue.checksum, newValue.ignoresEarlier) }
-    }
-    private var wholeSources: [WholeURL] {
-        get { sources.map { WholeURL(url: $0) } }
-        set { sources = newValue.map(\.url) }
-    }
-    private var wholeChecksumList: WholeURL? {
-        get { checksumList.map { WholeURL(url: $0) } }
-        set { checksumList = newValue?.url }
+/// A number of a request, or none.
+protocol BoundedNumber {
+    func isWithin(_ bounds: DownloadRequest.Bounds) -> Bool
+}
+
+extension ByteCount: BoundedNumber {
+    func isWithin(_ bounds: DownloadRequest.Bounds) -> Bool {
+        switch bounds {
+        case .whole(let range): range.contains(self)
+        case .seconds(let range): range.contains(Double(self))
+        }
     }
 }
 
+extension Int: BoundedNumber {
+    func isWithin(_ bounds: DownloadRequest.Bounds) -> Bool { ByteCount(self).isWithin(bounds) }
+}
+
+extension Double: BoundedNumber {
+    func isWithin(_ bounds: DownloadRequest.Bounds) -> Bool {
+        switch bounds {
+        case .whole(let range): ByteCount(exactly: self).map(range.contains) ?? false
+        case .seconds(let range): range.contains(self)
+        }
+    }
+}
+
+extension Optional: BoundedNumber where Wrapped: BoundedNumber {
+    func isWithin(_ bounds: DownloadRequest.Bounds) -> Bool { map { $0.isWithin(bounds) } ?? true }
+}
+
 /// What a request says about its checksum; coded as the checksum, or as null without one.
-private struct ChecksumWord: Codable, Hashable, Sendable {
+struct ChecksumWord: Codable, Hashable, Sendable {
     let checksum: Checksum?
     let ignoresEarlier: Bool
 
@@ -282,7 +276,7 @@ private struct ChecksumWord: Codable, Hashable, Sendable {
 }
 
 /// A URL that is coded with its user info.
-private struct WholeURL: Codable, Hashable, Sendable {
+struct WholeURL: Codable, Hashable, Sendable {
     let url: DownloadURL
 
     init(url: DownloadURL) { self.url = url }

@@ -110,6 +110,10 @@ public struct DownloadRequest: Sendable, Hashable {
     /// A connection that receives less than 1 KB in this interval is closed; also the time limit for a response head.
     /// `nil` for the manager's.
     public var stallTimeout: Duration?
+    /// The speed in bytes per second that a connection must have on average over each ``stallTimeout``; one that has not is
+    /// closed and replaced, and counts as an attempt without progress if it was the only one. Default `nil`: 1 KB in that
+    /// time is enough.
+    public var minSpeed: ByteCount?
     /// The maximum number of consecutive attempts without progress, 0 to ``mostAttempts``; `nil` for the manager's.
     public var maxAttempts: Int?
     /// Free disk space to preserve, in bytes; `nil` for the manager's.
@@ -159,6 +163,101 @@ public struct DownloadRequest: Sendable, Hashable {
         if checksum != nil || checksumList != nil { return true }
         if case .stream = destination { return false }
         return pieces != nil
+    }
+}
+
+// MARK: Members
+
+extension DownloadRequest {
+    /// A request with all defaults; the reader replaces an empty directory by its own default.
+    package static let plain = DownloadRequest(sources: [], destination: .directory(""))
+
+    /// What a manager gives to requests that say nothing else, as ``stallTimeout`` and ``maxAttempts``.
+    package static let standardStallTimeout: Duration = .seconds(60)
+    package static let standardMaxAttempts = 10
+
+    /// The time limits of a request, in seconds: up to three years.
+    private static let times = 0.001...100_000_000
+
+    package enum CodingKeys: String, CodingKey, CaseIterable, Sendable {
+        case id, urls, directory, name, path, part, onConflict, headers, user, password, secretsOrigin, checksum
+        case checksumList, maxConnections, rateLimit, maxBytes, maxRedirects, priority, startsPaused, notBefore, label
+        case userInfo, allowsMetered, allowsConstrained, allowsPrivate, onDuplicate, strict, allowsUnprovenParts
+        case resumesUnproven, failsOnChange, allowsDowngrade, acceptsHTML, syncsToDisk, usesServerTime
+        case proxy, certificates, insecure, addressFamily, connectTimeout, userAgent, cookies
+        case stallTimeout, minSpeed, maxAttempts, minFreeBytes, expectedBytes, pieces, recordsDigests, uploadTo
+    }
+
+    /// The properties with a member of their own: what each is called, what numbers it may be, and whether it can be changed
+    /// later. Options, the fields of the page and the OpenAPI document have their bounds and defaults from here, or are
+    /// compared with them. A new property of a request is a line here.
+    package static let properties: [Property] = [
+        Property(.id, \.id), Property(.urls, \.wholeSources, changes: .inNewRun),
+        Property(.onConflict, \.onConflict, changes: .inNewRun),
+        Property(.headers, \.headerList, changes: .inNewRun), Property(.secretsOrigin, \.secretsOrigin),
+        Property(.checksum, \.checksumWord, changes: .inNewRun), Property(.checksumList, \.wholeChecksumList),
+        Property(.maxConnections, \.maxConnections, in: .positive, changes: .atOnce),
+        Property(.rateLimit, \.rateLimit, in: .positive, changes: .atOnce),
+        Property(.maxBytes, \.maxBytes, in: .positive, changes: .inNewRun),
+        Property(.expectedBytes, \.expectedBytes, in: .sizes), Property(.pieces, \.pieces),
+        Property(.maxRedirects, \.maxRedirects, in: .whole(0...1000)),
+        Property(.priority, \.priority, changes: .atOnce),
+        Property(.startsPaused, \.startsPaused), Property(.notBefore, \.notBefore, changes: .inNewRun),
+        Property(.label, \.label, changes: .atOnce), Property(.userInfo, \.userInfo, changes: .atOnce),
+        Property(.allowsMetered, \.network.allowsMetered, changes: .atOnce),
+        Property(.allowsConstrained, \.network.allowsConstrained, changes: .atOnce),
+        Property(.allowsPrivate, \.network.allowsPrivate, changes: .inNewRun),
+        Property(.onDuplicate, \.onDuplicate),
+        Property(.strict, \.trust.strict), Property(.allowsUnprovenParts, \.trust.allowsUnprovenParts),
+        Property(.resumesUnproven, \.trust.resumesUnproven, changes: .inNewRun),
+        Property(.failsOnChange, \.trust.failsOnChange),
+        Property(.allowsDowngrade, \.trust.allowsDowngrade, changes: .inNewRun),
+        Property(.acceptsHTML, \.trust.acceptsHTML, changes: .inNewRun), Property(.syncsToDisk, \.syncsToDisk),
+        Property(.usesServerTime, \.usesServerTime), Property(.recordsDigests, \.recordsDigests),
+        Property(.uploadTo, \.uploadTo),
+        Property(.proxy, \.connection.proxy, changes: .inNewRun),
+        Property(.certificates, \.connection.certificates, changes: .inNewRun),
+        Property(.insecure, \.connection.insecure, changes: .inNewRun),
+        Property(.addressFamily, \.connection.addressFamily, changes: .inNewRun),
+        Property(.connectTimeout, \.connectSeconds, in: .seconds(times), changes: .inNewRun),
+        Property(.userAgent, \.connection.userAgent, changes: .inNewRun),
+        Property(.cookies, \.connection.cookies, changes: .inNewRun),
+        Property(.stallTimeout, \.stallSeconds, in: .seconds(times), changes: .inNewRun),
+        Property(.minSpeed, \.minSpeed, in: .sizes, changes: .inNewRun),
+        Property(.maxAttempts, \.maxAttempts, in: .whole(0...ByteCount(mostAttempts)), changes: .inNewRun),
+        Property(.minFreeBytes, \.minFreeBytes, in: .sizes, changes: .inNewRun),
+    ]
+
+    /// The members that decide which machines and certificates a download's secrets pass through.
+    package static let routeMembers: Set<CodingKeys> = [.proxy, .certificates, .insecure]
+
+    private var headerList: HeaderList {
+        get { HeaderList(headers) }
+        set { headers = newValue.fields }
+    }
+    private var connectSeconds: Double? {
+        get { connection.connectTimeout?.seconds }
+        set { connection.connectTimeout = newValue.map(Self.time) }
+    }
+    private var stallSeconds: Double? {
+        get { stallTimeout?.seconds }
+        set { stallTimeout = newValue.map(Self.time) }
+    }
+    /// The time limit, rounded to milliseconds; one out of bounds stays out of bounds.
+    private static func time(_ seconds: Double) -> Duration {
+        .milliseconds(Int64((min(max(seconds, 0), 1e9) * 1000).rounded()))
+    }
+    private var checksumWord: ChecksumWord {
+        get { ChecksumWord(checksum: checksum, ignoresEarlier: ignoresEarlierChecksum) }
+        set { (checksum, ignoresEarlierChecksum) = (newValue.checksum, newValue.ignoresEarlier) }
+    }
+    private var wholeSources: [WholeURL] {
+        get { sources.map { WholeURL(url: $0) } }
+        set { sources = newValue.map(\.url) }
+    }
+    private var wholeChecksumList: WholeURL? {
+        get { checksumList.map { WholeURL(url: $0) } }
+        set { checksumList = newValue?.url }
     }
 }
 

@@ -202,6 +202,8 @@ extension SentenceTable {
         "Connection timeout (default: 15).": "连接超时（默认：15）。",
         "Stop a connection that receives less than 1 KB in this time; also the response timeout (default: 60).":
             "连接在此时间内收到的数据少于 1 KB 时停止；也是响应超时（默认：60）。",
+        "Replace a connection that is slower than this, on average over --stall-timeout.":
+            "替换平均速度（按 --stall-timeout 计）低于此值的连接。",
         "Consecutive retries without progress before giving up (default: 10).": "没有进展时连续重试多少次后放弃（默认：10）。",
         "Free disk space to keep (default: 1 % of the disk, at most 256MB; of ferry add: the daemon's).":
             "保留的磁盘可用空间（默认：磁盘的 1 %，最多 256MB；ferry add：后台服务的设置）。",
@@ -295,18 +297,8 @@ extension SentenceTable {
             "新位置：first、last、before DOWNLOAD、after DOWNLOAD，或从 1 开始的数字。",
         "Change settings of the daemon, or of the downloads given first.": "更改后台服务的设置，或前面给出的下载的设置。",
         "Without arguments the settings of the daemon are shown.": "不带参数时显示后台服务的设置。",
-        """
-        For the daemon: metered, constrained, max-concurrent, connections-per-host, limit, network, retry-failed, \
-        min-free, proxy, dir. For a download: limit, connections, priority, at, metered, constrained, label, url, \
-        checksum, on-conflict, accept-html, resume-unproven, proxy, ca-file, load-cookies, insecure, allow-downgrade, \
-        user-agent, ip, connect-timeout, stall-timeout, retries, min-free, max-size.
-        """:
-            """
-        后台服务：metered、constrained、max-concurrent、connections-per-host、limit、network、retry-failed、min-free、\
-        proxy、dir。下载：limit、connections、priority、at、metered、constrained、label、url、checksum、on-conflict、\
-        accept-html、resume-unproven、proxy、ca-file、load-cookies、insecure、allow-downgrade、user-agent、ip、connect-timeout、\
-        stall-timeout、retries、min-free、max-size。
-        """,
+        "Settings of the daemon": "后台服务的设置",
+        "Settings of a download": "下载的设置",
         "Downloads, and settings as NAME=VALUE.": "下载，以及写成 NAME=VALUE 的设置。",
         "For a download: a header that replaces the previous ones, or a file with one header per line.":
             "用于下载：替换之前所有请求头的请求头，或每行一个请求头的文件。",

@@ -28,7 +28,7 @@ extension SentenceTable {
         "dir= needs a directory": "dir= 需要一个目录",
         "there is no setting {0}; there are {1}": "没有设置 {0}；可用的有 {1}",
         "a download has no setting {0}; there are {1}": "下载没有设置 {0}；可用的有 {1}",
-        "{0}{1}: write 4, 6 or auto": "{0}{1}：请写 4、6 或 auto",
+        "ip={0}: write 4, 6 or auto": "ip={0}：请写 4、6 或 auto",
         "url=: {0}": "url=：{0}",
         "--user and --header are for one server, and these downloads are of {0}: name those of one after the other":
             "--user 和 --header 只用于一台服务器，而这些下载来自 {0} 台：请逐台给出",
@@ -38,7 +38,6 @@ extension SentenceTable {
         "{0}={1} is {2} bytes per second: write a unit, as in {3}={4}M, or {5}B":
             "{0}={1} 是每秒 {2} 字节：请写明单位，例如 {3}={4}M，或 {5}B",
         "--state {0}: such downloads are waiting: write --state waiting": "--state {0}：此类下载处于等待状态：请写 --state waiting",
-        "{0}={1}: write a number of 1 or more": "{0}={1}：请写 1 或更大的数字",
         "{0}={1}: write a number from 1 to {2}": "{0}={1}：请写 1 到 {2} 的数字",
         "{0}=: {1}": "{0}=：{1}",
         "-4 and -6 contradict each other": "-4 和 -6 互相矛盾",
@@ -50,7 +49,7 @@ extension SentenceTable {
             "{0}：{1} 大于 1 MiB；SSL_CERT_FILE 可以指定任意大小的文件",
         "{0}: {1} is no cookie file in Netscape format: a line has seven fields with tabs between them":
             "{0}：{1} 不是 Netscape 格式的 Cookie 文件：每行有以制表符分隔的七个字段",
-        "-x needs a number of 1 or more": "-x 需要 1 或更大的数字",
+        "{0} needs a number of {1} or more": "{0} 需要 {1} 或更大的数字",
         "-j needs a number of 1 or more": "-j 需要 1 或更大的数字",
         "no URL given: give a URL, a part file, a directory, or -i LIST": "没有给出网址：请给出网址、部分文件、目录或 -i LIST",
         "a new URL goes with one part file: ferry get NAME.part NEWURL": "新网址只用于一个部分文件：ferry get NAME.part NEWURL",
@@ -104,7 +103,7 @@ extension SentenceTable {
         "checksum file": "校验和文件",
         "list": "列表",
         "the header {0} is set by ferry itself": "请求头 {0} 由 ferry 自己设置",
-        "--max-redirects needs a number between 0 and 1000": "--max-redirects 需要 0 到 1000 之间的数字",
+        "{0} needs a number from {1} to {2}": "{0} 需要 {1} 到 {2} 的数字",
         "--on-conflict is one of rename, overwrite, fail, skip, not {0}":
             "--on-conflict 只能是 rename、overwrite、fail 或 skip，而不是 {0}",
         "-o needs a name": "-o 需要一个名称",
@@ -411,7 +410,7 @@ extension SentenceTable {
         "use ferry plan URL": "请使用 ferry plan URL",
         "ferry fetches whole files, one for each URL: no ranges, and nothing recursive":
             "ferry 下载完整的文件，每个网址一个：没有范围，也不递归",
-        "use --limit-rate RATE": "请使用 --limit-rate RATE",
+        "use --limit-rate RATE": "请使用 --limit-rate RATE", "use --min-speed RATE": "请使用 --min-speed RATE",
         "use --stall-timeout or --connect-timeout": "请使用 --stall-timeout 或 --connect-timeout",
         "use --retries N": "请使用 --retries N",
         "use --on-conflict skip": "请使用 --on-conflict skip",

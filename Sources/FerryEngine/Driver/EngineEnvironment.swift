@@ -118,8 +118,8 @@ package final class EngineEnvironment: Sendable {
 
 /// The settings of one download that come from its manager, unless its request has its own.
 package struct DriverSettings: Sendable {
-    package var stallTimeout: Duration = .seconds(60)
-    package var maxAttempts: Int? = 10
+    package var stallTimeout = DownloadRequest.standardStallTimeout
+    package var maxAttempts: Int? = DownloadRequest.standardMaxAttempts
     /// Attempts at a host that refuses every connection before anything has come from it; `nil` for ``maxAttempts``. A
     /// request with a number of its own has no other.
     package var maxFirstAttempts: Int?

@@ -60,7 +60,7 @@ package struct TransferRequest: Sendable {
     /// The user's fields and credentials, limited to the origins that may receive them. The fields override the
     /// defaults, but never ``fields``, the framing, Range, If-Range or Accept-Encoding.
     package var secrets: SecretScope
-    /// The time limit of each exchange, from connecting to the end of its response head. Default 60 s.
+    /// The time limit of each exchange, from connecting to the end of its response head.
     package var headLimit: Duration
     /// Whether to follow redirects from https to http. Default false.
     package var allowsDowngrade: Bool
@@ -68,7 +68,7 @@ package struct TransferRequest: Sendable {
     package var connection = ConnectionRules()
     /// Whether to connect to private addresses, if the settings allow it too. Default true.
     package var allowsPrivate = true
-    /// The maximum number of redirects in one chain. Default 20.
+    /// The maximum number of redirects in one chain.
     package var maxRedirects: Int
     /// Admits each request of the redirect chain; `nil` for none that has to wait.
     package var admission: (any HostAdmission)?
@@ -80,8 +80,9 @@ package struct TransferRequest: Sendable {
     package var observe: (@Sendable (SocketFacts) -> Void)?
 
     package init(
-        url: DownloadURL, fields: HTTPFields = HTTPFields(), secrets: SecretScope, headLimit: Duration = .seconds(60),
-        allowsDowngrade: Bool = false, maxRedirects: Int = 20
+        url: DownloadURL, fields: HTTPFields = HTTPFields(), secrets: SecretScope,
+        headLimit: Duration = DownloadRequest.standardStallTimeout, allowsDowngrade: Bool = false,
+        maxRedirects: Int = DownloadRequest.plain.maxRedirects
     ) {
         self.url = url
         self.fields = fields
@@ -94,8 +95,8 @@ package struct TransferRequest: Sendable {
     /// Creates a request with user fields and credentials for the origin of `url`.
     package init(
         url: DownloadURL, fields: HTTPFields = HTTPFields(), userFields: HTTPFields = HTTPFields(),
-        credentials: Credentials? = nil, headLimit: Duration = .seconds(60), allowsDowngrade: Bool = false,
-        maxRedirects: Int = 20
+        credentials: Credentials? = nil, headLimit: Duration = DownloadRequest.standardStallTimeout,
+        allowsDowngrade: Bool = false, maxRedirects: Int = DownloadRequest.plain.maxRedirects
     ) {
         let secrets = SecretScope(home: Origin(of: url), headers: userFields, credentials: credentials, source: url)
         self.init(

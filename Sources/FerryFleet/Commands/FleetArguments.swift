@@ -1,4 +1,5 @@
 package import ArgumentParser
+package import FerryTerminal
 
 /// The database of a fleet.
 package struct FleetAddress: ParsableArguments, Sendable {
@@ -202,24 +203,13 @@ package struct WorkArguments: ParsableArguments, Sendable {
             valueName: "n|inf"))
     package var retries = "4"
 
-    @Option(help: ArgumentHelp("Connection timeout (default: 15).", valueName: "seconds"))
-    package var connectTimeout: String?
-
-    @Option(
-        name: [.customShort("H"), .long],
-        help: ArgumentHelp(
-            "A request header, or a file with one header per line, which hides it from the process list.",
-            valueName: "'K: V'|@FILE"))
-    package var header: [String] = []
+    @OptionGroup package var common: CommonOptions
 
     @Option(
         help: ArgumentHelp(
             "The only server that headers which may be secret are sent to: a host, or http://HOST:PORT.",
             valueName: "server"))
     package var headerServer: String?
-
-    @Option(name: [.customShort("A"), .long], help: ArgumentHelp("The User-Agent header.", valueName: "text"))
-    package var userAgent: String?
 
     @Option(
         help: ArgumentHelp(

@@ -128,9 +128,7 @@ enum FleetPlanner {
         configuration.maxConcurrentDownloads = get.configuration.maxConcurrentDownloads
         configuration.rateLimit = get.configuration.rateLimit
         configuration.transfer = get.configuration.transfer
-        try world.set(
-            arguments.header, for: arguments.headerServer, userAgent: arguments.userAgent,
-            connectTimeout: arguments.connectTimeout, in: &configuration.transfer)
+        try world.apply(arguments.common, secretsFor: arguments.headerServer, to: &configuration.transfer)
         let retries = try PlanningWorld.attempts(arguments.retries, option: "--retries")
         // A row that waits for its server waits here, and takes no slot; a server is given up by as many attempts as a row.
         configuration.waitsForServers = false

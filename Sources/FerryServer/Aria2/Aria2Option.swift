@@ -83,7 +83,7 @@ package struct Aria2Option: Sendable {
         applied("http-proxy-passwd", .text, nil, .notLater), applied("http-proxy-user", .text, nil, .notLater),
         applied("http-user", .text, nil, .notGlobal), applied("https-proxy", .text, nil, .notLater),
         applied("https-proxy-passwd", .text, nil, .notLater), applied("https-proxy-user", .text, nil, .notLater),
-        kept("lowest-speed-limit", .size(0...most), "0"), applied("max-connection-per-server", .whole(1...16), "16"),
+        applied("lowest-speed-limit", .size(0...most), "0"), applied("max-connection-per-server", .whole(1...16), "16"),
         applied("max-download-limit", .size(0...most), "0"), kept("max-file-not-found", .whole(0...mostCount), "0"),
         kept("max-mmap-limit", .size(0...most), "0"), kept("max-resume-failure-tries", .whole(0...mostCount), "0"),
         applied("max-tries", .whole(0...mostCount), "11"), kept("max-upload-limit", .size(0...most), "0"),

@@ -99,6 +99,7 @@ package struct Aria2Options: Sendable, Hashable {
             request.maxAttempts = tries == 0 ? DownloadRequest.mostAttempts : tries - 1
         }
         if let seconds = number("timeout") { request.stallTimeout = .seconds(seconds) }
+        if let speed = number("lowest-speed-limit") { request.minSpeed = speed == 0 ? nil : ByteCount(speed) }
         if let seconds = number("connect-timeout") { request.connection.connectTimeout = .seconds(seconds) }
         if values["user-agent"] != nil { request.connection.userAgent = self["user-agent"] }
         if let text = values["checksum"] {
@@ -179,6 +180,7 @@ package struct Aria2Options: Sendable, Hashable {
             values["max-tries"] = String(most == DownloadRequest.mostAttempts ? 0 : most + 1)
         }
         if let limit = request.stallTimeout { values["timeout"] = String(limit.components.seconds) }
+        values["lowest-speed-limit"] = String(request.minSpeed ?? 0)
         if let limit = request.connection.connectTimeout {
             values["connect-timeout"] = String(limit.components.seconds)
         }

@@ -17,7 +17,7 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
     package var maxConcurrentDownloads = 3
     /// Bytes per second over all downloads, below 2^62.
     package var rateLimit: ByteCount?
-    package var connectionsPerHost = 16
+    package var connectionsPerHost = TransferSettings().connectionsPerHost
     /// Connections to a host name, and to all hosts of a registrable domain; `nil` for no further limit.
     package var hostConnections: Int?
     package var domainConnections: Int?

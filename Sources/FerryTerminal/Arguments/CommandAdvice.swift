@@ -183,7 +183,8 @@ package enum OptionAdvice {
             "-r --range --recursive --page-requisites --start-pos",
             "ferry fetches whole files, one for each URL: no ranges, and nothing recursive"
         ),
-        ("--rate --speed-limit --max-speed --max-download-limit --max-overall-download-limit", "use --limit-rate RATE"),
+        ("--rate --max-speed --max-download-limit --max-overall-download-limit", "use --limit-rate RATE"),
+        ("--speed-limit --lowest-speed-limit", "use --min-speed RATE"),
         ("-m --timeout --max-time --read-timeout --speed-time", "use --stall-timeout or --connect-timeout"),
         ("-t --tries --retry --max-tries --retry-connrefused", "use --retries N"),
         ("-n --no-clobber --skip-existing", "use --on-conflict skip"),

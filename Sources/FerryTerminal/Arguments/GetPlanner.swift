@@ -81,7 +81,8 @@ package struct GetPlanner: Sendable {
         if options.run.allowFailures, options.run.results == nil {
             throw UsageError("--allow-failures needs --results: its lines say which files have failed")
         }
-        _ = try RequestPlanner.connections(options.request)
+        var request = DownloadRequest.plain
+        try RequestOptions.connections.apply(options.request, to: &request, world)
         var configuration = DownloadManager.Configuration.ephemeral
         configuration.maxConcurrentDownloads = descriptors.parallel
         configuration.rateLimit = try RequestPlanner.rateLimit(options.request)

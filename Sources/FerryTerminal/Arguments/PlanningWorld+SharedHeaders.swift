@@ -1,22 +1,18 @@
 package import FerryCore
 import HTTPTypes
 
-/// Options of a request that hold for all downloads of a manager.
 extension PlanningWorld {
-    /// Sets them in a manager's settings. Headers that may be secret are for one server alone.
+    /// Sets options of a request in a manager's settings. Headers that may be secret are for one server alone.
     ///
-    /// - Parameters:
-    ///   - headers: Values of `--header`.
-    ///   - server: The server that secret ones are sent to: a host, which is asked over https, or the beginning of a URL.
-    package func set(
-        _ headers: [String], for server: String?, userAgent: String?, connectTimeout: String?,
-        in settings: inout TransferSettings
+    /// - Parameter server: The server that secret headers are sent to: a host, which is asked over https, or the beginning of
+    ///   a URL.
+    package func apply(
+        _ options: CommonOptions, secretsFor server: String?, to settings: inout TransferSettings
     ) throws(UsageError) {
-        if let text = userAgent { settings.userAgent = try Self.userAgent(text, option: "--user-agent") }
-        if let text = connectTimeout {
-            settings.connectTimeout = try Self.duration(text, option: "--connect-timeout")
-        }
-        let fields = try self.headers(headers)
+        var request = DownloadRequest.plain
+        for option in CommonOptions.table { try option.apply(options, to: &request, self) }
+        settings = settings.with(request.connection)
+        let fields = try self.headers(options.header)
         let home = try server.map { text throws(UsageError) in try Self.server(text) }
         if home == nil, !fields.secrets.isEmpty {
             throw UsageError("--header: what may be a secret needs --header-server, the only server that it is sent to")

@@ -1,4 +1,35 @@
 package import ArgumentParser
+import FerryCore
+
+/// The options of a request that hold for all downloads of a worker of a fleet too.
+package struct CommonOptions: ParsableArguments, Sendable {
+    @Option(
+        name: [.customShort("H"), .long],
+        help: ArgumentHelp(
+            "A request header, or a file with one header per line, which hides it from the process list.",
+            valueName: "'K: V'|@FILE"))
+    package var header: [String] = []
+
+    @Option(name: [.customShort("A"), .long], help: ArgumentHelp("The User-Agent header.", valueName: "text"))
+    package var userAgent: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "Connection timeout (default: \(TransferSettings().connectTimeout.components.seconds)).",
+            valueName: "seconds"))
+    package var connectTimeout: String?
+
+    package init() {}
+}
+
+extension CommonOptions {
+    /// The options that set one property each.
+    static let table: [RequestOption<Self>] = [
+        .text("user-agent", \.userAgent, .userAgent, \.connection.userAgent, PlanningWorld.userAgent),
+        .text(
+            "connect-timeout", \.connectTimeout, .connectTimeout, \.connection.connectTimeout, PlanningWorld.duration),
+    ]
+}
 
 /// The options of a request.
 package struct RequestOptions: ParsableArguments, Sendable {
@@ -6,7 +37,7 @@ package struct RequestOptions: ParsableArguments, Sendable {
         name: [.customShort("x", allowingJoined: true), .customLong("connections")],
         help: ArgumentHelp(
             "Maximum connections per file; the best number is determined automatically.", valueName: "n"))
-    package var connections = 16
+    package var connections = DownloadRequest.plain.maxConnections
 
     @Option(
         help: ArgumentHelp(
@@ -16,12 +47,7 @@ package struct RequestOptions: ParsableArguments, Sendable {
     @Option(help: ArgumentHelp("Maximum file size; larger files are refused.", valueName: "size"))
     package var maxSize: String?
 
-    @Option(
-        name: [.customShort("H"), .long],
-        help: ArgumentHelp(
-            "A request header, or a file with one header per line, which hides it from the process list.",
-            valueName: "'K: V'|@FILE"))
-    package var header: [String] = []
+    @OptionGroup package var common: CommonOptions
 
     @Option(
         name: [.customShort("u"), .long],
@@ -39,7 +65,7 @@ package struct RequestOptions: ParsableArguments, Sendable {
     package var referer: String?
 
     @Option(help: ArgumentHelp("Maximum number of redirects in a row.", valueName: "n"))
-    package var maxRedirects = 20
+    package var maxRedirects = DownloadRequest.plain.maxRedirects
 
     @Flag(help: "Follow redirects from https to http.")
     package var allowDowngrade = false
@@ -73,27 +99,31 @@ package struct RequestOptions: ParsableArguments, Sendable {
         help: ArgumentHelp("Send the cookies of this file (Netscape format).", valueName: "file"), completion: .file())
     package var loadCookies: String?
 
-    @Option(name: [.customShort("A"), .long], help: ArgumentHelp("The User-Agent header.", valueName: "text"))
-    package var userAgent: String?
-
     @Flag(name: [.customShort("4"), .long], help: "Use IPv4 only.")
     package var ipv4 = false
 
     @Flag(name: [.customShort("6"), .long], help: "Use IPv6 only.")
     package var ipv6 = false
 
-    @Option(help: ArgumentHelp("Connection timeout (default: 15).", valueName: "seconds"))
-    package var connectTimeout: String?
-
     @Option(
         help: ArgumentHelp(
-            "Stop a connection that receives less than 1 KB in this time; also the response timeout (default: 60).",
+            """
+            Stop a connection that receives less than 1 KB in this time; also the response timeout (default: \
+            \(DownloadRequest.standardStallTimeout.components.seconds)).
+            """,
             valueName: "seconds"))
     package var stallTimeout: String?
 
     @Option(
         help: ArgumentHelp(
-            "Consecutive retries without progress before giving up (default: 10).", valueName: "n|inf"))
+            "Replace a connection that is slower than this, on average over --stall-timeout.", valueName: "rate"))
+    package var minSpeed: String?
+
+    @Option(
+        help: ArgumentHelp(
+            """
+            Consecutive retries without progress before giving up (default: \(DownloadRequest.standardMaxAttempts)).
+            """, valueName: "n|inf"))
     package var retries: String?
 
     @Option(
@@ -103,6 +133,34 @@ package struct RequestOptions: ParsableArguments, Sendable {
     package var minFree: String?
 
     package init() {}
+}
+
+extension RequestOptions {
+    static let connections = RequestOption.number(
+        "connections", \Self.connections, .maxConnections, \.maxConnections)
+
+    /// The options that set one property each.
+    static let table: [RequestOption<Self>] = [
+        connections,
+        .text("max-size", \.maxSize, .maxBytes, \.maxBytes, PlanningWorld.size),
+        .number("max-redirects", \.maxRedirects, .maxRedirects, \.maxRedirects),
+        .flag("allow-downgrade", \.allowDowngrade, .allowsDowngrade, \.trust.allowsDowngrade),
+        .text("proxy", \.proxy, .proxy, \.connection.proxy, PlanningWorld.proxy),
+        .text("ca-file", \.caFile, .certificates, \.connection.certificates, PlanningWorld.certificates),
+        .flag("insecure", \.insecure, .insecure, \.connection.insecure),
+        .text("load-cookies", \.cookieFile, .cookies, \.connection.cookies, PlanningWorld.cookies),
+        .text("stall-timeout", \.stallTimeout, .stallTimeout, \.stallTimeout, PlanningWorld.duration),
+        .text("min-speed", \.minSpeed, .minSpeed, \.minSpeed, PlanningWorld.rate),
+        .text("retries", \.retries, .maxAttempts, \.maxAttempts, PlanningWorld.attempts),
+        .text("min-free", \.minFree, .minFreeBytes, \.minFreeBytes, PlanningWorld.size),
+    ]
+
+    /// The files of cookies, of `--cookie` too.
+    var cookieFiles: [String] {
+        [loadCookies].compactMap(\.self) + cookie.filter { !$0.utf8.contains("=") }
+    }
+
+    private var cookieFile: String? { cookieFiles.first }
 }
 
 /// The required proofs of integrity, and the rules for existing files.
@@ -138,4 +196,18 @@ package struct TrustOptions: ParsableArguments, Sendable {
     package var noFsync = false
 
     package init() {}
+}
+
+extension TrustOptions {
+    /// The options that set one property each.
+    static let table: [RequestOption<Self>] = [
+        .flag("strict", \.strict, .strict, \.trust.strict),
+        .flag("unproven", \.unproven, .allowsUnprovenParts, \.trust.allowsUnprovenParts),
+        .flag("resume-unproven", \.resumeUnproven, .resumesUnproven, \.trust.resumesUnproven),
+        .flag("no-restart", \.noRestart, .failsOnChange, \.trust.failsOnChange),
+        .flag("accept-html", \.acceptHTML, .acceptsHTML, \.trust.acceptsHTML),
+        .flag("no-mtime", \.noMtime, .usesServerTime, \.usesServerTime, sets: false),
+        .flag("record-digests", \.recordDigests, .recordsDigests, \.recordsDigests),
+        .flag("no-fsync", \.noFsync, .syncsToDisk, \.syncsToDisk, sets: false),
+    ]
 }

@@ -5,7 +5,7 @@ import HTTPTypes
 extension RequestPlanner {
     /// Returns the headers of the command, secret ones too.
     func headers() throws(UsageError) -> HTTPFields {
-        try world.headers(options.header + cookieFields, referer: options.referer)
+        try world.headers(options.common.header + cookieFields, referer: options.referer)
     }
 
     /// Returns the request fields that all files of the command share, of `headers` those that are not secret.
@@ -14,24 +14,12 @@ extension RequestPlanner {
         request.uploadTo = upload?.object
         request.onConflict = try conflictRule()
         request.headers = headers.withoutSecrets
-        request.maxConnections = try Self.connections(options)
-        request.maxBytes = try options.maxSize.map { text throws(UsageError) in
-            try PlanningWorld.size(text, option: "--max-size")
-        }
-        guard 0...1000 ~= options.maxRedirects else {
-            throw UsageError("--max-redirects needs a number between 0 and 1000")
-        }
-        request.maxRedirects = options.maxRedirects
-        request.trust.strict = trust.strict
-        request.trust.allowsUnprovenParts = trust.unproven
-        request.trust.resumesUnproven = trust.resumeUnproven
-        request.trust.failsOnChange = trust.noRestart
-        request.trust.acceptsHTML = trust.acceptHTML
-        request.trust.allowsDowngrade = options.allowDowngrade
-        request.syncsToDisk = !trust.noFsync
-        request.usesServerTime = !trust.noMtime
-        request.recordsDigests = trust.recordDigests
-        try applyConnection(to: &request)
+        if options.ipv4, options.ipv6 { throw UsageError("-4 and -6 contradict each other") }
+        if options.ipv4 || options.ipv6 { request.connection.addressFamily = options.ipv4 ? .v4 : .v6 }
+        guard options.cookieFiles.count <= 1 else { throw UsageError("--load-cookies takes one file") }
+        for option in CommonOptions.table { try option.apply(options.common, to: &request, world) }
+        for option in RequestOptions.table { try option.apply(options, to: &request, world) }
+        for option in TrustOptions.table { try option.apply(trust, to: &request, world) }
         if options.noPrivate { request.network.allowsPrivate = false }
         if let text = files.checksum, localChecksums == nil {
             if let list = text.dropping(prefix: "@") {

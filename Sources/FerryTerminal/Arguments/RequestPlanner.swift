@@ -56,16 +56,10 @@ struct RequestPlanner: Sendable {
         name.utf8.hasSuffix(".meta4") || name.utf8.hasSuffix(".metalink")
     }
 
-    /// Returns the maximum number of connections.
-    static func connections(_ options: RequestOptions) throws(UsageError) -> Int {
-        guard options.connections >= 1 else { throw UsageError("-x needs a number of 1 or more") }
-        return options.connections
-    }
-
     /// Returns the limit in bytes per second; `nil` for none.
     static func rateLimit(_ options: RequestOptions) throws(UsageError) -> ByteCount? {
         guard let text = options.limitRate else { return nil }
-        let rate = try PlanningWorld.value("--limit-rate") { () throws(TextError) in try SizeText.parseRate(text) }
+        let rate = try PlanningWorld.rate(text, option: "--limit-rate")
         return rate > 0 ? rate : nil
     }
 

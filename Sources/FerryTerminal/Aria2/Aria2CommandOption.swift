@@ -65,7 +65,8 @@ enum Aria2CommandOption {
         """
         all-proxy all-proxy-passwd all-proxy-user allow-overwrite auto-file-renaming check-certificate checksum \
         connect-timeout continue dir gid header http-passwd http-proxy http-proxy-passwd http-proxy-user http-user \
-        https-proxy https-proxy-passwd https-proxy-user max-connection-per-server max-download-limit max-tries no-netrc \
+        https-proxy https-proxy-passwd https-proxy-user lowest-speed-limit max-connection-per-server max-download-limit \
+        max-tries no-netrc \
         no-proxy out parameterized-uri pause referer remote-time split timeout user-agent
         """)
 
@@ -87,7 +88,7 @@ enum Aria2CommandOption {
         all-proxy all-proxy-passwd all-proxy-user allow-overwrite auto-file-renaming ca-certificate check-certificate \
         checksum conf-path connect-timeout console-log-level continue dir disable-ipv6 download-result enable-color \
         enable-rpc force-sequential gid header help http-passwd http-proxy http-proxy-passwd http-proxy-user http-user \
-        https-proxy https-proxy-passwd https-proxy-user human-readable input-file load-cookies \
+        https-proxy https-proxy-passwd https-proxy-user human-readable input-file load-cookies lowest-speed-limit \
         max-concurrent-downloads max-connection-per-server max-download-limit max-overall-download-limit max-tries \
         metalink-file netrc-path no-conf no-netrc no-proxy on-download-complete on-download-error on-download-start \
         on-download-stop out parameterized-uri pause quiet referer remote-time rpc-listen-port rpc-secret show-console-readout split stderr stop \
@@ -116,7 +117,7 @@ enum Aria2CommandOption {
         bt-tracker-connect-timeout bt-tracker-interval bt-tracker-timeout certificate check-integrity dht-entry-point \
         dht-entry-point6 dht-file-path dht-file-path6 dht-listen-addr6 dht-listen-port dht-message-timeout enable-dht \
         enable-dht6 enable-peer-exchange ftp-passwd ftp-proxy ftp-proxy-passwd ftp-proxy-user ftp-user index-out \
-        interface listen-port log log-level lowest-speed-limit max-overall-upload-limit max-upload-limit \
+        interface listen-port log log-level max-overall-upload-limit max-upload-limit \
         metalink-base-uri metalink-language metalink-location metalink-os metalink-version min-tls-version \
         multiple-interface on-bt-download-complete on-download-pause pause-metadata peer-agent peer-id-prefix \
         private-key rpc-allow-origin-all rpc-certificate rpc-listen-all rpc-passwd rpc-private-key rpc-user save-cookies save-session save-session-interval select-file server-stat-if server-stat-of \

@@ -285,6 +285,7 @@ struct Aria2Planner {
         }
         request.id = DownloadID(rawValue: gid.lowercased())
         request.rateLimit = try values.size("max-download-limit")
+        request.minSpeed = try values.size("lowest-speed-limit")
         request.startsPaused = values.flag("enable-rpc") && values.flag("pause")
         let path: String
         switch request.destination {
@@ -314,14 +315,14 @@ struct Aria2Planner {
             values.flag("allow-overwrite")
             ? ConflictRule.overwrite.rawValue : values.flag("auto-file-renaming", default: true) ? nil : "fail"
         options.trust.noMtime = !values.flag("remote-time")
-        options.request.header = values.headers
-        options.request.userAgent = values["user-agent"]
+        options.request.common.header = values.headers
+        options.request.common.userAgent = values["user-agent"]
         if let referer = values["referer"], referer != "*" { options.request.referer = referer }
         options.request.loadCookies = values["load-cookies"]
         options.request.caFile = values["ca-certificate"]
         options.request.insecure = !values.flag("check-certificate", default: true)
         options.request.ipv4 = values.flag("disable-ipv6")
-        options.request.connectTimeout = try values.number("connect-timeout", 1...600).map { "\($0)" }
+        options.request.common.connectTimeout = try values.number("connect-timeout", 1...600).map { "\($0)" }
         options.request.stallTimeout = try values.number("timeout", 1...600).map { "\($0)" }
         let tries = try values.number("max-tries", 0...1_000_000) ?? 5
         options.request.retries = tries == 0 ? "inf" : String(tries - 1)

@@ -28,7 +28,7 @@ package enum SetPlanner {
     package static func plan(
         _ words: [String], headers: [String] = [], user: String? = nil, world: PlanningWorld = .system,
         now: Date = Date(), zone: LocalZone = .current,
-        absolute: (String) -> String = OwnProgram.absolute
+        absolute: @escaping @Sendable (String) -> String = OwnProgram.absolute
     ) throws(UsageError) -> Plan {
         let givesAccess = !headers.isEmpty || user != nil
         let names = Array(words.prefix { !$0.utf8.contains("=") })
@@ -45,126 +45,156 @@ package enum SetPlanner {
             guard names.isEmpty else { throw UsageError("nothing to set: write NAME=VALUE after the download") }
             return .show
         }
+        let context = Context(world: world, now: now, zone: zone, absolute: absolute)
         if names.isEmpty {
             var change = SettingsChange()
-            for pair in pairs { try apply(pair, to: &change, absolute) }
+            for pair in pairs {
+                guard let setting = daemonSettings.first(where: { $0.name == pair.name }) else {
+                    throw UsageError(
+                        "there is no setting \(pair.name); there are \(daemonNames.joined(separator: ", "))")
+                }
+                try setting.apply(pair, &change, context)
+            }
             return .daemon(change)
         }
         var change = RequestChange()
-        for pair in pairs where pair.name != "at" { try apply(pair, to: &change, world) }
-        if let at = pairs.last(where: { $0.name == "at" })?.value {
-            let date = at == "none" ? nil : try TimeWord.parse(at, now: now, zone: zone)
-            change.set(.notBefore, \.notBefore, date)
+        for pair in pairs {
+            guard let setting = downloadSettings.first(where: { $0.name == pair.name }) else {
+                throw UsageError(
+                    "a download has no setting \(pair.name); there are \(downloadNames.joined(separator: ", "))")
+            }
+            try setting.apply(pair, &change, context)
         }
         if !headers.isEmpty { change.set(.headers, \.headers, try world.headers(headers)) }
         if let user { change.set(try world.credentials(of: UserWord(user))) }
         return .downloads(names, change)
     }
 
+    /// A word `NAME=VALUE`.
+    package typealias Pair = (name: String, value: String)
+
+    /// What values are read with.
+    private struct Context: Sendable {
+        let world: PlanningWorld
+        let now: Date
+        let zone: LocalZone
+        let absolute: @Sendable (String) -> String
+    }
+
+    /// What a name means in a change of the daemon's settings, or of a download.
+    private struct Setting<Change>: Sendable {
+        let name: String
+        let apply: @Sendable (Pair, inout Change, Context) throws(UsageError) -> Void
+
+        init(
+            _ name: String, apply: @escaping @Sendable (Pair, inout Change, Context) throws(UsageError) -> Void
+        ) {
+            (self.name, self.apply) = (name, apply)
+        }
+    }
+
     // MARK: Settings of the daemon
 
-    private static func apply(
-        _ pair: (name: String, value: String), to change: inout SettingsChange, _ absolute: (String) -> String
-    ) throws(UsageError) {
-        switch pair.name {
-        case "metered": change.allowsMetered = .set(try flag(pair))
-        case "constrained": change.allowsConstrained = .set(try flag(pair))
-        case "max-concurrent": change.maxConcurrentDownloads = .set(try count(pair, atMost: FerryAPI.mostAtOnce))
-        case "connections-per-host": change.connectionsPerHost = .set(try count(pair, atMost: FerryAPI.mostAtOnce))
-        case "limit": change.rateLimit = .set(try rate(pair))
-        case "network":
+    package static var daemonNames: [String] { daemonSettings.map(\.name) }
+
+    private static let daemonSettings: [Setting<SettingsChange>] = [
+        Setting("metered") { pair, change, _ throws(UsageError) in change.allowsMetered = .set(try flag(pair)) },
+        Setting("constrained") { pair, change, _ throws(UsageError) in change.allowsConstrained = .set(try flag(pair))
+        },
+        Setting("max-concurrent") { pair, change, _ throws(UsageError) in
+            change.maxConcurrentDownloads = .set(try count(pair))
+        },
+        Setting("connections-per-host") { pair, change, _ throws(UsageError) in
+            change.connectionsPerHost = .set(try count(pair))
+        },
+        Setting("limit") { pair, change, _ throws(UsageError) in change.rateLimit = .set(try rate(pair)) },
+        Setting("network") { pair, change, _ throws(UsageError) in
             switch pair.value {
             case "auto": change.networkAssumption = .set(nil)
             case "metered", "unmetered": change.networkAssumption = .set(pair.value)
             default: throw UsageError("network=\(pair.value): write auto, metered or unmetered")
             }
-        case "retry-failed":
+        },
+        Setting("retry-failed") { pair, change, _ throws(UsageError) in
             if pair.value == "never" {
                 change.retriesFailedAfter = .set(nil)
-            } else {
-                let delay = try parsed(pair) { text throws(TextError) in try DurationText.parse(text) }
-                guard delay >= .seconds(1) else {
-                    throw UsageError("retry-failed=\(pair.value): write a time of 1s or more, or never")
-                }
-                change.retriesFailedAfter = .set(Seconds.of(delay))
+                return
             }
-        case "min-free":
+            let delay = try parsed(pair) { text throws(TextError) in try DurationText.parse(text) }
+            guard delay >= .seconds(1) else {
+                throw UsageError("retry-failed=\(pair.value): write a time of 1s or more, or never")
+            }
+            change.retriesFailedAfter = .set(Seconds.of(delay))
+        },
+        Setting("min-free") { pair, change, _ throws(UsageError) in
             change.minFreeBytes = .set(
                 pair.value == "auto"
                     ? nil : try parsed(pair) { text throws(TextError) in try SizeText.parse(text) })
-        case "proxy":
+        },
+        Setting("proxy") { pair, change, _ throws(UsageError) in
             if pair.value != "auto" { _ = try PlanningWorld.proxy(pair.value, option: "proxy=") }
             change.proxy = .set(pair.value == "auto" ? nil : pair.value)
-        case "dir":
+        },
+        Setting("dir") { pair, change, context throws(UsageError) in
             guard !pair.value.isEmpty else { throw UsageError("dir= needs a directory") }
-            change.directory = absolute(pair.value)
-        default:
-            throw UsageError(
-                "there is no setting \(pair.name); there are \(daemonNames.joined(separator: ", "))")
-        }
-    }
-
-    package static let daemonNames = [
-        "metered", "constrained", "max-concurrent", "connections-per-host", "limit", "network", "retry-failed",
-        "min-free", "proxy", "dir",
+            change.directory = context.absolute(pair.value)
+        },
     ]
 
     // MARK: Settings of a download
 
-    private static func apply(
-        _ pair: (name: String, value: String), to change: inout RequestChange, _ world: PlanningWorld
-    ) throws(UsageError) {
-        /// Sets a value; `auto` restores the daemon's.
-        func own<Value>(
-            _ member: DownloadRequest.CodingKeys, _ path: WritableKeyPath<DownloadRequest, Value?>,
-            _ read: (_ text: String, _ option: String) throws(UsageError) -> Value
-        ) throws(UsageError) {
-            change.set(member, path, pair.value == "auto" ? nil : try read(pair.value, pair.name + "="))
-        }
-        switch pair.name {
-        case "limit": change.set(.rateLimit, \.rateLimit, try rate(pair))
-        case "connections": change.set(.maxConnections, \.maxConnections, try count(pair))
-        case "priority": change.set(.priority, \.priority, DownloadPriority(rawValue: try priority(pair)))
-        case "metered":
-            change.set(.allowsMetered, \.network.allowsMetered, pair.value == "auto" ? nil : try flag(pair))
-        case "constrained":
-            change.set(.allowsConstrained, \.network.allowsConstrained, pair.value == "auto" ? nil : try flag(pair))
-        case "label": change.set(.label, \.label, pair.value.isEmpty ? nil : pair.value)
-        case "accept-html": change.set(.acceptsHTML, \.trust.acceptsHTML, try flag(pair))
-        case "resume-unproven": change.set(.resumesUnproven, \.trust.resumesUnproven, try flag(pair))
-        case "url": try setURL(pair.value, in: &change)
-        case "checksum":
-            let checksum =
-                pair.value == "none" ? nil : try parsed(pair) { text throws(TextError) in try Checksum(parsing: text) }
-            change.set(.checksum, \.checksum, checksum)
-        case "on-conflict":
-            guard let rule = ConflictRule(rawValue: pair.value) else {
-                throw UsageError("on-conflict=\(pair.value): write rename, overwrite, fail or skip")
+    package static var downloadNames: [String] { downloadSettings.map(\.name) }
+
+    /// Those of no option, or in other words than the option's; then the options whose property can be changed.
+    private static let downloadSettings: [Setting<RequestChange>] =
+        [
+            Setting("limit") { pair, change, _ throws(UsageError) in
+                change.set(.rateLimit, \.rateLimit, try rate(pair))
+            },
+            Setting("priority") { pair, change, _ throws(UsageError) in
+                change.set(.priority, \.priority, DownloadPriority(rawValue: try priority(pair)))
+            },
+            Setting("at") { pair, change, context throws(UsageError) in
+                let isNone = pair.value == "none"
+                let date = isNone ? nil : try TimeWord.parse(pair.value, now: context.now, zone: context.zone)
+                change.set(.notBefore, \.notBefore, date)
+            },
+            Setting("metered") { pair, change, _ throws(UsageError) in
+                change.set(.allowsMetered, \.network.allowsMetered, pair.value == "auto" ? nil : try flag(pair))
+            },
+            Setting("constrained") { pair, change, _ throws(UsageError) in
+                change.set(.allowsConstrained, \.network.allowsConstrained, pair.value == "auto" ? nil : try flag(pair))
+            },
+            Setting("label") { pair, change, _ in change.set(.label, \.label, pair.value.isEmpty ? nil : pair.value) },
+            Setting("url") { pair, change, _ throws(UsageError) in try setURL(pair.value, in: &change) },
+            Setting("checksum") { pair, change, _ throws(UsageError) in
+                let isNone = pair.value == "none"
+                let checksum = isNone ? nil : try parsed(pair) { text throws(TextError) in try Checksum(parsing: text) }
+                change.set(.checksum, \.checksum, checksum)
+            },
+            Setting("on-conflict") { pair, change, _ throws(UsageError) in
+                guard let rule = ConflictRule(rawValue: pair.value) else {
+                    throw UsageError("on-conflict=\(pair.value): write rename, overwrite, fail or skip")
+                }
+                change.set(.onConflict, \.onConflict, rule)
+            },
+            Setting("ip") { pair, change, _ throws(UsageError) in
+                let family = pair.value == "auto" ? nil : try addressFamily(pair.value)
+                change.set(.addressFamily, \.connection.addressFamily, family)
+            },
+        ] + settings(of: CommonOptions.table) + settings(of: RequestOptions.table) + settings(of: TrustOptions.table)
+
+    private static func settings<Options>(of options: [RequestOption<Options>]) -> [Setting<RequestChange>] {
+        options.filter { RequestChange.memberNames.contains($0.member.rawValue) }.map { option in
+            Setting(option.name) { pair, change, context throws(UsageError) in
+                try option.change(pair.value, in: &change, context.world)
             }
-            change.set(.onConflict, \.onConflict, rule)
-        case "proxy": try own(.proxy, \.connection.proxy, PlanningWorld.proxy)
-        case "ca-file": try own(.certificates, \.connection.certificates, world.certificates)
-        case "load-cookies": try own(.cookies, \.connection.cookies, world.cookies)
-        case "insecure": change.set(.insecure, \.connection.insecure, try flag(pair))
-        case "allow-downgrade": change.set(.allowsDowngrade, \.trust.allowsDowngrade, try flag(pair))
-        case "user-agent": try own(.userAgent, \.connection.userAgent, PlanningWorld.userAgent)
-        case "ip": try own(.addressFamily, \.connection.addressFamily, addressFamily)
-        case "connect-timeout": try own(.connectTimeout, \.connection.connectTimeout, PlanningWorld.duration)
-        case "stall-timeout": try own(.stallTimeout, \.stallTimeout, PlanningWorld.duration)
-        case "retries": try own(.maxAttempts, \.maxAttempts, PlanningWorld.attempts)
-        case "min-free": try own(.minFreeBytes, \.minFreeBytes, PlanningWorld.size)
-        case "max-size": try own(.maxBytes, \.maxBytes, PlanningWorld.size)
-        default:
-            throw UsageError(
-                "a download has no setting \(pair.name); there are \(downloadNames.joined(separator: ", "))")
         }
     }
 
-    private static func addressFamily(
-        _ text: String, option: String
-    ) throws(UsageError) -> TransferSettings.AddressFamily {
+    private static func addressFamily(_ text: String) throws(UsageError) -> TransferSettings.AddressFamily {
         guard let family = TransferSettings.AddressFamily(rawValue: "v" + text) else {
-            throw UsageError("\(option)\(text): write 4, 6 or auto")
+            throw UsageError("ip=\(text): write 4, 6 or auto")
         }
         return family
     }
@@ -189,16 +219,8 @@ package enum SetPlanner {
                 + "name those of one after the other")
     }
 
-    package static let downloadNames = [
-        "limit", "connections", "priority", "at", "metered", "constrained", "label", "url", "checksum",
-        "on-conflict", "accept-html", "resume-unproven", "proxy", "ca-file", "load-cookies", "insecure",
-        "allow-downgrade", "user-agent", "ip",
-        "connect-timeout",
-        "stall-timeout", "retries", "min-free", "max-size",
-    ]
-
     /// Parses `low`, `normal`, `high` or an integer.
-    package static func priority(_ pair: (name: String, value: String)) throws(UsageError) -> Int {
+    package static func priority(_ pair: Pair) throws(UsageError) -> Int {
         switch pair.value {
         case "low": DownloadPriority.low.rawValue
         case "normal": DownloadPriority.normal.rawValue
@@ -214,7 +236,7 @@ package enum SetPlanner {
 
     // MARK: Values
 
-    static func flag(_ pair: (name: String, value: String)) throws(UsageError) -> Bool {
+    static func flag(_ pair: Pair) throws(UsageError) -> Bool {
         switch pair.value {
         case "on", "yes", "true": true
         case "off", "no", "false": false
@@ -222,21 +244,17 @@ package enum SetPlanner {
         }
     }
 
-    private static func count(
-        _ pair: (name: String, value: String), atMost most: Int = .max
-    ) throws(UsageError) -> Int {
-        guard let number = Int(pair.value), number >= 1, number <= most else {
-            throw UsageError(
-                most == .max
-                    ? "\(pair.name)=\(pair.value): write a number of 1 or more"
-                    : "\(pair.name)=\(pair.value): write a number from 1 to \(most)")
+    private static func count(_ pair: Pair) throws(UsageError) -> Int {
+        let most = FerryAPI.mostAtOnce
+        guard let number = Int(pair.value), 1...most ~= number else {
+            throw UsageError("\(pair.name)=\(pair.value): write a number from 1 to \(most)")
         }
         return number
     }
 
-    private static func rate(_ pair: (name: String, value: String)) throws(UsageError) -> ByteCount? {
+    private static func rate(_ pair: Pair) throws(UsageError) -> ByteCount? {
         if pair.value == "none" || pair.value == "off" { return nil }
-        let rate = try parsed(pair) { text throws(TextError) in try SizeText.parseRate(text) }
+        let rate = try PlanningWorld.rate(pair.value, option: pair.name + "=")
         // A few bytes per second are meant by nobody who leaves out the unit.
         if 1..<1000 ~= rate, Int(pair.value) != nil {
             throw UsageError(
@@ -247,7 +265,7 @@ package enum SetPlanner {
     }
 
     private static func parsed<Value>(
-        _ pair: (name: String, value: String), _ parse: (String) throws(TextError) -> Value
+        _ pair: Pair, _ parse: (String) throws(TextError) -> Value
     ) throws(UsageError) -> Value {
         do throws(TextError) { return try parse(pair.value) } catch {
             throw UsageError("\(pair.name)=: \(error.reason)")

@@ -69,8 +69,9 @@ package struct HelpText: Sendable, Hashable {
     private mutating func translate(_ english: Substring) -> String {
         if english.isEmpty { return "" }
         if let chinese = SentenceTable.chineseHelp[String(english)] { return chinese }
-        // ArgumentParser appends the default and the permitted values.
-        let notes = [(" (default: ", "（默认："), (" (values: ", "（可用值：")].compactMap { start, chinese in
+        // ArgumentParser appends the default and the permitted values; names are the same in every language.
+        let marks = [(" (default: ", "（默认："), (" (values: ", "（可用值："), (" (names: ", "（名称：")]
+        let notes = marks.compactMap { start, chinese in
             english.ranges(of: start).last.map { (range: $0, chinese: chinese) }
         }
         if english.utf8.hasSuffix(")"), let note = notes.max(by: { $0.range.lowerBound < $1.range.lowerBound }) {

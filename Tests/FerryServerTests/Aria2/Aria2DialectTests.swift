@@ -182,11 +182,12 @@ struct Aria2DialectTests {
             "http-user": "me", "http-passwd": "p", "all-proxy": "http://h:1", "max-tries": "3", "timeout": "7",
             "connect-timeout": "9", "pause": "true", "gid": "0123456789abcdef", "allow-overwrite": "true",
             "continue": "true", "remote-time": "false", "min-split-size": "2M", "nonsense": "x", "conf-path": "/etc/x",
-            "on-download-complete": "/bin/sh", "load-cookies": "/etc/passwd", "lowest-speed-limit": 5,
+            "on-download-complete": "/bin/sh", "load-cookies": "/etc/passwd", "lowest-speed-limit": "2K",
+            "max-mmap-limit": 5,
         ])
         #expect(options.values["max-download-limit"] == "10240")
         #expect(options.values["min-split-size"] == "2097152")
-        for ignored in ["nonsense", "conf-path", "on-download-complete", "load-cookies", "lowest-speed-limit"] {
+        for ignored in ["nonsense", "conf-path", "on-download-complete", "load-cookies", "max-mmap-limit"] {
             #expect(options.values[ignored] == nil, "\(ignored)")
         }
         let request = try options.request([try DownloadURL("http://a/x?y"), try DownloadURL("http://b/x")])
@@ -200,6 +201,7 @@ struct Aria2DialectTests {
         #expect(request.connection.proxy?.description == "http://h:1")
         #expect(request.maxAttempts == 2)
         #expect(request.stallTimeout == .seconds(7))
+        #expect(request.minSpeed == 2048)
         #expect(request.connection.connectTimeout == .seconds(9))
         #expect(request.startsPaused)
         #expect(request.id == DownloadID(bits: 0x0123_4567_89AB_CDEF))

@@ -74,7 +74,7 @@ import Testing
         }
         let all = try change(
             "proxy=none", "ca-file=ca.pem", "load-cookies=jar", "insecure=on", "allow-downgrade=on", "user-agent=me",
-            "ip=6", "connect-timeout=2", "stall-timeout=1m", "retries=inf", "min-free=0", "max-size=5MB",
+            "ip=6", "connect-timeout=2", "stall-timeout=1m", "min-speed=2K", "retries=inf", "min-free=0", "max-size=5MB",
             "on-conflict=skip")
         #expect(all.request.connection.proxy == .direct)
         #expect(all.request.connection.certificates?.utf8.count == 63)
@@ -84,11 +84,12 @@ import Testing
         #expect(all.request.connection.addressFamily == .v6)
         #expect(all.request.connection.connectTimeout == .seconds(2))
         #expect(all.request.stallTimeout == .seconds(60))
+        #expect(all.request.minSpeed == 2000)
         #expect(all.request.maxAttempts == DownloadRequest.mostAttempts)
         #expect(all.request.minFreeBytes == 0)
         #expect(all.request.maxBytes == 5_000_000)
         #expect(all.request.onConflict == .skip)
-        #expect(all.members.count == 13)
+        #expect(all.members.count == 14)
         let none = try change("proxy=auto", "ca-file=auto", "ip=auto", "retries=auto", "load-cookies=auto")
         #expect(none.request == RequestChange().request)
         #expect(none.members == [.proxy, .certificates, .addressFamily, .maxAttempts, .cookies])

@@ -10,11 +10,11 @@
 package struct TransferMachine: Sendable {
     /// Limits and rules of the user and the manager.
     package struct Settings: Sendable {
-        package var maxConnections = 16
+        package var maxConnections = DownloadRequest.plain.maxConnections
         /// A connection that receives fewer than ``stallBytes`` in this time, back-pressure excluded, is cancelled.
-        package var stallTimeout: Duration = .seconds(60)
+        package var stallTimeout = DownloadRequest.standardStallTimeout
         package var stallBytes: ByteCount = 1000
-        package var maxAttempts: Int? = 10
+        package var maxAttempts: Int? = DownloadRequest.standardMaxAttempts
         /// As ``maxAttempts``, while the host refuses every connection and nothing has come from it yet; `nil` for the
         /// same.
         package var maxFirstAttempts: Int?

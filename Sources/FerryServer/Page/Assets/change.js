@@ -2,7 +2,7 @@
 
 import { h, setText } from './dom.js';
 import { shortened, t } from './text.js';
-import { FieldSet } from './fields.js';
+import { FieldSet, SECTIONS } from './fields.js';
 import { cookieFile } from './links.js';
 import { ask } from './ask.js';
 import { digestRow } from './facts.js';
@@ -99,9 +99,7 @@ export class ChangeForm {
     };
     const pair = (...names) => h('div', { class: 'field-pair' }, names.map((name) => (FIELDS_OF_NEEDS.has(name) ? home(name) : fields.field(name))));
     nodes.connection = fields.section('section.connection', [
-      ...['headers', 'cookies', 'userAgent', 'addressFamily', 'connectTimeout', 'stallTimeout', 'maxAttempts', 'minFreeBytes', 'allowsDowngrade']
-        .map((name) => [name, { isBlind: true }]),
-      'allowsConstrained', 'allowsPrivate',
+      ...SECTIONS.change.map((name) => [name, { isBlind: true }]), 'allowsConstrained', 'allowsPrivate',
     ], h('p', { class: 'quiet' }, t('change.socket')));
     nodes.save = h('button', { type: 'submit', class: 'button primary compact', disabled: true }, t('change.save'));
     nodes.error = h('p', { class: 'field-error', role: 'alert', hidden: true });

@@ -21,6 +21,7 @@ const seconds = {
   inputmode: 'decimal', wrong: 'wrong.time',
   read: (text) => (/^\d{1,8}(\.\d+)?$/.test(text) && Number(text) > 0 ? Number(text) : undefined),
 };
+const rate = { read: parseLimit, write: rateField, wrong: 'wrong.rate', offers: bareRate };
 const size = { read: parseSize, write: sizeField, wrong: 'wrong.size' };
 const lines = { tag: 'textarea', rows: '2', class: 'mono', autocapitalize: 'off' };
 const code = { class: 'mono', dir: 'ltr', autocapitalize: 'off' };
@@ -43,7 +44,7 @@ const MEMBERS = {
   checksum: { ...code, read: (text) => (text === 'none' ? null : text) },
   urls: { ...code, type: 'url', wrong: 'add.invalid', read: (text) => (isLink(text) ? [text] : undefined) },
   user: { autocapitalize: 'off' }, password: { type: 'password', autocomplete: 'new-password', isExact: true },
-  rateLimit: { read: parseLimit, write: rateField, wrong: 'wrong.rate', offers: bareRate },
+  rateLimit: rate, minSpeed: rate,
   maxConnections: whole(1, 64), connectionsPerHost: whole(1, 1000), maxRedirects: whole(0, 1000),
   maxAttempts: { ...attempts, range: null, wrong: 'wrong.attempts', read: (text) => (text === 'inf' ? ENDLESS : attempts.read(text)) },
   retriesFailedAfter: { ...minutes, read: (text) => minutes.read(text) && minutes.read(text) * MINUTE, write: (value) => String(Math.round(value / MINUTE)) },
@@ -61,6 +62,21 @@ const MEMBERS = {
   startsPaused: flag(true), acceptsHTML: flag(true), insecure: flag(true), strict: flag(true), failsOnChange: flag(true),
   resumesUnproven: flag(true), allowsUnprovenParts: flag(true), syncsToDisk: flag(false), usesServerTime: flag(false), recordsDigests: flag(true),
   onDuplicate: flag('addAnother'), isSet: flag(true),
+};
+
+/// The fields that are seldom used, by section: of an addition, and of a change.
+export const SECTIONS = {
+  connection: [
+    'proxy', 'userAgent', 'addressFamily', 'connectTimeout', 'stallTimeout', 'minSpeed', 'maxAttempts', 'maxRedirects', 'allowsDowngrade',
+    'allowsPrivate', 'allowsConstrained', 'cookies', 'certificates', 'insecure',
+  ],
+  file: [
+    'minFreeBytes', 'maxBytes', 'priority', 'label', 'strict', 'failsOnChange', 'resumesUnproven', 'allowsUnprovenParts', 'syncsToDisk', 'usesServerTime',
+    'recordsDigests', 'onDuplicate',
+  ],
+  change: [
+    'headers', 'cookies', 'userAgent', 'addressFamily', 'connectTimeout', 'stallTimeout', 'minSpeed', 'maxAttempts', 'minFreeBytes', 'allowsDowngrade',
+  ],
 };
 
 /// What is written in a blind field to restore the value of the daemon.

@@ -39,6 +39,8 @@ export const fieldSentences = {
   'field.connectTimeout.hint': ['15', '15'],
   'field.stallTimeout': ['Time-out without data (s)', '无数据超时（秒）'],
   'field.stallTimeout.hint': ['60', '60'],
+  'field.minSpeed': ['Replace connections slower than', '替换慢于此速度的连接'],
+  'field.minSpeed.hint': ['None, or like 500 kB/s', '不限，或如 500 kB/s'],
   'field.maxAttempts': ['Retries in a row at most', '最多连续重试次数'],
   'field.maxAttempts.hint': ['10; inf: no end', '10；inf：不限'],
   'field.maxRedirects': ['Redirects in a row at most', '最多连续重定向次数'],

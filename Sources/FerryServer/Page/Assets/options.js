@@ -2,7 +2,7 @@
 
 import { h, uniqueId } from './dom.js';
 import { t } from './text.js';
-import { FieldSet } from './fields.js';
+import { FieldSet, SECTIONS } from './fields.js';
 import { isLink } from './links.js';
 
 /// What can be chosen for a set of files.
@@ -36,13 +36,8 @@ export class AddOptions {
     return [
       ...['name', 'directory', 'checksum', 'rateLimit', 'maxConnections', 'allowsMetered', 'user', 'password', 'onConflict', 'notBefore', 'headers'].map(field),
       h('div', { class: 'checks' }, field('startsPaused'), field('acceptsHTML'), field('isSet')),
-      fields.section('section.connection', [
-        'proxy', 'userAgent', 'addressFamily', 'connectTimeout', 'stallTimeout', 'maxAttempts', 'maxRedirects', 'allowsDowngrade', 'allowsPrivate',
-        'allowsConstrained', 'cookies', 'certificates', 'insecure',
-      ], this.#warning),
-      fields.section('section.file', [
-        'minFreeBytes', 'maxBytes', 'priority', 'label', 'strict', 'failsOnChange', 'resumesUnproven', 'allowsUnprovenParts', 'syncsToDisk', 'usesServerTime', 'recordsDigests', 'onDuplicate',
-      ]),
+      fields.section('section.connection', SECTIONS.connection, this.#warning),
+      fields.section('section.file', SECTIONS.file),
     ];
   }
 
