@@ -160,7 +160,7 @@ let package = Package(
         .target(
             name: "FerryMetrics",
             dependencies: ["Ferry", "FerryCore", .product(name: "CoreMetrics", package: "swift-metrics")],
-            swiftSettings: strict),
+            packageAccess: false, swiftSettings: strict),
         // The daemon's faces: HTTP API, event stream, page, sign-in. No download logic.
         .target(
             name: "FerryServer",
@@ -350,8 +350,8 @@ let package = Package(
         .testTarget(
             name: "FerryCLITests",
             dependencies: [
-                "FerryCLI", "FerryTerminal", "Ferry", "FerryServer", "FerryTesting", "ferry-origin", "ferry-app",
-                "FerryAPI", "FerryCore", "FerryEngine", "CFerry",
+                "FerryCLI", "FerryTerminal", "Ferry", "FerryServer", "FerryFleet", "FerryMetrics", "FerryTesting",
+                "ferry-origin", "ferry-app", "FerryAPI", "FerryCore", "FerryEngine", "CFerry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -1,12 +1,12 @@
 import Ferry
 import FerryAPI
 import FerryCore
-import FerryMetrics
 import FerryTesting
 import Foundation
 import HTTPTypes
 import Testing
 
+@testable import FerryMetrics
 @testable import FerryServer
 
 @Suite("Metrics of the daemon", .timeLimit(.minutes(30))) struct MetricsTests {
@@ -56,8 +56,9 @@ import Testing
             #expect(text.contains(#"ferry_downloads_ended_total{result="failed",reason="refused"} 1"#))
             #expect(!text.contains("s3cret") && !text.contains("/lost") && !text.contains("/file"))
             // Each metric of the code is there, with its type.
-            for metric in Metric.allCases where !metric.isOfFleet {
-                #expect(text.contains("# TYPE \(metric.rawValue) \(metric.kind.rawValue)\n"), "\(metric)")
+            let own = Metric.ofDaemon + Metric.ofGateway
+            for metric in Metric.ofDownloads + Metric.ofManager + Metric.ofProcess + own {
+                #expect(text.contains("# TYPE \(metric.name) \(metric.kind.rawValue)\n"), "\(metric)")
             }
         }
     }
