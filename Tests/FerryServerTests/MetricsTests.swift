@@ -1,6 +1,7 @@
 import Ferry
 import FerryAPI
 import FerryCore
+import FerryServerTesting
 import FerryTesting
 import Foundation
 import HTTPTypes
@@ -83,7 +84,7 @@ import Testing
     func page() async throws {
         try await DaemonRig.run { rig in
             let port = try #require(rig.addresses.port)
-            #expect(rig.addresses.metricsPort == nil && rig.daemon.metrics == nil)
+            #expect(rig.addresses.doors["metrics"] == nil && rig.daemon.doors.isEmpty)
             #expect(try await rig.send("GET", "/metrics", port: port).status == 401)
             let fields = ["Authorization": "Bearer \(rig.token)"]
             #expect(try await rig.send("GET", "/metrics", headers: fields, port: port).status == 403)
@@ -100,7 +101,7 @@ import Testing
             // Every connection is of another user then.
             options.user = 4_000_000_000
         } _: { rig in
-            let port = try #require(rig.addresses.metricsPort)
+            let port = try #require(rig.addresses.doors["metrics"])
             let file = try #require(PrivateFile(rig.place.metricsToken, most: 100).read())
             let token = file.trimmingCharacters(in: .whitespacesAndNewlines)
             func status(
