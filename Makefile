@@ -60,6 +60,10 @@ check-compiler: ## Say which forms the optimizer translates wrongly, and fail if
 tests-release: dependencies
 	$(SWIFT) build --build-tests $(TESTED_RELEASE)
 
+.PHONY: check-doors
+check-doors: programs-release ## Check that the program compiles without its doors: their targets and their lines in Doors.swift
+	SWIFT='$(SWIFT)' Scripts/check-doors $(RELEASE) --product ferry
+
 # The suites that start programs start those of `make release`.
 test-release: programs-release check-compiler tests-release ## Build and run every test as the release is built, against its binary (FILTER=name runs some)
 	SWIFT='$(SWIFT)' FILTER='$(FILTER)' TARGETS='$(TARGETS)' FERRY='$(CURDIR)/.build/release/ferry' FERRY_ORIGIN='$(CURDIR)/.build/release/ferry-origin' \

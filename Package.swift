@@ -160,15 +160,14 @@ let package = Package(
         .target(
             name: "FerryMetrics",
             dependencies: ["Ferry", "FerryCore", .product(name: "CoreMetrics", package: "swift-metrics")],
-            swiftSettings: strict),
-        // The daemon's faces: HTTP API, event stream, page, sign-in. No download logic.
+            packageAccess: false, swiftSettings: strict),
+        // The daemon: HTTP front, API, event stream, page, sign-in, gateway. No download logic.
         .target(
             name: "FerryServer",
             dependencies: [
                 "Ferry", "FerryAPI", "FerryMetrics", "FerryCore", "CFerry", "CFerryAssets", "CZlib",
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
-                .product(name: "NIOWebSocket", package: "swift-nio"),
                 .product(name: "Crypto", package: "swift-crypto"),
                 .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
                 .product(name: "UnixSignals", package: "swift-service-lifecycle"),
@@ -179,6 +178,20 @@ let package = Package(
                 .product(name: "Logging", package: "swift-log"),
             ],
             exclude: ["Page/Assets"],
+            swiftSettings: strict),
+        // A door of the daemon: aria2's RPC interface.
+        .target(
+            name: "FerryAria2",
+            dependencies: [
+                "FerryServer", "Ferry", "FerryAPI", "FerryCore",
+                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "NIOWebSocket", package: "swift-nio"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "Crypto", package: "swift-crypto"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
             swiftSettings: strict),
         // What a terminal shows: bars, lines, JSON; and what arguments mean.
         .target(
@@ -199,11 +212,11 @@ let package = Package(
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: strict),
-        // The binary `ferry`: one file per command, no logic.
+        // The binary `ferry`: one file per command, and the list of its doors; no logic.
         .executableTarget(
             name: "FerryCLI",
             dependencies: [
-                "FerryTerminal", "FerryFleet", "FerryServer", "FerryAPI", "FerryCore", "CBacktrace",
+                "FerryTerminal", "FerryAria2", "FerryFleet", "FerryServer", "FerryAPI", "FerryCore", "CBacktrace",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -228,11 +241,24 @@ let package = Package(
             ],
             path: "TestSupport/FerryTesting",
             swiftSettings: strict),
+        // A daemon in the process of the tests, and connections that write bytes as they are.
+        .target(
+            name: "FerryServerTesting",
+            dependencies: [
+                "FerryServer", "FerryAPI", "Ferry", "FerryCore", "FerryTesting", "CFerry",
+                .product(name: "AsyncHTTPClient", package: "async-http-client"),
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
+                .product(name: "NIOHTTP1", package: "swift-nio"),
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            path: "TestSupport/FerryServerTesting",
+            swiftSettings: strict),
         // What every parser promises, checked for any bytes: run by the fuzzer in `Fuzz/`, replayed by the tests.
         .target(
             name: "FerryFuzzing",
             dependencies: [
-                "FerryCore", "FerryEngine", "FerryAPI", "Ferry", "FerryServer", "FerryTerminal",
+                "FerryCore", "FerryEngine", "FerryAPI", "Ferry", "FerryServer", "FerryAria2", "FerryTerminal",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
             ],
@@ -304,7 +330,8 @@ let package = Package(
         .testTarget(
             name: "FerryServerTests",
             dependencies: [
-                "FerryServer", "FerryMetrics", "FerryAPI", "Ferry", "FerryCore", "FerryTesting", "CFerry",
+                "FerryServer", "FerryMetrics", "FerryAPI", "Ferry", "FerryCore", "FerryTesting", "FerryServerTesting",
+                "CFerry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -312,6 +339,14 @@ let package = Package(
                 .product(name: "NIOPosix", package: "swift-nio"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: tests),
+        .testTarget(
+            name: "FerryAria2Tests",
+            dependencies: [
+                "FerryAria2", "FerryServer", "FerryAPI", "Ferry", "FerryCore", "FerryTesting", "FerryServerTesting",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "NIOCore", package: "swift-nio"),
             ],
             swiftSettings: tests),
         .testTarget(
@@ -350,8 +385,8 @@ let package = Package(
         .testTarget(
             name: "FerryCLITests",
             dependencies: [
-                "FerryCLI", "FerryTerminal", "Ferry", "FerryServer", "FerryTesting", "ferry-origin", "ferry-app",
-                "FerryAPI", "FerryCore", "FerryEngine", "CFerry",
+                "FerryCLI", "FerryTerminal", "Ferry", "FerryServer", "FerryFleet", "FerryMetrics", "FerryTesting",
+                "ferry-origin", "ferry-app", "FerryAPI", "FerryCore", "FerryEngine", "CFerry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -121,9 +121,6 @@ extension DownloadManager {
     /// end within a moment; 0 while none is running.
     package func bytesPerSecond(of session: String?) -> Double { scheduler?.bytesPerSecond(of: session) ?? 0 }
 
-    /// The hosts with open connections or running downloads, the busiest first.
-    package var busyHosts: [BusyHost] { scheduler?.busyHosts ?? [] }
-
     /// The ranges of a file that are written or in transfer; `nil` if unknown.
     package func picture(of row: CatalogueRow) async -> TransferPicture? { await scheduler?.picture(of: row) }
 

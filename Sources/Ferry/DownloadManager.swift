@@ -178,6 +178,17 @@ public final class DownloadManager: Sendable {
         get async throws(DownloadError) { try await backend.count() }
     }
 
+    /// The number of listed downloads by state; states without downloads are missing.
+    ///
+    /// Throws `catalogue` if the list cannot be read, and `invalidRequest` if the downloads run in the daemon.
+    public func countsByState() async throws(DownloadError) -> [StateKind: Int] {
+        try await totals(session: nil).counts
+    }
+
+    /// The servers with open connections or running downloads, the busiest first; none if the downloads run in the
+    /// daemon.
+    public var busyHosts: [BusyHost] { scheduler?.busyHosts ?? [] }
+
     /// Changes of the list from now on; ends with ``shutdown()``. Does not retain the manager.
     public var listChanges: ListChanges { backend.log.changes() }
 

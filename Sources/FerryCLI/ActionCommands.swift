@@ -2,7 +2,7 @@ import ArgumentParser
 import FerryTerminal
 
 /// `ferry pause`: pauses downloads.
-struct PauseCommand: RemoteCommand {
+struct PauseCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "pause", abstract: "Pause downloads and keep their data.")
 
@@ -17,7 +17,7 @@ struct PauseCommand: RemoteCommand {
 }
 
 /// `ferry resume`: resumes downloads.
-struct ResumeCommand: RemoteCommand {
+struct ResumeCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "resume", abstract: "Resume paused downloads and retry failed ones.")
 
@@ -32,7 +32,7 @@ struct ResumeCommand: RemoteCommand {
 }
 
 /// `ferry restart`: downloads files again.
-struct RestartCommand: RemoteCommand {
+struct RestartCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "restart", abstract: "Download completed or cancelled files again, from the beginning.",
         discussion: "The earlier file stays until the new one is complete, which then replaces it.")
@@ -48,7 +48,7 @@ struct RestartCommand: RemoteCommand {
 }
 
 /// `ferry cancel`: cancels downloads.
-struct CancelCommand: RemoteCommand {
+struct CancelCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "cancel", abstract: "Cancel downloads and delete their partial data.",
         usage: """
@@ -70,7 +70,7 @@ struct CancelCommand: RemoteCommand {
 }
 
 /// `ferry move`: changes a download's position in the list.
-struct MoveCommand: RemoteCommand {
+struct MoveCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "move", abstract: "Move a download in the queue, among downloads of the same priority.")
 
@@ -95,7 +95,7 @@ struct MoveCommand: RemoteCommand {
 }
 
 /// `ferry relocate`: moves a download's files to another directory.
-struct RelocateCommand: RemoteCommand {
+struct RelocateCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "relocate", abstract: "Move a download's files to another directory, also on another disk.")
 

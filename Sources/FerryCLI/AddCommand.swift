@@ -2,7 +2,7 @@ import ArgumentParser
 import FerryTerminal
 
 /// `ferry add`: adds downloads to the daemon.
-struct AddCommand: RemoteCommand {
+struct AddCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "add",
         // Parsed without the other commands, as `ferry get` is.

@@ -42,7 +42,8 @@ struct Aria2Command: ParsableCommand {
         ]
         options.flags[.aria2Secret] = service.secret.map(JSONValue.text)
         options.flags[.rateLimit] = service.rateLimit.map { .whole(Int($0)) }
-        options.aria2Defaults = service.defaults
+        options.doors = Doors.ofDaemon
+        options.doorDefaults["aria2"] = service.defaults
         options.downloads = service.requests
         var logger = Logger(label: "aria2c") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .warning

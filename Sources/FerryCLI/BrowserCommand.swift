@@ -2,7 +2,7 @@ import ArgumentParser
 import FerryTerminal
 
 /// `ferry browser`: lets browsers hand their downloads over.
-struct BrowserCommand: RemoteCommand {
+struct BrowserCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "browser",
         abstract: "Let the extension in your browsers hand downloads to the daemon.",
@@ -33,7 +33,7 @@ struct BrowserCommand: RemoteCommand {
 }
 
 /// The host of native messaging; started by browsers.
-struct BrowserHostCommand: RemoteCommand {
+struct BrowserHostCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: HostManifest.hostCommand, abstract: "Answer the extension of a browser.", shouldDisplay: false)
 

@@ -9,7 +9,7 @@ import FerryTerminal
 #endif
 
 /// `ferry status`: shows whether the daemon runs, and what it does.
-struct StatusCommand: RemoteCommand {
+struct StatusCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "status", abstract: "Show whether the daemon runs, its addresses, downloads and speed.",
         discussion: "Exits with 0 if it runs, otherwise 11.")
@@ -26,7 +26,7 @@ struct StatusCommand: RemoteCommand {
 }
 
 /// `ferry stop`: ends the daemon.
-struct StopCommand: RemoteCommand {
+struct StopCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "stop", abstract: "Stop the daemon; its downloads go on at the next start.",
         discussion: "Returns once everything is saved and the daemon has left.")
@@ -42,7 +42,7 @@ struct StopCommand: RemoteCommand {
 }
 
 /// `ferry logs`: shows the daemon's log.
-struct LogsCommand: RemoteCommand {
+struct LogsCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "logs", abstract: "Show the log of the daemon that ferry add has started.")
 

@@ -4,7 +4,7 @@ import FerryServer
 import FerryTerminal
 
 /// `ferry doctor`: checks this machine.
-struct DoctorCommand: RemoteCommand {
+struct DoctorCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "doctor",
         abstract: "Check limits, disk, permissions, the daemon, proxies and certificates.",

@@ -42,13 +42,13 @@ struct FerryCommand: ParsableCommand {
                     MoveCommand.self,
                     SetCommand.self, RelocateCommand.self, WebCommand.self, BrowserCommand.self, GatewayCommand.self,
                 ]),
-            CommandGroup(name: "Many machines", subcommands: [FleetCommand.self, WorkCommand.self]),
+        ] + Doors.commands + [
             CommandGroup(
                 name: "Daemon and system",
                 subcommands: [
                     ServeCommand.self, StatusCommand.self, StopCommand.self, LogsCommand.self, ServiceCommand.self,
                     DoctorCommand.self,
-                ]),
+                ])
         ])
 
     /// Runs the command that the program's name or its arguments mean. Returns the exit status.
@@ -83,7 +83,9 @@ struct FerryCommand: ParsableCommand {
         } catch { return Program.usage(error, command: "", json: json) }
         do {
             let command = try alone ?? parseAsRoot(arguments)
-            if let shortage = ThreadLimit.shortage(isService: command is ServeCommand || command is WorkCommand) {
+            let isService =
+                command is ServeCommand || (command as? any AsyncCommand).map { type(of: $0).isService } ?? false
+            if let shortage = ThreadLimit.shortage(isService: isService) {
                 return Program.usage(UsageError(shortage), command: "", json: json)
             }
             return try await run(command, words: Array(arguments.dropFirst()))
@@ -121,7 +123,7 @@ struct FerryCommand: ParsableCommand {
         case let repair as RepairCommand: return await onFileThreads { await repair.act() }
         case let serve as ServeCommand: return await serve.serve()
         case let service as ServiceCommand: return await service.act()
-        case let remote as any RemoteCommand: return await onFileThreads { await remote.act() }
+        case let remote as any AsyncCommand: return await onFileThreads { await remote.act() }
         case var other:
             try other.run()
             return .done

@@ -3,7 +3,7 @@ import FerryCore
 import FerryTerminal
 
 /// `ferry gateway`: the cache of the daemon's gateway.
-struct GatewayCommand: RemoteCommand {
+struct GatewayCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "gateway",
         abstract: "Show, purge or verify the cache of the daemon's gateway.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import FerryTerminal
 
 /// `ferry list`: lists the daemon's downloads.
-struct ListCommand: RemoteCommand {
+struct ListCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "list", abstract: "List the daemon's downloads in queue order.",
         usage: """
@@ -56,7 +56,7 @@ struct ListCommand: RemoteCommand {
 }
 
 /// `ferry show`: shows the details of downloads.
-struct ShowCommand: RemoteCommand {
+struct ShowCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "show", abstract: "Show details and history of downloads.")
 
@@ -74,7 +74,7 @@ struct ShowCommand: RemoteCommand {
 }
 
 /// `ferry watch`: shows running downloads live.
-struct WatchCommand: RemoteCommand {
+struct WatchCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "watch", abstract: "Watch downloads live; ends when the given downloads have ended.",
         discussion: """

@@ -2,7 +2,7 @@ import ArgumentParser
 import FerryTerminal
 
 /// `ferry remove`: removes downloads from the list.
-struct RemoveCommand: RemoteCommand {
+struct RemoveCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "remove", abstract: "Remove downloads from the list; unfinished ones are cancelled.",
         usage: """
@@ -32,7 +32,7 @@ struct RemoveCommand: RemoteCommand {
 }
 
 /// `ferry clear`: removes ended downloads from the list.
-struct ClearCommand: RemoteCommand {
+struct ClearCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "clear", abstract: "Remove ended downloads from the list.")
 

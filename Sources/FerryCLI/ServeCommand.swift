@@ -183,6 +183,7 @@ struct ServeCommand: ParsableCommand {
     /// Runs the daemon; returns the exit code.
     func serve() async -> FerryTerminal.ExitCode {
         var options = Daemon.Options()
+        options.doors = Doors.ofDaemon
         options.environment = ProcessInfo.processInfo.environment
         options.flags[.port] = port.map(JSONValue.whole)
         if !loopback { options.flags[.loopback] = .flag(false) }

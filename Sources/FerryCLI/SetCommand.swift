@@ -2,7 +2,7 @@ import ArgumentParser
 import FerryTerminal
 
 /// `ferry set`: changes settings of the daemon or of downloads.
-struct SetCommand: RemoteCommand {
+struct SetCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "set",
         abstract: "Change settings of the daemon, or of the downloads given first.",

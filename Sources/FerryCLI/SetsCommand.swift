@@ -2,7 +2,7 @@ import ArgumentParser
 import FerryTerminal
 
 /// `ferry sets`: the sets of files that the daemon syncs.
-struct SetsCommand: RemoteCommand {
+struct SetsCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "sets",
         abstract: "List the sets that the daemon syncs, or pause, resume, cancel or remove them.",

@@ -2,7 +2,7 @@ import ArgumentParser
 import FerryTerminal
 
 /// `ferry web`: opens the web page.
-struct WebCommand: RemoteCommand {
+struct WebCommand: AsyncCommand {
     static let configuration = CommandConfiguration(
         commandName: "web",
         abstract: "Open the web page in a browser, signed in; its address is printed if there is no desktop.",

@@ -1,16 +1,16 @@
 import FerryCore
 
 /// Prometheus' text format 0.0.4. Pure.
-package enum Exposition {
-    package static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
+public enum Exposition {
+    public static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
     /// The maximum length of the value of a label in bytes; the rest is left out.
-    package static let mostBytes = 256
+    public static let mostBytes = 256
 
     /// Returns the text of these families: a line HELP and TYPE for each, then its series, one a line.
-    package static func text(_ families: [MetricFamily]) -> String {
+    public static func text(_ families: [MetricFamily]) -> String {
         var text = ""
         for family in families {
-            let (metric, name) = (family.metric, family.metric.rawValue)
+            let (metric, name) = (family.metric, family.metric.name)
             text += "# HELP \(name) \(metric.help)\n# TYPE \(name) \(metric.kind.rawValue)\n"
             for series in family.series {
                 let labels = Array(zip(metric.labels, series.labels))

@@ -5,6 +5,8 @@
 /// list, hosts, process: read when they are asked for ─► MetricFamily ───────┴─► Exposition: text
 /// ```
 ///
-/// Each name, help and bucket is in `Metric`. A family has a bounded number of series: the values of labels are states,
-/// codes and classes, and those of the busiest hosts.
-package enum FerryMetrics {}
+/// Each name, help and bucket is in a `Metric`, beside what is measured or read. A family has a bounded number of series:
+/// the values of labels are states, codes and classes, and those of the busiest hosts.
+///
+/// The module sees Ferry's public API alone.
+public enum FerryMetrics {}

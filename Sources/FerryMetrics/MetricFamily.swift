@@ -1,55 +1,71 @@
-package import FerryCore
+public import FerryCore
 
 /// The values of one metric, one for each combination of its labels.
-package struct MetricFamily: Sendable, Hashable {
-    package enum Value: Sendable, Hashable {
+public struct MetricFamily: Sendable, Hashable {
+    /// The value of one series.
+    public enum Value: Sendable, Hashable {
         case number(Double)
         case histogram(MetricHistogram)
     }
 
-    package struct Series: Sendable, Hashable {
-        /// The values of the labels, in the order of ``FerryCore/Metric/labels``.
-        package var labels: [String]
-        package var value: Value
+    /// One combination of the labels, and its value.
+    public struct Series: Sendable, Hashable {
+        /// The values of the labels, in the order of `Metric.labels`.
+        public var labels: [String]
+        public var value: Value
 
-        package init(_ labels: [String], _ value: Value) {
+        public init(_ labels: [String], _ value: Value) {
             self.labels = labels
             self.value = value
         }
     }
 
-    package var metric: Metric
-    package var series: [Series]
+    public var metric: Metric
+    public var series: [Series]
 
-    package init(_ metric: Metric, _ series: [Series]) {
+    /// A family of these series.
+    public init(_ metric: Metric, _ series: [Series]) {
         self.metric = metric
         self.series = series
     }
 
     /// A family of one number without labels.
-    package init(_ metric: Metric, _ number: Double) { self.init(metric, [Series([], .number(number))]) }
+    public init(_ metric: Metric, _ number: Double) { self.init(metric, [Series([], .number(number))]) }
 
     /// A family of numbers by the value of one label.
-    package init(_ metric: Metric, _ numbers: [(label: String, number: Double)]) {
+    public init(_ metric: Metric, _ numbers: [(label: String, number: Double)]) {
         self.init(metric, numbers.map { Series([$0.label], .number($0.number)) })
     }
 }
 
-/// How often something took how long.
-package struct MetricHistogram: Sendable, Hashable {
-    /// The upper bounds of the buckets in seconds, ascending, without infinity.
-    package let bounds: [Double]
-    /// The number of values in each bucket alone; the last is that of infinity.
-    package private(set) var counts: [UInt64]
-    package private(set) var sum = 0.0
+extension MetricFamily {
+    /// The version of Ferry.
+    public static var info: MetricFamily { MetricFamily(.info, [(label: FerryVersion.text, number: 1)]) }
+}
 
-    package init(bounds: [Double]) {
+extension Metric {
+    static let info = gauge("ferry_info", labels: ["version"], help: "1, with the version as label")
+}
+
+/// How often something took how long.
+public struct MetricHistogram: Sendable, Hashable {
+    /// The upper bounds of the buckets in seconds, ascending, without infinity.
+    public let bounds: [Double]
+    /// The number of values in each bucket alone; the last is that of infinity.
+    public private(set) var counts: [UInt64]
+    /// The sum of all values in seconds.
+    public private(set) var sum = 0.0
+
+    /// A histogram without values.
+    ///
+    /// - Parameter bounds: The upper bounds of the buckets in seconds, ascending, without infinity.
+    public init(bounds: [Double]) {
         self.bounds = bounds
         counts = Array(repeating: 0, count: bounds.count + 1)
     }
 
     /// Adds a value in seconds.
-    package mutating func add(_ seconds: Double) {
+    public mutating func add(_ seconds: Double) {
         counts[bounds.firstIndex { seconds <= $0 } ?? bounds.count] += 1
         sum += seconds
     }

@@ -1,14 +1,14 @@
-package import CoreMetrics
-import FerryCore
+public import CoreMetrics
+public import FerryCore
 import Synchronization
 
 /// Keeps what Ferry gives to its metrics system, for one program that serves it.
 ///
-/// Knows the metrics of `Metric` alone: of others, and beyond ``mostSeries``, nothing is kept. A series lives as long
-/// as the registry, so that no counter falls.
-package final class MetricRegistry: MetricsFactory, Sendable {
+/// Knows the metrics that it is made with alone: of others, and beyond ``mostSeries``, nothing is kept. A series lives as
+/// long as the registry, so that no counter falls.
+public final class MetricRegistry: MetricsFactory, Sendable {
     /// The maximum number of series of all metrics.
-    package static let mostSeries = 1000
+    public static let mostSeries = 1000
 
     private struct Key: Hashable {
         var metric: Metric
@@ -20,33 +20,38 @@ package final class MetricRegistry: MetricsFactory, Sendable {
         var count: Int { counters.count + histograms.count }
     }
     private let state = Mutex(State())
+    private let metrics: [Metric]
+    private let named: [String: Metric]
 
-    package init() {}
+    /// - Parameter metrics: Counters and histograms with different names; by default those of a manager.
+    public init(_ metrics: [Metric] = Metric.ofDownloads) {
+        self.metrics = metrics
+        named = Dictionary(metrics.map { ($0.name, $0) }) { first, _ in first }
+    }
 
-    /// The families of all measured metrics, in the order of `Metric`; those of which nothing has happened have no
-    /// series. Those of a fleet are there only in its workers, which have made series of them.
-    package var families: [MetricFamily] {
+    /// The families of all metrics, in their order; those of which nothing has happened have no series.
+    public var families: [MetricFamily] {
         let (counters, histograms) = state.withLock { ($0.counters, $0.histograms) }
         var series: [Metric: [MetricFamily.Series]] = [:]
         for (key, cell) in counters { series[key.metric, default: []].append(.init(key.labels, .number(cell.number))) }
         for (key, cell) in histograms {
             series[key.metric, default: []].append(.init(key.labels, .histogram(cell.histogram)))
         }
-        return Metric.allCases.filter { $0.isMeasured && (!$0.isOfFleet || series[$0] != nil) }.map { metric in
+        return metrics.map { metric in
             MetricFamily(
                 metric, (series[metric] ?? []).sorted { $0.labels.lexicographicallyPrecedes($1.labels) })
         }
     }
 
-    private static func key(_ label: String, _ dimensions: [(String, String)], _ kind: Metric.Kind) -> Key? {
-        guard let metric = Metric(rawValue: label), metric.isMeasured, metric.kind == kind,
+    private func key(_ label: String, _ dimensions: [(String, String)], _ kind: Metric.Kind) -> Key? {
+        guard let metric = named[label], metric.kind == kind,
             dimensions.map(\.0) == metric.labels
         else { return nil }
         return Key(metric: metric, labels: dimensions.map(\.1))
     }
 
-    package func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
-        guard let key = Self.key(label, dimensions, .counter) else { return NOOPMetricsHandler.instance }
+    public func makeCounter(label: String, dimensions: [(String, String)]) -> any CounterHandler {
+        guard let key = key(label, dimensions, .counter) else { return NOOPMetricsHandler.instance }
         return state.withLock { state in
             if let cell = state.counters[key] { return cell }
             guard state.count < Self.mostSeries else { return NOOPMetricsHandler.instance }
@@ -56,8 +61,8 @@ package final class MetricRegistry: MetricsFactory, Sendable {
         }
     }
 
-    package func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
-        guard let key = Self.key(label, dimensions, .histogram) else { return NOOPMetricsHandler.instance }
+    public func makeTimer(label: String, dimensions: [(String, String)]) -> any TimerHandler {
+        guard let key = key(label, dimensions, .histogram) else { return NOOPMetricsHandler.instance }
         return state.withLock { state in
             if let cell = state.histograms[key] { return cell }
             guard state.count < Self.mostSeries else { return NOOPMetricsHandler.instance }
@@ -68,13 +73,13 @@ package final class MetricRegistry: MetricsFactory, Sendable {
     }
 
     /// Keeps nothing: no metric of Ferry is a recorder.
-    package func makeRecorder(
+    public func makeRecorder(
         label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler { NOOPMetricsHandler.instance }
 
-    package func destroyCounter(_ handler: any CounterHandler) {}
-    package func destroyTimer(_ handler: any TimerHandler) {}
-    package func destroyRecorder(_ handler: any RecorderHandler) {}
+    public func destroyCounter(_ handler: any CounterHandler) {}
+    public func destroyTimer(_ handler: any TimerHandler) {}
+    public func destroyRecorder(_ handler: any RecorderHandler) {}
 }
 
 /// One series of a counter.

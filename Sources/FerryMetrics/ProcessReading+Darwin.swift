@@ -3,7 +3,7 @@
 
     extension ProcessReading {
         /// Reads the process from getrusage(2) and getrlimit(2); what they do not tell is missing.
-        package static func now() -> ProcessReading {
+        public static func now() -> ProcessReading {
             var reading = ProcessReading()
             var usage = rusage()
             if getrusage(RUSAGE_SELF, &usage) == 0 {

@@ -4,11 +4,10 @@
     #elseif canImport(Musl)
         import Musl
     #endif
-    import FerryCore
 
     extension ProcessReading {
         /// Reads the process from `/proc/self`; what cannot be read is missing.
-        package static func now() -> ProcessReading {
+        public static func now() -> ProcessReading {
             var reading = ProcessReading()
             let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
             if let stat = text(of: "/proc/self/stat"), let boot = bootTime {
@@ -25,7 +24,7 @@
         /// Takes the fields of proc_pid_stat(5). The second, the name of the program, may have spaces and parentheses.
         mutating func take(stat: String, ticks: Double, pageSize: Double, boot: Double) {
             guard let end = stat.utf8.lastIndex(of: UInt8(ascii: ")")), ticks > 0 else { return }
-            let fields = stat[stat.utf8.index(after: end)...].split(at: " ").map { Double($0) }
+            let fields = stat.utf8[end...].dropFirst().split(separator: UInt8(ascii: " ")).map { Double(Substring($0)) }
             // The third field is the first here.
             func field(_ number: Int) -> Double? { fields.indices.contains(number - 3) ? fields[number - 3] : nil }
             if let user = field(14), let system = field(15) { processorSeconds = (user + system) / ticks }
@@ -38,7 +37,9 @@
         /// The start of the machine in seconds since 1970.
         private static let bootTime: Double? = {
             guard let text = text(of: "/proc/stat") else { return nil }
-            return text.split(at: "\n").lazy.compactMap { $0.dropping(prefix: "btime ") }.first.flatMap { Double($0) }
+            let name = "btime ".utf8
+            let line = text.utf8.split(separator: UInt8(ascii: "\n")).first { $0.starts(with: name) }
+            return line.flatMap { Double(Substring($0.dropFirst(name.count))) }
         }()
 
         private static var descriptorCount: Int? {

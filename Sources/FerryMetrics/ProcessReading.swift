@@ -1,20 +1,24 @@
 import FerryCore
 
 /// What this process uses of the system. Blocks: it is read on a file thread.
-package struct ProcessReading: Sendable, Hashable {
-    package var processorSeconds: Double?
-    package var residentBytes: Double?
-    package var virtualBytes: Double?
-    package var openDescriptors: Int?
-    package var mostDescriptors: UInt64?
-    package var threads: Int?
-    /// Seconds since 1970.
-    package var started: Double?
+public struct ProcessReading: Sendable, Hashable {
+    /// Time on processors, of the user and the system.
+    public var processorSeconds: Double?
+    /// The memory that is resident.
+    public var residentBytes: Double?
+    public var virtualBytes: Double?
+    public var openDescriptors: Int?
+    /// The limit on open file descriptors.
+    public var mostDescriptors: UInt64?
+    public var threads: Int?
+    /// The start of the process in seconds since 1970.
+    public var started: Double?
 
-    package init() {}
+    /// A reading that has nothing.
+    public init() {}
 
     /// The families of what the system tells.
-    package var families: [MetricFamily] {
+    public var families: [MetricFamily] {
         let all: [(Metric, Double?)] = [
             (.processorSeconds, processorSeconds), (.residentBytes, residentBytes), (.virtualBytes, virtualBytes),
             (.openDescriptors, openDescriptors.map { Double($0) }),
@@ -23,4 +27,22 @@ package struct ProcessReading: Sendable, Hashable {
         ]
         return all.compactMap { metric, number in number.map { MetricFamily(metric, $0) } }
     }
+}
+
+/// The names are those of Prometheus' own clients.
+extension Metric {
+    static let processorSeconds = counter(
+        "process_cpu_seconds_total", help: "Time on processors, of the user and the system")
+    static let residentBytes = gauge("process_resident_memory_bytes", help: "Resident memory")
+    static let virtualBytes = gauge("process_virtual_memory_bytes", help: "Virtual memory")
+    static let openDescriptors = gauge("process_open_fds", help: "Open file descriptors")
+    static let mostDescriptors = gauge("process_max_fds", help: "The largest number of open file descriptors")
+    static let threads = gauge("process_threads", help: "Threads of the process")
+    static let started = gauge(
+        "process_start_time_seconds", help: "The start of the process, in seconds since 1970")
+
+    /// Those of a process, in the order of its families.
+    static let ofProcess = [
+        processorSeconds, residentBytes, virtualBytes, openDescriptors, mostDescriptors, threads, started,
+    ]
 }

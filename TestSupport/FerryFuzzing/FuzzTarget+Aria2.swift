@@ -1,6 +1,6 @@
 import FerryAPI
 import FerryCore
-import FerryServer
+import FerryAria2
 
 import struct Foundation.Data
 import class Foundation.JSONEncoder

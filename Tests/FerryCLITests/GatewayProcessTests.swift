@@ -19,7 +19,7 @@ import Testing
             }
             let daemon = try await ServeProcess.start(
                 ["--gateway", "--gateway-port", "0", "--gateway-upstream", "pypi=" + server.url("/simple/")], in: place)
-            let port = try #require(daemon.listening?.gatewayPort)
+            let port = try #require(daemon.listening?.doors["gateway"])
             func fetch(_ path: String) async throws -> Data {
                 let request = HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
                 let response = try await HTTPClient.shared.execute(request, timeout: .minutes(5))

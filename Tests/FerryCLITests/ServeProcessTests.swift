@@ -43,7 +43,7 @@ import Testing
         let place = try Workplace()
         func start(_ arguments: String...) async throws -> (serve: ServeProcess, port: Int) {
             let serve = try await ServeProcess.start(["--aria2-rpc", "0"] + arguments, in: place)
-            return (serve, try #require(serve.listening?.aria2Port))
+            return (serve, try #require(serve.listening?.doors["aria2"]))
         }
         func status(_ token: String, _ port: Int) async throws -> UInt {
             var request = HTTPClientRequest(url: "http://127.0.0.1:\(port)/jsonrpc")

@@ -1,7 +1,6 @@
 import ArgumentParser
 import Ferry
 import FerryCore
-import FerryMetrics
 import FerryServer
 import FerryTerminal
 import Foundation
@@ -9,6 +8,7 @@ import Synchronization
 import Testing
 
 @testable import FerryFleet
+@testable import FerryMetrics
 
 @Suite("Metrics of a worker", .timeLimit(.minutes(5))) struct WorkerMetricsTests {
     /// The numbers of a metric by the values of its labels; of a histogram how many values it has.
@@ -38,7 +38,7 @@ import Testing
         #expect(numbers(.fleetUp, families) == ["": 1])
         #expect(numbers(.fleetSilence, families) == ["": 0.25])
         #expect(numbers(.fleetAge, families) == ["": 90])
-        #expect(families.map(\.metric) == Metric.allCases.filter { $0.isOfFleet && !$0.isMeasured })
+        #expect(families.map(\.metric) == Metric.ofWorker)
         reading.isAway = true
         #expect(numbers(.fleetUp, reading.families) == ["": 0])
         reading.untilDeadline = .zero
@@ -66,7 +66,7 @@ import Testing
 
     @Test("FleetMeter: a refusal of the database is an answer and a failure, a lost connection only a failure")
     func meter() {
-        let registry = MetricRegistry()
+        let registry = MetricRegistry(Metric.ofDownloads + Metric.ofStatements)
         let meter = FleetMeter(registry)
         let refused = DatabaseError(state: "57014", message: "canceling statement")
         let lost = DatabaseError("no connection to the database: it is away", isTransient: true)
@@ -86,7 +86,7 @@ import Testing
 
     @Test("FleetMeter: counters and times begin at zero, so that the first one is a rise")
     func zeros() {
-        let registry = MetricRegistry()
+        let registry = MetricRegistry(Metric.ofDownloads + Metric.ofStatements)
         let meter = FleetMeter(registry)
         #expect(numbers(.fleetConnections, registry.families) == ["": 0])
         let all = Set(FleetStatement.allCases.map(\.rawValue))
@@ -102,7 +102,7 @@ import Testing
         let directory = FileManager.default.temporaryDirectory.appending(path: "ferry-worker-\(UUID())")
         try FileManager.default.createDirectory(at: directory, withIntermediateDirectories: true)
         defer { try? FileManager.default.removeItem(at: directory) }
-        let registry = MetricRegistry()
+        let registry = MetricRegistry(Metric.ofDownloads + Metric.ofStatements)
         let meter = FleetMeter(registry)
         var configuration = DownloadManager.Configuration.default(
             identifier: "fleet", directory: directory.path, stateDirectory: directory.appending(path: "list").path)
@@ -125,10 +125,8 @@ import Testing
             let found = families.map(\.metric)
             #expect(Set(found).count == found.count)
             let process = Set(ProcessReading.now().families.map(\.metric))
-            let expected = Set(Metric.allCases).subtracting([.sessions, .clients, .freeBytes])
-                .filter { !$0.rawValue.hasPrefix("ferry_gateway_") }
-            #expect(Set(found).union(process) == Set(found))
-            #expect(Set(found) == expected.filter { !$0.rawValue.hasPrefix("process_") }.union(process))
+            let own = Metric.ofDownloads + Metric.ofStatements + Metric.ofManager + [.info] + Metric.ofWorker
+            #expect(Set(found) == Set(own).union(process))
             #expect(numbers(.info, families) == [FerryVersion.text: 1])
         }
     }

@@ -14,7 +14,7 @@ import Testing
         let registry = MetricRegistry()
         for result in ["2xx", "failed", "2xx"] {
             Counter(
-                label: Metric.requests.rawValue, dimensions: [("result", result)], factory: registry
+                label: Metric.requests.name, dimensions: [("result", result)], factory: registry
             ).increment(by: 2)
         }
         #expect(
@@ -26,7 +26,7 @@ import Testing
     @Test("MetricRegistry: times are put into the buckets of their metric")
     func times() throws {
         let registry = MetricRegistry()
-        let timer = Timer(label: Metric.duration.rawValue, factory: registry)
+        let timer = Timer(label: Metric.duration.name, factory: registry)
         timer.recordNanoseconds(90_000_000)
         timer.recordNanoseconds(-5)
         timer.recordNanoseconds(200_000_000_000_000)
@@ -44,33 +44,35 @@ import Testing
     func foreign() {
         let registry = MetricRegistry()
         Counter(label: "http_requests_total", factory: registry).increment()
-        Counter(label: Metric.slots.rawValue, factory: registry).increment()
-        Counter(label: Metric.duration.rawValue, factory: registry).increment()
-        Counter(label: Metric.requests.rawValue, factory: registry).increment()
-        Counter(label: Metric.requests.rawValue, dimensions: [("host", "a")], factory: registry).increment()
-        Timer(label: Metric.receivedBytes.rawValue, factory: registry).recordNanoseconds(1)
-        Recorder(label: Metric.duration.rawValue, factory: registry).record(1)
-        Meter(label: Metric.slots.rawValue, factory: registry).set(1)
+        Counter(label: Metric.slots.name, factory: registry).increment()
+        Counter(label: Metric.duration.name, factory: registry).increment()
+        Counter(label: Metric.requests.name, factory: registry).increment()
+        Counter(label: Metric.requests.name, dimensions: [("host", "a")], factory: registry).increment()
+        Timer(label: Metric.receivedBytes.name, factory: registry).recordNanoseconds(1)
+        Recorder(label: Metric.duration.name, factory: registry).record(1)
+        Meter(label: Metric.slots.name, factory: registry).set(1)
         #expect(registry.families.allSatisfy { $0.series.isEmpty })
-        #expect(registry.families.map(\.metric) == Metric.allCases.filter { $0.isMeasured && !$0.isOfFleet })
+        #expect(registry.families.map(\.metric) == Metric.ofDownloads)
     }
 
-    @Test("MetricRegistry: metrics of a fleet are there once a worker has made series of them")
-    func fleet() {
-        let registry = MetricRegistry()
-        Counter(label: Metric.fleetConnections.rawValue, factory: registry).increment()
-        #expect(registry.families.map(\.metric).filter(\.isOfFleet) == [.fleetConnections])
-        #expect(series(.fleetConnections, registry) == [.init([], .number(1))])
+    @Test("MetricRegistry: a program adds metrics of its own, which come after those of downloads")
+    func own() {
+        let own = Metric.counter("example_rows_total", help: "Rows")
+        let registry = MetricRegistry(Metric.ofDownloads + [own])
+        #expect(series(own, registry).isEmpty)
+        Counter(label: own.name, factory: registry).increment()
+        #expect(registry.families.map(\.metric) == Metric.ofDownloads + [own])
+        #expect(series(own, registry) == [.init([], .number(1))])
     }
 
     @Test("MetricRegistry: the number of series is bounded, and those that are there go on")
     func bound() {
         let registry = MetricRegistry()
         for number in 0..<3 * MetricRegistry.mostSeries {
-            Counter(label: Metric.interrupted.rawValue, dimensions: [("reason", "\(number)")], factory: registry)
+            Counter(label: Metric.interrupted.name, dimensions: [("reason", "\(number)")], factory: registry)
                 .increment()
         }
-        Counter(label: Metric.interrupted.rawValue, dimensions: [("reason", "0")], factory: registry).increment()
+        Counter(label: Metric.interrupted.name, dimensions: [("reason", "0")], factory: registry).increment()
         let all = series(.interrupted, registry)
         #expect(all.count == MetricRegistry.mostSeries)
         #expect(all.contains(.init(["0"], .number(2))))

@@ -248,4 +248,14 @@ struct DoorPolicyTests {
             #expect(policy.refusal(origin, to: .page) == nil)
         }
     }
+
+    @Test("AccessPolicy: an origin is a scheme, a host and perhaps a port, or null")
+    func origins() {
+        for text in ["null", "http://a", "https://a.b:1", "chrome-extension://abc", "http://[::1]:80"] {
+            #expect(AccessPolicy.isOrigin(text), "\(text)")
+        }
+        for text in ["*", "", "http://", "a.b", "http://a/", "http://a b", "://a", "http://*.a"] {
+            #expect(!AccessPolicy.isOrigin(text), "\(text)")
+        }
+    }
 }

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import FerryAPI
 import FerryCore
+import FerryServerTesting
 import FerryTesting
 import Foundation
 import HTTPTypes

@@ -2,6 +2,7 @@ import AsyncHTTPClient
 import Ferry
 import FerryAPI
 import FerryCore
+import FerryServerTesting
 import FerryTesting
 import Foundation
 import NIOCore

@@ -1,6 +1,7 @@
 import Ferry
 import FerryAPI
 import FerryCore
+import FerryServerTesting
 import FerryTesting
 import Foundation
 import HTTPTypes
@@ -279,7 +280,7 @@ struct DocumentTests {
     }
 
     /// Compares all events with the document, until each of these names has arrived.
-    private func read(_ events: inout EventReader, to names: Set<StreamEvent.Name>, _ observer: PublishObserver)
+    private func read(_ events: inout EventStreamReader, to names: Set<StreamEvent.Name>, _ observer: PublishObserver)
         async throws
     {
         var missing = Set(names.map(\.rawValue))

@@ -1,3 +1,4 @@
+import FerryServerTesting
 import Testing
 
 @testable import FerryServer

@@ -1,5 +1,6 @@
 import CFerry
 import FerryAPI
+import FerryServerTesting
 import FerryTesting
 import Foundation
 import Testing

@@ -1,12 +1,13 @@
 import Ferry
 import FerryAPI
 import FerryCore
-import FerryMetrics
+import FerryServerTesting
 import FerryTesting
 import Foundation
 import HTTPTypes
 import Testing
 
+@testable import FerryMetrics
 @testable import FerryServer
 
 @Suite("Metrics of the daemon", .timeLimit(.minutes(30))) struct MetricsTests {
@@ -56,8 +57,9 @@ import Testing
             #expect(text.contains(#"ferry_downloads_ended_total{result="failed",reason="refused"} 1"#))
             #expect(!text.contains("s3cret") && !text.contains("/lost") && !text.contains("/file"))
             // Each metric of the code is there, with its type.
-            for metric in Metric.allCases where !metric.isOfFleet {
-                #expect(text.contains("# TYPE \(metric.rawValue) \(metric.kind.rawValue)\n"), "\(metric)")
+            let own = Metric.ofDaemon + Metric.ofGateway
+            for metric in Metric.ofDownloads + Metric.ofManager + Metric.ofProcess + own {
+                #expect(text.contains("# TYPE \(metric.name) \(metric.kind.rawValue)\n"), "\(metric)")
             }
         }
     }
@@ -82,7 +84,7 @@ import Testing
     func page() async throws {
         try await DaemonRig.run { rig in
             let port = try #require(rig.addresses.port)
-            #expect(rig.addresses.metricsPort == nil && rig.daemon.metrics == nil)
+            #expect(rig.addresses.doors["metrics"] == nil && rig.daemon.doors.isEmpty)
             #expect(try await rig.send("GET", "/metrics", port: port).status == 401)
             let fields = ["Authorization": "Bearer \(rig.token)"]
             #expect(try await rig.send("GET", "/metrics", headers: fields, port: port).status == 403)
@@ -99,7 +101,7 @@ import Testing
             // Every connection is of another user then.
             options.user = 4_000_000_000
         } _: { rig in
-            let port = try #require(rig.addresses.metricsPort)
+            let port = try #require(rig.addresses.doors["metrics"])
             let file = try #require(PrivateFile(rig.place.metricsToken, most: 100).read())
             let token = file.trimmingCharacters(in: .whitespacesAndNewlines)
             func status(

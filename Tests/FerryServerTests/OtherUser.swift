@@ -1,3 +1,4 @@
+import FerryServerTesting
 import Foundation
 
 #if canImport(Glibc)

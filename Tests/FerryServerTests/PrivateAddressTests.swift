@@ -1,6 +1,7 @@
 import Ferry
 import FerryAPI
 import FerryCore
+import FerryServerTesting
 import FerryTesting
 import Testing
 

@@ -1,6 +1,7 @@
 import AsyncHTTPClient
 import FerryAPI
 import FerryCore
+import FerryServerTesting
 import FerryTesting
 import Foundation
 import NIOCore
@@ -60,11 +61,11 @@ struct SigningInTests {
     func streams() async throws {
         try await DaemonRig.run { rig in
             let gone = try await signIn(rig, agent: "gone")
-            func open(_ token: String) async throws -> EventReader {
+            func open(_ token: String) async throws -> EventStreamReader {
                 var request = HTTPClientRequest(url: "http://127.0.0.1:\(try port(rig))" + Route.events.path())
                 request.headers.add(name: "Authorization", value: "Bearer \(token)")
                 let response = try await rig.http.execute(request, timeout: .minutes(8))
-                return EventReader(bytes: response.body.makeAsyncIterator())
+                return EventStreamReader(bytes: response.body.makeAsyncIterator())
             }
             var (ending, staying) = (try await open(gone.token), try await open(rig.token))
             _ = try await ending.catchUp()

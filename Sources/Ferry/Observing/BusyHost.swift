@@ -1,14 +1,15 @@
-package import FerryCore
+public import FerryCore
 import FerryEngine
 import Synchronization
 
 /// A server of files, and what is fetched from it now.
-package struct BusyHost: Sendable, Hashable {
-    package var origin: Origin
+public struct BusyHost: Sendable, Hashable {
+    /// Scheme, host and port.
+    public internal(set) var origin: Origin
     /// The open connections.
-    package var connections = 0
-    /// The speed of the downloads whose first URL has this origin.
-    package var bytesPerSecond = 0.0
+    public internal(set) var connections = 0
+    /// The speed of the downloads whose first URL has this origin, in bytes per second.
+    public internal(set) var bytesPerSecond = 0.0
 
     /// Joins connections and speeds by host, the busiest first.
     package static func all(connections: [Origin: Int], speeds: [(origin: Origin, bytesPerSecond: Double)]) -> [Self] {

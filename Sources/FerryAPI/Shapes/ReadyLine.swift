@@ -5,7 +5,7 @@ package enum ReadyLine: Codable, Sendable, Hashable {
     case listening(Listening)
     case failed(DownloadError)
 
-    package struct Listening: Codable, Sendable, Hashable {
+    package struct Listening: Sendable, Hashable {
         package var pid: Int
         /// The version of the program.
         package var version: String
@@ -13,26 +13,19 @@ package enum ReadyLine: Codable, Sendable, Hashable {
         package var socket: String
         /// The port on loopback; `nil` when it is off.
         package var port: Int?
-        /// The port of aria2's interface on loopback; `nil` when it is off.
-        package var aria2Port: Int?
-        /// The port of the gateway on loopback; `nil` when it is off.
-        package var gatewayPort: Int?
-        /// The port of the metrics on loopback; `nil` when it is off.
-        package var metricsPort: Int?
+        /// The port of each door on loopback, by its name; in the line that of `gateway` is `gatewayPort`.
+        package var doors: [String: Int]
         /// TCP addresses with port: `127.0.0.1:3377`, `[::1]:3377`.
         package var addresses: [String]
 
         package init(
-            pid: Int, version: String, socket: String, port: Int?, aria2Port: Int? = nil, gatewayPort: Int? = nil,
-            metricsPort: Int? = nil, addresses: [String]
+            pid: Int, version: String, socket: String, port: Int?, doors: [String: Int] = [:], addresses: [String]
         ) {
             self.pid = pid
             self.version = version
             self.socket = socket
             self.port = port
-            self.aria2Port = aria2Port
-            self.gatewayPort = gatewayPort
-            self.metricsPort = metricsPort
+            self.doors = doors
             self.addresses = addresses
         }
     }
@@ -55,5 +48,51 @@ package enum ReadyLine: Codable, Sendable, Hashable {
             var container = encoder.container(keyedBy: CodingKeys.self)
             try container.encode(error, forKey: .error)
         }
+    }
+}
+
+extension ReadyLine.Listening: Codable {
+    private struct Key: CodingKey {
+        let stringValue: String
+        var intValue: Int? { nil }
+        init(stringValue: String) { self.stringValue = stringValue }
+        init?(intValue: Int) { nil }
+
+        static let pid = Key(stringValue: "pid")
+        static let version = Key(stringValue: "version")
+        static let socket = Key(stringValue: "socket")
+        static let port = Key(stringValue: "port")
+        static let addresses = Key(stringValue: "addresses")
+        private static let suffix = "Port"
+
+        /// The member with the port of a door.
+        init(door: String) { stringValue = door + Self.suffix }
+
+        /// The name of the door whose port the member has; `nil` for every other member.
+        var door: String? { stringValue.dropping(suffix: Self.suffix).flatMap { $0.isEmpty ? nil : String($0) } }
+    }
+
+    package init(from decoder: any Decoder) throws {
+        let container = try decoder.container(keyedBy: Key.self)
+        var doors: [String: Int] = [:]
+        for key in container.allKeys {
+            if let door = key.door { doors[door] = try container.decodeIfPresent(Int.self, forKey: key) }
+        }
+        self.init(
+            pid: try container.decode(Int.self, forKey: .pid),
+            version: try container.decode(String.self, forKey: .version),
+            socket: try container.decode(String.self, forKey: .socket),
+            port: try container.decodeIfPresent(Int.self, forKey: .port), doors: doors,
+            addresses: try container.decode([String].self, forKey: .addresses))
+    }
+
+    package func encode(to encoder: any Encoder) throws {
+        var container = encoder.container(keyedBy: Key.self)
+        try container.encode(pid, forKey: .pid)
+        try container.encode(version, forKey: .version)
+        try container.encode(socket, forKey: .socket)
+        try container.encodeIfPresent(port, forKey: .port)
+        for (name, port) in doors { try container.encode(port, forKey: Key(door: name)) }
+        try container.encode(addresses, forKey: .addresses)
     }
 }

@@ -104,7 +104,7 @@ extension ErrorPhrase {
         case noManifest, manifestDamaged, manifestShort, syncNotEnded, linksWithQuery, deepSet, noneWanted
         case recordNotOurs, downloadedRecord, largeRecord
         case notRepairable, repairWithoutURL, repairInTheWay, setRedirected, unclosedQuote, contentInTheWay
-        case noGateway, serveGateway, purgeWithoutFiles, notInCache, severalInCache, listGateway
+        case noGateway, serveGateway, noSuchDoor, purgeWithoutFiles, notInCache, severalInCache, listGateway
         case noSet, manySets, setListForSocket, setPlaceTaken, setSource, credentialsInSet
         // Missing features of a file system
         case open, create, read, write, sync, truncate, lock, link, rename, remove, list, allocate, inspect

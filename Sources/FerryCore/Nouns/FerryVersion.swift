@@ -1,5 +1,5 @@
-/// The version of this package.
-package enum FerryVersion {
+/// The version of Ferry that a program has been built with.
+public enum FerryVersion {
     /// `major.minor.patch`.
-    package static let text = "0.1.0"
+    public static let text = "0.1.0"
 }

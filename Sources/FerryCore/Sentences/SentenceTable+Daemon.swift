@@ -11,6 +11,7 @@ extension SentenceTable {
         ),
         .secondUpstream: ("the gateway has one upstream for {0}", "网关只能有一个类型为 {0} 的上游"),
         .noGateway: ("the daemon serves no gateway", "后台服务没有提供网关"),
+        .noSuchDoor: ("the settings ask for {0}, which this program does not have", "设置中要求提供 {0}，而此程序不包含它"),
         .serveGateway: (
             "Start it with ferry serve --gateway.", "请用 ferry serve --gateway 启动它。"
         ),

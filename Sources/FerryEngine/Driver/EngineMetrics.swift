@@ -42,14 +42,14 @@ package struct EngineMetrics: Sendable {
 extension Counter {
     /// Makes the counter of a metric with these values of its labels.
     package convenience init(_ metric: Metric, labels values: [String] = [], in factory: any MetricsFactory) {
-        self.init(label: metric.rawValue, dimensions: Array(zip(metric.labels, values)), factory: factory)
+        self.init(label: metric.name, dimensions: Array(zip(metric.labels, values)), factory: factory)
     }
 }
 
 extension CoreMetrics.Timer {
     /// Makes the timer of a metric with these values of its labels.
     package convenience init(_ metric: Metric, labels values: [String] = [], in factory: any MetricsFactory) {
-        self.init(label: metric.rawValue, dimensions: Array(zip(metric.labels, values)), factory: factory)
+        self.init(label: metric.name, dimensions: Array(zip(metric.labels, values)), factory: factory)
     }
 
     /// Records a duration, from zero to thirty years.

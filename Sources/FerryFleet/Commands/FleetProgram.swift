@@ -218,7 +218,7 @@ package enum FleetProgram {
                 arguments, state: OwnProgram.absolute(directory), standard: standard, world: world)
             let port = try FleetPlanner.metricsPort(arguments)
             let identity = try WorkerIdentity(directory)
-            let registry = port.map { _ in MetricRegistry() }
+            let registry = port.map { _ in MetricRegistry(Metric.ofDownloads + Metric.ofStatements) }
             let meter = registry.map { FleetMeter($0) } ?? FleetMeter()
             let (wake, beat) = (AsyncEvent(), AsyncEvent())
             let link = try PostgresLink(

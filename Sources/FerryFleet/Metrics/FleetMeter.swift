@@ -19,13 +19,13 @@ package final class FleetMeter: Sendable {
         var failures: [FleetStatement: Counter] = [:]
         for statement in FleetStatement.allCases {
             times[statement] = CoreMetrics.Timer(
-                label: Metric.fleetStatements.rawValue, dimensions: labels(.fleetStatements, statement),
+                label: Metric.fleetStatements.name, dimensions: labels(.fleetStatements, statement),
                 factory: factory)
             failures[statement] = Counter(
-                label: Metric.fleetFailures.rawValue, dimensions: labels(.fleetFailures, statement), factory: factory)
+                label: Metric.fleetFailures.name, dimensions: labels(.fleetFailures, statement), factory: factory)
         }
         (self.times, self.failures) = (times, failures)
-        connections = Counter(label: Metric.fleetConnections.rawValue, factory: factory)
+        connections = Counter(label: Metric.fleetConnections.name, factory: factory)
     }
 
     /// Runs a statement. A refusal of the database is an answer too, and a failure.
@@ -55,4 +55,19 @@ package final class FleetMeter: Sendable {
         times[statement]?.recordNanoseconds(Int64(min((now - start).seconds, 1e9) * 1e9))
         answered.withLock { $0 = max($0, now) }
     }
+}
+
+extension Metric {
+    static let fleetStatements = histogram(
+        "ferry_fleet_statement_seconds", labels: ["statement"],
+        buckets: [0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60],
+        help: "Time of a statement that the fleet's database answered, without waiting for its turn")
+    static let fleetFailures = counter(
+        "ferry_fleet_statements_failed_total", labels: ["statement"],
+        help: "Statements of the fleet's database that failed, also for want of a connection")
+    static let fleetConnections = counter(
+        "ferry_fleet_connections_total", help: "Connections that were made to the fleet's database")
+
+    /// Those that a ``FleetMeter`` gives to the metrics system.
+    static let ofStatements = [fleetStatements, fleetFailures, fleetConnections]
 }

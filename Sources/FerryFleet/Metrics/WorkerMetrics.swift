@@ -23,7 +23,6 @@ final class WorkerMetrics: MetricsSource {
         let reading = await reading()
         let list = reading.hasJoined ? try await ManagerReading.families(of: manager) : []
         let process = await onFileThread { ProcessReading.now() }
-        let info = MetricFamily(.info, [(label: FerryVersion.text, number: 1)])
-        return registry.families + list + [info] + process.families + reading.families
+        return registry.families + list + [.info] + process.families + reading.families
     }
 }

@@ -39,3 +39,27 @@ struct WorkerReading: Sendable, Hashable {
         ]
     }
 }
+
+extension Metric {
+    static let fleetEnded = counter(
+        "ferry_fleet_rows_ended_total", labels: ["result"], help: "Rows that ended, by result")
+    static let fleetRows = gauge(
+        "ferry_fleet_rows", labels: ["state"],
+        help: "Rows of held leases: waiting, running, or ended with a result that the database lacks")
+    static let fleetLeases = gauge("ferry_fleet_leases", help: "Leases that the worker holds")
+    static let fleetDeadline = gauge(
+        "ferry_fleet_deadline_seconds",
+        help: "Time until all files stop if no heartbeat is answered; negative once they have stopped")
+    static let fleetFenced = gauge(
+        "ferry_fleet_fenced", help: "1 while no file may run, as the leases may have ended")
+    static let fleetUp = gauge("ferry_fleet_database_up", help: "1 while the database answers the worker")
+    static let fleetSilence = gauge(
+        "ferry_fleet_silence_seconds", help: "Time since the last answer of the database, or since the start")
+    static let fleetAge = gauge(
+        "ferry_fleet_worker_seconds", help: "Time since the start of the worker, on a clock that never jumps")
+
+    /// Those of a worker alone, in the order of its families.
+    static let ofWorker = [
+        fleetEnded, fleetRows, fleetLeases, fleetDeadline, fleetFenced, fleetUp, fleetSilence, fleetAge,
+    ]
+}

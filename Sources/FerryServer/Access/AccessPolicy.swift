@@ -1,40 +1,40 @@
 package import FerryAPI
 import FerryCore
-package import HTTPTypes
+public import HTTPTypes
 
 /// The conditions that a request must meet before it is processed.
 ///
 /// Any web page can send requests to loopback, and DNS rebinding makes them look same-site. A request over TCP
 /// therefore needs a `Host` of this daemon, no foreign `Origin`, a token, and JSON as its content type. Pure.
-package struct AccessPolicy: Sendable, Hashable {
+public struct AccessPolicy: Sendable, Hashable {
     /// The TCP port of the daemon.
-    package var port: Int
+    public var port: Int
 
-    package init(port: Int) { self.port = port }
+    public init(port: Int) { self.port = port }
 
     /// The fields of a request that the policy examines.
-    package struct RequestOrigin: Sendable, Hashable {
-        package var method: HTTPRequest.Method
+    public struct RequestOrigin: Sendable, Hashable {
+        public var method: HTTPRequest.Method
         /// The request target, as sent.
-        package var target: String
+        public var target: String
         /// Every `Host` that was sent.
-        package var hosts: [String]
+        public var hosts: [String]
         /// Every `Origin` that was sent.
-        package var origins: [String] = []
+        public var origins: [String] = []
         /// Every `Sec-Fetch-Site` that was sent.
-        package var sites: [String] = []
+        public var sites: [String] = []
         /// Whether a browser navigates to the page: `Sec-Fetch-Mode: navigate` and `Sec-Fetch-Dest: document`.
-        package var isNavigation = false
+        public var isNavigation = false
         /// Every `Content-Type` that was sent.
-        package var contentTypes: [String] = []
+        public var contentTypes: [String] = []
         /// Whether the request came over the Unix socket, whose clients have the rights of its user.
-        package var isLocal = false
+        public var isLocal = false
         /// The session that the request's header names; `nil` without that header.
-        package var session: String?
+        public var session: String?
         /// Whether the request carries a valid token, or the code of a link to the content that it requests.
-        package var hasToken = false
+        public var hasToken = false
 
-        package init(method: HTTPRequest.Method, target: String, hosts: [String]) {
+        public init(method: HTTPRequest.Method, target: String, hosts: [String]) {
             self.method = method
             self.target = target
             self.hosts = hosts
@@ -114,12 +114,29 @@ package struct AccessPolicy: Sendable, Hashable {
     private var names: [String] { ["127.0.0.1", "localhost", "[::1]"] }
 
     /// The accepted values of `Host`: the names of loopback, with the port.
-    package var hosts: [String] {
+    public var hosts: [String] {
         names.map { "\($0):\(port)" } + (port == 80 ? names : [])
     }
 
     /// The accepted values of `Origin`.
-    package var origins: [String] { hosts.map { "http://\($0)" } }
+    public var origins: [String] { hosts.map { "http://\($0)" } }
+
+    /// Whether a text can be an origin (RFC 6454 §6.2): a scheme, a host and perhaps a port, or `null`, which pages of
+    /// local files have.
+    static func isOrigin(_ text: String) -> Bool {
+        if text == "null" { return true }
+        let parts = text.split(at: ":", maxSplits: 1, omittingEmptySubsequences: false)
+        guard parts.count == 2, let rest = parts[1].dropping(prefix: "//"), !parts[0].isEmpty, !rest.isEmpty else {
+            return false
+        }
+        let isPlain = { (bytes: Substring.UTF8View, others: String) in
+            bytes.allSatisfy { byte in
+                UInt8(ascii: "a")...UInt8(ascii: "z") ~= byte || UInt8(ascii: "0")...UInt8(ascii: "9") ~= byte
+                    || others.utf8.contains(byte)
+            }
+        }
+        return isPlain(parts[0].utf8, "+-.") && isPlain(rest.utf8, "-._~:[]")
+    }
 
     private func isJSON(_ types: [String]) -> Bool {
         guard types.count == 1 else { return false }

@@ -1,19 +1,19 @@
 import NIOCore
 import Synchronization
 
+/// The pipeline event that closes a connection.
+public enum ConnectionEviction: Sendable, Hashable {
+    /// Too many connections have presented no token.
+    case crowded
+    /// The connection's token was withdrawn.
+    case withdrawn
+}
+
 /// The open TCP connections and the token that each has presented.
 ///
 /// The number of unauthenticated connections is limited: a new one evicts the oldest, so that idle connections cannot
 /// block the page. When a token is withdrawn, its connections are closed, event streams included.
 final class ConnectionTable: Sendable {
-    /// The pipeline event that closes a connection.
-    enum Eviction: Sendable, Hashable {
-        /// Too many connections have presented no token.
-        case crowded
-        /// The connection's token was withdrawn.
-        case withdrawn
-    }
-
     private enum Standing {
         /// No token so far; the payload numbers connections in the order of arrival.
         case unknown(Int)
@@ -54,7 +54,7 @@ final class ConnectionTable: Sendable {
             state.connections[ObjectIdentifier(channel)] = (channel, .unknown(state.entrances))
             return evicted
         }
-        evicted?.pipeline.fireUserInboundEventTriggered(Eviction.crowded)
+        evicted?.pipeline.fireUserInboundEventTriggered(ConnectionEviction.crowded)
         channel.closeFuture.whenComplete { [self] _ in leave(channel) }
     }
 
@@ -83,7 +83,9 @@ final class ConnectionTable: Sendable {
                 if case .known(let token) = connection.standing { tokens.contains(token) } else { false }
             }
         }
-        for connection in closed { connection.channel.pipeline.fireUserInboundEventTriggered(Eviction.withdrawn) }
+        for connection in closed {
+            connection.channel.pipeline.fireUserInboundEventTriggered(ConnectionEviction.withdrawn)
+        }
     }
 
     private func leave(_ channel: any Channel) {

@@ -1,11 +1,11 @@
 import Crypto
-import FerryCore
+public import FerryCore
 
-/// A token that the clients of one interface share, as a digest: that of aria2's interface, and of the metrics.
-struct SharedToken: Sendable {
+/// A token that the clients of one interface share, as a digest: that of a door, or of the metrics.
+public struct SharedToken: Sendable {
     private let digest: [UInt8]
     /// The token, if it was made by this start of the daemon; to be shown once.
-    let made: String?
+    public let made: String?
 
     /// The maximum length of a token, or of the path of its file.
     static let mostBytes = 4096
@@ -18,7 +18,7 @@ struct SharedToken: Sendable {
     /// The token of the settings: a text, a file after `@`, or else one that is made and kept in the file at `path`.
     ///
     /// Throws `invalidRequest` if the named file is not private or has no token, and errors of ``kept(in:)``.
-    static func read(_ setting: String?, else path: String) throws(DownloadError) -> SharedToken {
+    public static func read(_ setting: String?, else path: String) throws(DownloadError) -> SharedToken {
         guard let setting else { return try kept(in: path) }
         guard let file = setting.dropping(prefix: "@") else { return SharedToken(setting) }
         guard
@@ -51,7 +51,7 @@ struct SharedToken: Sendable {
     }
 
     /// Compares in a time that does not depend on the token.
-    func matches(_ token: String) -> Bool {
+    public func matches(_ token: String) -> Bool {
         zip(digest, Self.digest(token)).reduce(UInt8(0)) { $0 | ($1.0 ^ $1.1) } == 0
     }
 

@@ -72,3 +72,30 @@ final class GatewayCounts: Sendable {
         ]
     }
 }
+
+extension Metric {
+    static let gatewayRequests = counter(
+        "ferry_gateway_requests_total", labels: ["kind", "result"],
+        help: "Requests that the gateway has answered, by kind of upstream and result")
+    static let gatewayRefused = counter(
+        "ferry_gateway_refused_total", labels: ["reason"], help: "Requests that the gateway has refused, by reason")
+    static let gatewaySent = counter(
+        "ferry_gateway_sent_bytes_total", help: "Bytes of content that the gateway has sent")
+    static let gatewaySaved = counter(
+        "ferry_gateway_saved_bytes_total", help: "Bytes among them that were not fetched for the request")
+    static let gatewayEvictions = counter(
+        "ferry_gateway_evictions_total", labels: ["reason"],
+        help: "Files that have left the cache of the gateway, by reason")
+    static let gatewayFiles = gauge("ferry_gateway_cached_files", help: "Files in the cache of the gateway")
+    static let gatewayBytes = gauge("ferry_gateway_cached_bytes", help: "Bytes of files in the cache of the gateway")
+    static let gatewayLimit = gauge(
+        "ferry_gateway_limit_bytes", help: "The largest number of bytes that the cache of the gateway keeps")
+    static let gatewayFree = gauge(
+        "ferry_gateway_free_bytes", help: "Free bytes in the directory of the gateway's cache")
+
+    /// Those of the gateway, in the order of its families.
+    static let ofGateway = [
+        gatewayRequests, gatewayRefused, gatewaySent, gatewaySaved, gatewayEvictions, gatewayFiles, gatewayBytes,
+        gatewayLimit, gatewayFree,
+    ]
+}

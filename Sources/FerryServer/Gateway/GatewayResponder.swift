@@ -22,7 +22,7 @@ import Synchronization
 ///   passes through otherwise.
 /// - Credentials are sent to the upstream's origin alone.
 /// - The last piece of a file leaves when its digest has been compared, so that wrong bytes never look complete.
-final class GatewayResponder: Sendable {
+final class GatewayResponder: Door {
     /// The name under which connections of the gateway's clients are known.
     static let tokenName = "gateway"
     /// The maximum size of an index page, which is rewritten in memory.
@@ -32,6 +32,9 @@ final class GatewayResponder: Sendable {
     /// The time for which the upstream's consent to a client's credentials counts.
     private static let consentTime: Duration = .seconds(300)
 
+    let name = "gateway"
+    let port: Int
+    let option = "--gateway-port"
     let manager: DownloadManager
     let cache: GatewayCache
     let key: GatewayLink.Key
@@ -76,13 +79,23 @@ final class GatewayResponder: Sendable {
         connections = ConnectionTable(mostUnknown: limits.mostUnknown)
         self.seats = seats
         self.logger = logger
+        self.port = port
         access = Mutex(ProgramAccess(port: port))
     }
 
+    var peers: PeerRule {
+        PeerRule(
+            users: users, mustKnow: true, table: connections, refusal: refusal, proxyPath: GatewayRoute.archives)
+    }
+
+    func handlers() -> [any RemovableChannelHandler] { [ClientWatch.Handler()] }
+
     func listens(on port: Int) { access.withLock { $0.port = port } }
 
+    func announcement(port: Int, showsSecret: Bool) -> String { "gateway http://127.0.0.1:\(port)/" }
+
     /// What a program of a user who may not use the gateway is told. The log has it too.
-    @Sendable func refusal(of peer: LoopbackPeer) -> Problem? {
+    @Sendable private func refusal(of peer: LoopbackPeer) -> Problem? {
         guard case .user(let number) = peer else { return nil }
         let name = SystemAccounts().name(of: number) ?? "\(number)"
         counts.refused("user")
@@ -120,10 +133,6 @@ final class GatewayResponder: Sendable {
                     "status": "\(problem.status)", "reason": "\(GatewayText.reason(problem))",
                 ])
         }
-        for (name, value) in DaemonResponder.fields where response.headers[name] == nil {
-            response.headers[name] = value
-        }
-        response.headers[.date] = HTTPDate.format(Date())
         let status = response.status.code
         return await note.following(response) { [self] end in
             counts.answered(end)

@@ -36,7 +36,7 @@ final class DaemonMetrics: MetricsSource {
             (DiskSpace.free(at: directory), gatewayDirectory.flatMap { DiskSpace.free(at: $0) }, ProcessReading.now())
         }
         var own = [
-            MetricFamily(.info, [(label: FerryVersion.text, number: 1)]),
+            .info,
             MetricFamily(.sessions, Double(sessions.identifiers.count)),
             MetricFamily(.clients, Double(broadcaster.clientCount)),
         ]
@@ -44,4 +44,13 @@ final class DaemonMetrics: MetricsSource {
         let limits = gatewayDirectory.map { _ in (size: settings.current.gatewaySize, free: cacheFree) }
         return registry.families + list + own + gateway.families(limits) + process.families
     }
+}
+
+extension Metric {
+    static let freeBytes = gauge("ferry_free_bytes", help: "Free bytes in the directory of downloads")
+    static let sessions = gauge("ferry_sessions", help: "Sessions that the daemon knows")
+    static let clients = gauge("ferry_clients", help: "Clients that follow the events")
+
+    /// Those of the daemon alone.
+    static let ofDaemon = [freeBytes, sessions, clients]
 }

@@ -17,13 +17,18 @@ import Synchronization
 ///
 /// The token, which gives access to nothing else, is required of each request. `Host` and the absence of `Origin` are
 /// checked first, so that no page in a browser can try one.
-final class MetricsResponder: Sendable {
+final class MetricsResponder: Door {
     static let path = "/metrics"
     /// The name under which connections with the token are known.
     private static let tokenName = "metrics"
 
-    /// Of this port alone: other users must not be able to crowd out the connections of the page.
-    let connections: ConnectionTable
+    let name = "metrics"
+    let port: Int
+    let option: String
+    /// Every user of the machine. The table is of this port alone: other users must not be able to crowd out the
+    /// connections of the page.
+    let peers: PeerRule
+    private let connections: ConnectionTable
     let token: SharedToken
     private let metrics: any MetricsSource
     private let access: Mutex<ProgramAccess>
@@ -32,30 +37,27 @@ final class MetricsResponder: Sendable {
     private let logger: Logger
 
     init(
-        _ metrics: any MetricsSource, token: SharedToken, port: Int, connections: ConnectionTable, delay: Duration,
+        _ metrics: any MetricsSource, token: SharedToken, port: Int, option: String, limits: RequestLimits,
         logger: Logger
     ) {
         self.metrics = metrics
         self.token = token
-        self.connections = connections
-        self.delay = delay
+        self.port = port
+        self.option = option
         self.logger = logger
+        delay = limits.wrongToken
+        connections = ConnectionTable(mostUnknown: limits.mostUnknown)
+        peers = PeerRule(users: .everyone, table: connections)
         access = Mutex(ProgramAccess(port: port))
     }
 
     func listens(on port: Int) { access.withLock { $0.port = port } }
 
     func respond(to request: Request, on channel: any Channel) async -> Response {
-        var response: Response
-        do { response = try await answer(request, channel) } catch {
-            response = Answer.problem(problem(error), at: nil)
-        }
-        for (name, value) in DaemonResponder.fields where response.headers[name] == nil {
-            response.headers[name] = value
-        }
-        response.headers[.date] = HTTPDate.format(Date())
-        return response
+        do { return try await answer(request, channel) } catch { return Answer.problem(problem(error), at: nil) }
     }
+
+    func announcement(port: Int, showsSecret: Bool) -> String { "metrics http://127.0.0.1:\(port)\(Self.path)" }
 
     private func answer(_ request: Request, _ channel: any Channel) async throws -> Response {
         if let refusal = access.withLock({ $0 }).refusal(AccessPolicy.RequestOrigin(request)) { throw refusal }

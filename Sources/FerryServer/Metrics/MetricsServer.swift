@@ -8,9 +8,6 @@ import ServiceLifecycle
 /// Serves the metrics of a program that is no daemon, on a port of loopback with a token, as a daemon does.
 package struct MetricsServer: Sendable {
     private let responder: MetricsResponder
-    private let port: Int
-    /// The option that gives the port.
-    private let option: String
     private let limits = RequestLimits()
     private let logger: Logger
 
@@ -31,9 +28,9 @@ package struct MetricsServer: Sendable {
         var logger = Logger(label: "ferry") { StreamLogHandler.standardError(label: $0) }
         logger.logLevel = .error
         responder = MetricsResponder(
-            metrics, token: try SharedToken.read(nil, else: tokenFile), port: port,
-            connections: ConnectionTable(mostUnknown: limits.mostUnknown), delay: limits.wrongToken, logger: logger)
-        (self.port, self.option, self.logger) = (port, option, logger)
+            metrics, token: try SharedToken.read(nil, else: tokenFile), port: port, option: option, limits: limits,
+            logger: logger)
+        self.logger = logger
     }
 
     /// Serves while `body` runs, which begins once the port is bound, with the address of the metrics.
@@ -43,9 +40,11 @@ package struct MetricsServer: Sendable {
         _ body: (_ address: String) async throws -> Value
     ) async throws -> Value {
         let (ports, found) = AsyncStream.makeStream(of: Int.self)
-        let listeners = LoopbackListeners(port: port, option: option, logger: logger, listener: listener) { port in
-            found.yield(port)
-        }
+        let front = Front(
+            http: HTTPListener(mostConnections: Self.mostConnections, logger: logger), limits: limits,
+            peers: LoopbackPeers(), user: PeerCheck.ownUser, table: ConnectionTable(mostUnknown: limits.mostUnknown),
+            strangers: ConnectionTable(mostUnknown: limits.mostStrangers), logger: logger)
+        let listeners = front.listeners(of: responder) { found.yield($0) }
         let group = ServiceGroup(
             configuration: ServiceGroupConfiguration(services: [listeners], logger: logger))
         return try await withThrowingTaskGroup(of: Void.self) { tasks in
@@ -65,34 +64,6 @@ package struct MetricsServer: Sendable {
             // The end of `body` is the program's, also if the listeners have failed meanwhile.
             _ = await tasks.nextResult()
             return try result.get()
-        }
-    }
-
-    private func listener(
-        _ host: String, _ port: Int, _ running: @escaping LoopbackListeners.Running
-    ) -> any Service {
-        responder.listener(
-            host, port, HTTPListener(mostConnections: Self.mostConnections, logger: logger), limits, LoopbackPeers(),
-            running: running)
-    }
-}
-
-extension MetricsResponder {
-    /// A listener on one address of loopback: connections of every user of the machine are accepted, none of others.
-    func listener(
-        _ host: String, _ port: Int, _ http: HTTPListener, _ limits: RequestLimits, _ peers: LoopbackPeers,
-        running: @escaping LoopbackListeners.Running
-    ) -> any Service {
-        let table = connections
-        return http.service(.hostname(host, port: port), respond: respond) {
-            [
-                RequestLineCheck.Installer(RequestLimiter(limits, table: table)),
-                LoopbackPeerCheck(users: .everyone, peers: peers),
-            ]
-        } running: { [self] channel in
-            let port = channel.localAddress?.port ?? port
-            listens(on: port)
-            running(port)
         }
     }
 }

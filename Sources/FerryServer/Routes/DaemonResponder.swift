@@ -1,7 +1,7 @@
 import FerryAPI
 import FerryCore
 import HTTPTypes
-import HummingbirdCore
+public import HummingbirdCore
 import Logging
 import NIOCore
 import Synchronization
@@ -41,8 +41,7 @@ final class DaemonResponder: Sendable {
                     ? WrongHostPage.answer(request, path, port: policy.withLock { $0 }.port) : nil)
                 ?? Answer.problem(problem, at: String(path))
         }
-        for (name, value) in Self.fields where response.headers[name] == nil { response.headers[name] = value }
-        response.headers[.date] = HTTPDate.format(Date())
+        Front.complete(&response)
         return response
     }
 
@@ -140,15 +139,6 @@ final class DaemonResponder: Sendable {
         require-trusted-types-for 'script'; trusted-types 'none'
         """
 
-    /// Header fields of every response that does not set them itself.
-    static let fields: [(name: HTTPField.Name, value: String)] = [
-        (FerryAPI.versionHeader, String(FerryAPI.version)), ("X-Content-Type-Options", "nosniff"),
-        ("Referrer-Policy", "no-referrer"), ("X-Frame-Options", "DENY"),
-        ("Cross-Origin-Resource-Policy", "same-origin"),
-        ("Cross-Origin-Opener-Policy", "same-origin"),
-        ("Content-Security-Policy", "default-src 'none'; frame-ancestors 'none'"), ("Cache-Control", "no-store"),
-    ].compactMap { name, value in HTTPField.Name(name).map { ($0, value) } }
-
     private func problem(_ error: any Error, _ path: Substring) -> Problem {
         switch error {
         case let problem as Problem: return problem
@@ -163,7 +153,7 @@ final class DaemonResponder: Sendable {
 
 extension AccessPolicy.RequestOrigin {
     /// Reads the fields of a request; it is not local and has no token.
-    init(_ request: Request) {
+    public init(_ request: Request) {
         let fields = request.headers
         // The first `Host` has become the authority; further ones are still header fields.
         var hosts = request.head.authority.map { [$0] } ?? []

@@ -5,12 +5,8 @@ package struct Addresses: Sendable, Hashable {
     package var socket: String
     /// The loopback port; `nil` if loopback is off.
     package var port: Int?
-    /// The loopback port of aria2's interface; `nil` if it is off.
-    package var aria2Port: Int?
-    /// The loopback port of the gateway; `nil` if it is off.
-    package var gatewayPort: Int?
-    /// The loopback port of the metrics; `nil` if it is off.
-    package var metricsPort: Int?
+    /// The loopback port of each door, by its name.
+    package var doors: [String: Int] = [:]
     /// The TCP addresses of the page with their port: `127.0.0.1:3377`, `[::1]:3377`.
     package var hosts: [String] = []
 }
@@ -21,9 +17,7 @@ package final class AddressCache: Sendable {
         var missing = 0
         var socket: String?
         var port: Int?
-        var aria2Port: Int?
-        var gatewayPort: Int?
-        var metricsPort: Int?
+        var doors: [String: Int] = [:]
         var hosts: [String] = []
         var isClosed = false
         var waiting: [CheckedContinuation<Addresses?, Never>] = []
@@ -34,22 +28,19 @@ package final class AddressCache: Sendable {
     /// The loopback port; `nil` if loopback is off or not bound yet.
     var port: Int? { state.withLock { $0.port } }
 
-    /// The port of aria2's interface; `nil` if it is off or not bound yet.
-    var aria2Port: Int? { state.withLock { $0.aria2Port } }
-
     /// Sets the number of listeners to wait for.
     func expect(_ count: Int) { state.withLock { $0.missing = count } }
 
+    /// Records what a listener has bound.
+    ///
+    /// - Parameter door: The name of a door and its port.
     func bound(
-        socket: String? = nil, port: Int? = nil, host: String? = nil, aria2Port: Int? = nil, gatewayPort: Int? = nil,
-        metricsPort: Int? = nil
+        socket: String? = nil, port: Int? = nil, host: String? = nil, door: (name: String, port: Int)? = nil
     ) {
         let (answer, waiting, asking) = state.withLock { state in
             if let socket { state.socket = socket }
             if let port { state.port = port }
-            if let aria2Port { state.aria2Port = aria2Port }
-            if let gatewayPort { state.gatewayPort = gatewayPort }
-            if let metricsPort { state.metricsPort = metricsPort }
+            if let door { state.doors[door.name] = door.port }
             if let host { state.hosts.append(host) }
             state.missing -= 1
             let asking = state.port == nil ? [] : state.asking
@@ -107,9 +98,7 @@ package final class AddressCache: Sendable {
 extension AddressCache.State {
     fileprivate var addresses: Addresses? {
         socket.map {
-            Addresses(
-                socket: $0, port: port, aria2Port: aria2Port, gatewayPort: gatewayPort,
-                metricsPort: metricsPort, hosts: hosts.sorted())
+            Addresses(socket: $0, port: port, doors: doors, hosts: hosts.sorted())
         }
     }
 }

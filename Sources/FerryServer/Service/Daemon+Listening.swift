@@ -32,9 +32,7 @@ extension Daemon {
         if settings.loopback, sockets.loopback.isEmpty, mustHavePort {
             try await check(settings.port, option: "--port")
         }
-        if let port = settings.aria2Rpc { try await check(port, option: Self.aria2Option) }
-        if let port = settings.metricsPort { try await check(port, option: Self.metricsOption) }
-        if settings.gateway { try await check(settings.gatewayPort, option: Self.gatewayOption) }
+        for door in doors { try await check(door.port, option: door.option) }
     }
 
     /// Binds a socket to the port and closes it. It does not listen: a client that connected to it would wait for ever.
@@ -53,10 +51,6 @@ extension Daemon {
             throw LoopbackListeners.failure(IOError(errnoCode: number, reason: "bind"), port: port, option: option)
         }
     }
-
-    private static let aria2Option = "--aria2-rpc"
-    private static let gatewayOption = "--gateway-port"
-    private static let metricsOption = "--metrics-port"
 
     /// Whether a process accepts connections at the socket.
     private static func isServed(_ path: String) -> Bool {
@@ -92,42 +86,9 @@ extension Daemon {
             services.append(FirstListener(daemon: self))
             services.append(SecondListener(daemon: self))
         }
-        addresses.expect(
-            services.count + (aria2 == nil ? 0 : 1) + (gateway == nil ? 0 : 1) + (metrics == nil ? 0 : 1))
-        if let aria2, let port = settings.aria2Rpc {
-            services.append(
-                LoopbackListeners(port: port, option: Self.aria2Option, logger: logger) { [self] host, port, running in
-                    aria2Listener(aria2, host, port) { port in
-                        aria2.listens(on: port)
-                        running(port)
-                    }
-                } bound: { [addresses] in
-                    addresses.bound(aria2Port: $0)
-                })
-        }
-        if let gateway {
-            services.append(
-                LoopbackListeners(port: settings.gatewayPort, option: Self.gatewayOption, logger: logger) {
-                    [self] host, port, running in
-                    gatewayListener(gateway, host, port) { port in
-                        gateway.listens(on: port)
-                        running(port)
-                    }
-                } bound: { [addresses] in
-                    addresses.bound(gatewayPort: $0)
-                })
-        }
-        if let metrics, let port = settings.metricsPort {
-            services.append(
-                LoopbackListeners(port: port, option: Self.metricsOption, logger: logger) {
-                    [http, limits, peers, logger] host, port, running in
-                    metrics.listener(host, port, http, limits, peers) { port in
-                        logger.info("the metrics are served", metadata: ["address": "\(host):\(port)"])
-                        running(port)
-                    }
-                } bound: { [addresses] in
-                    addresses.bound(metricsPort: $0)
-                })
+        addresses.expect(services.count + doors.count)
+        services += doors.map { door in
+            front.listeners(of: door) { [addresses] in addresses.bound(door: (door.name, $0)) }
         }
         if services.count > 1, !peers.tells {
             logger.warning("this system does not tell whose connections over loopback are: the token decides alone")
@@ -165,7 +126,7 @@ extension Daemon {
 
     /// The listener on a socket of loopback that the manager of the service has made.
     private func handedOver(_ socket: InheritedSockets.Loopback) -> any Service {
-        handedOver(socket.descriptor, handlers: loopbackHandlers()) { [addresses, responder, logger] _ in
+        handedOver(socket.descriptor, handlers: front.handlers()) { [addresses, responder, logger] _ in
             responder.listens(on: socket.port)
             logger.info("listening on a socket that was handed over", metadata: ["address": "\(socket.address)"])
             addresses.bound(port: socket.port, host: socket.address)
@@ -182,7 +143,7 @@ extension Daemon {
     }
 
     fileprivate func loopback(_ port: Int) -> any Service {
-        http.service(.hostname("127.0.0.1", port: port), respond: responder.respond, handlers: loopbackHandlers()) {
+        http.service(.hostname("127.0.0.1", port: port), respond: responder.respond, handlers: front.handlers()) {
             [addresses, responder, logger] channel in
             let port = channel.localAddress?.port ?? port
             responder.listens(on: port)
@@ -192,58 +153,17 @@ extension Daemon {
     }
 
     fileprivate func secondLoopback(_ port: Int) -> any Service {
-        http.service(.hostname("::1", port: port), respond: responder.respond, handlers: loopbackHandlers()) {
+        http.service(.hostname("::1", port: port), respond: responder.respond, handlers: front.handlers()) {
             [addresses, logger] _ in
             logger.info("listening", metadata: ["address": "[::1]:\(port)"])
             addresses.bound(host: "[::1]:\(port)")
         }
     }
 
-    fileprivate func aria2Listener(
-        _ aria2: Aria2Responder, _ host: String, _ port: Int, running: @escaping @Sendable (Int) -> Void
-    ) -> any Service {
-        http.service(
-            .hostname(host, port: port), respond: aria2.respond, handlers: loopbackHandlers(upgrading: aria2)
-        ) { [logger] channel in
-            let port = channel.localAddress?.port ?? port
-            logger.info("listening for clients of aria2", metadata: ["address": "\(host):\(port)"])
-            running(port)
-        }
-    }
-
-    fileprivate func gatewayListener(
-        _ gateway: GatewayResponder, _ host: String, _ port: Int, running: @escaping @Sendable (Int) -> Void
-    ) -> any Service {
-        http.service(
-            .hostname(host, port: port), respond: gateway.respond,
-            handlers: loopbackHandlers(
-                isProxy: true, users: gateway.users, mustKnow: true, table: gateway.connections,
-                refusal: gateway.refusal)
-        ) { [logger] channel in
-            let port = channel.localAddress?.port ?? port
-            logger.info("the gateway is listening", metadata: ["address": "\(host):\(port)"])
-            running(port)
-        }
-    }
-
-    /// The limiter must be in the pipeline before the peer check admits the client.
-    ///
-    /// - Parameter aria2: The responder whose WebSockets are accepted.
-    private func loopbackHandlers(
-        upgrading aria2: Aria2Responder? = nil, isProxy: Bool = false, users: AdmittedUsers? = nil,
-        mustKnow: Bool = false, table: ConnectionTable? = nil,
-        refusal: @escaping LoopbackPeerCheck.Refusal = { _ in nil }
-    ) -> @Sendable () -> [any RemovableChannelHandler] {
-        let (peers, limits, table, strangers) = (peers, limits, table ?? api.connections, strangers)
-        let users = users ?? AdmittedUsers(own: user)
-        return {
-            [
-                RequestLineCheck.Installer(
-                    RequestLimiter(limits, table: table, strangers: strangers), then: aria2.map(WebSocketUpgrade.init),
-                    isProxy: isProxy),
-                LoopbackPeerCheck(users: users, peers: peers, mustKnow: mustKnow, refusal: refusal),
-            ] + (isProxy ? [ClientWatch.Handler()] : [])
-        }
+    private var front: Front {
+        Front(
+            http: http, limits: limits, peers: peers, user: user, table: api.connections, strangers: strangers,
+            logger: logger)
     }
 
     private var http: HTTPListener { HTTPListener(mostConnections: mostConnections, logger: quiet) }

@@ -21,12 +21,10 @@ package final class Daemon: Sendable {
     let sessions: SessionStore
     let settings: SettingsController
     let responder: DaemonResponder
-    /// aria2's interface, if the settings ask for it.
-    let aria2: Aria2Responder?
-    /// The gateway, if the settings ask for it.
+    /// The interfaces with a port of their own that the settings ask for.
+    let doors: [any Door]
+    /// The gateway, which is one of them.
     let gateway: GatewayResponder?
-    /// The metrics over TCP, if the settings ask for them.
-    let metrics: MetricsResponder?
     let launcher: Launcher
     let updates = AsyncEvent()
     /// Notified when a client wants the daemon to end.
@@ -74,8 +72,10 @@ package final class Daemon: Sendable {
         package var codeLifetime = OneTimeCodes.standardLifetime
         /// Finds the users of loopback connections.
         package var peers = LoopbackPeers()
-        /// Values of aria2's options for downloads that clients of its interface add.
-        package var aria2Defaults: [String: String] = [:]
+        /// The doors that this program has, beside the gateway and the metrics.
+        package var doors: [DoorKind] = []
+        /// Values of a door's own options, where its clients give none, by the name of the door.
+        package var doorDefaults: [String: [String: String]] = [:]
         /// Downloads to add at the start, unless they are listed.
         package var downloads: [DownloadRequest] = []
         /// The sockets that the manager of the service has made.
@@ -169,21 +169,23 @@ package final class Daemon: Sendable {
             signInDirectory: place.signIn,
             confinement: confinement, started: Date(), logger: logger)
         responder = DaemonResponder(api, port: settings.port, logger: logger)
-        aria2 = try settings.aria2Rpc.map { [api, shutdown] port throws(DownloadError) in
-            let secret = try SharedToken.read(settings.aria2Secret, else: place.aria2Secret)
-            let rpc = Aria2RPC(api: api, secret: secret, shutdown: shutdown)
-            try rpc.setDefaults(options.aria2Defaults)
-            return Aria2Responder(
-                rpc, allowedOrigins: settings.aria2AllowedOrigins,
-                port: port, notifiesUnknown: options.peers.tells, delay: options.limits.wrongToken)
-        }
-        metrics = try settings.metricsPort.map { [api] port throws(DownloadError) in
-            MetricsResponder(
-                api.metrics, token: try SharedToken.read(nil, else: place.metricsToken), port: port,
-                connections: ConnectionTable(mostUnknown: options.limits.mostUnknown), delay: options.limits.wrongToken,
-                logger: logger)
-        }
+        let host = DoorHost(
+            api, settings: settings, place: place, defaults: options.doorDefaults, limits: options.limits,
+            knowsPeers: options.peers.tells, shutdown: shutdown)
+        var doors: [any Door] = []
+        for kind in options.doors { if let door = try kind.make(host) { doors.append(door) } }
         gateway = settings.gateway ? try Self.gateway(settings, place, api, options) : nil
+        if let gateway { doors.append(gateway) }
+        if let port = settings.metricsPort {
+            doors.append(
+                MetricsResponder(
+                    api.metrics, token: try SharedToken.read(nil, else: place.metricsToken), port: port,
+                    option: "--metrics-port", limits: options.limits, logger: logger))
+        }
+        self.doors = doors
+        for name in settings.doors where !doors.contains(where: { $0.name == name }) {
+            throw DownloadError(.invalidRequest, ErrorPhrase(.noSuchDoor, name), recovery: .needsUser)
+        }
         api.gateway.set(gateway)
     }
 
@@ -278,7 +280,7 @@ package final class Daemon: Sendable {
 
     private func heard(_ event: DownloadEvent, _ session: String, isEarlier: Bool) async {
         let isDefault = session == FerryAPI.defaultSession
-        if isDefault, !isEarlier { aria2?.notifier.tell(event) }
+        if isDefault, !isEarlier { for door in doors { door.heard(event) } }
         if session == GatewayCache.session {
             // Its clients wait for the bytes; no app follows the events, and no command runs for each file.
             log(event, session)

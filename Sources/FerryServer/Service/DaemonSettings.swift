@@ -102,6 +102,12 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
         return body
     }
 
+    /// The names of the doors that the settings ask for.
+    var doors: [String] {
+        [aria2Rpc.map { _ in "aria2" }, gateway ? "gateway" : nil, metricsPort.map { _ in "metrics" }].compactMap(
+            \.self)
+    }
+
     private var proxyChoice: ProxyChoice? { proxy.flatMap { try? ProxyChoice(parsing: $0) } }
 
     // MARK: Merging
@@ -146,7 +152,7 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
             aria2Secret.map(SharedToken.isUsable) ?? true,
             "aria2Secret must have 1 to \(SharedToken.mostBytes) bytes, without control characters.")
         try require(
-            aria2AllowedOrigins.allSatisfy { Aria2Access.isOrigin($0.lowercased()) },
+            aria2AllowedOrigins.allSatisfy { AccessPolicy.isOrigin($0.lowercased()) },
             "aria2AllowedOrigins must be like http://host:port, or null.")
         try require(0...65_535 ~= metricsPort ?? 0, "metricsPort must be from 0 to 65535.")
         try require(0...65_535 ~= gatewayPort, "gatewayPort must be from 0 to 65535.")

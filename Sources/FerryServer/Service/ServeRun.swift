@@ -35,8 +35,8 @@ package struct ServeRun: Sendable {
     ///   - stops: Yields at each request to terminate the process.
     ///   - ready: Receives the addresses, or the error if the daemon cannot listen.
     ///   - signsIn: Whether the address of the page opens it signed in, once, within a minute: for a terminal.
-    ///   - listening: Receives the lines to print: the address of the page, unless loopback is off, and those of aria2's
-    ///     interface, of the gateway and of the metrics. With `signsIn`, a token that was made now is shown with it.
+    ///   - listening: Receives the lines to print: the address of the page, unless loopback is off, and those of the
+    ///     doors. With `signsIn`, a token that was made now is shown with it.
     package func run(
         stops: AsyncStream<Void>, ready: ReadyDescriptor? = nil, signsIn: Bool = false,
         listening: @escaping @Sendable ([String]) -> Void
@@ -47,15 +47,10 @@ package struct ServeRun: Sendable {
                 isTold.store(true, ordering: .relaxed)
                 ready?.tell(.listening(Self.line(addresses)))
                 let page = signsIn ? daemon.api.signInAddress() : addresses.port.map { "http://127.0.0.1:\($0)/" }
-                let token = signsIn ? daemon.aria2?.rpc.secret.made.map { " token:\($0)" } : nil
-                let aria2 = addresses.aria2Port.map {
-                    "aria2 http://127.0.0.1:\($0)\(Aria2Responder.jsonPath)" + (token ?? "")
+                let doors = daemon.doors.compactMap { door in
+                    addresses.doors[door.name].map { door.announcement(port: $0, showsSecret: signsIn) }
                 }
-                let gateway = addresses.gatewayPort.map { "gateway http://127.0.0.1:\($0)/" }
-                let metrics = addresses.metricsPort.map {
-                    "metrics http://127.0.0.1:\($0)\(MetricsResponder.path)"
-                }
-                listening([page, aria2, gateway, metrics].compactMap(\.self))
+                listening((page.map { [$0] } ?? []) + doors)
             }
         } catch {
             if !isTold.load(ordering: .relaxed) { ready?.tell(.failed(error)) }
@@ -66,8 +61,7 @@ package struct ServeRun: Sendable {
     private static func line(_ addresses: Addresses) -> ReadyLine.Listening {
         ReadyLine.Listening(
             pid: Int(ProcessInfo.processInfo.processIdentifier), version: FerryVersion.text,
-            socket: addresses.socket, port: addresses.port, aria2Port: addresses.aria2Port,
-            gatewayPort: addresses.gatewayPort, metricsPort: addresses.metricsPort,
+            socket: addresses.socket, port: addresses.port, doors: addresses.doors,
             addresses: addresses.hosts)
     }
 

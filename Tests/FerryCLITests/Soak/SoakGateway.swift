@@ -192,7 +192,7 @@ struct SoakGateway: Sendable {
     }
 
     private func request(_ path: String) throws -> HTTPClientRequest {
-        let port = try #require(serve.listening?.gatewayPort)
+        let port = try #require(serve.listening?.doors["gateway"])
         return HTTPClientRequest(url: "http://127.0.0.1:\(port)\(path)")
     }
 

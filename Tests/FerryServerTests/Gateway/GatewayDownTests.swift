@@ -1,5 +1,6 @@
 import FerryAPI
 import FerryCore
+import FerryServerTesting
 import FerryTesting
 import Foundation
 import Testing
@@ -155,7 +156,7 @@ struct GatewayDownTests {
     @Test("The reason of a refusal is in the status line, for clients that show no content")
     func reason() async throws {
         try await DaemonRig.runWithGateway(["pypi=/simple/"]) { rig in
-            let port = try #require(rig.addresses.gatewayPort)
+            let port = try #require(rig.addresses.doors["gateway"])
             let reply = await RawConnection.send(
                 "GET /gw/hf/x HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\r\n", port: port)
             #expect(reply.line.contains(" 404 Path not found: This gateway has no upstream for hf"))

@@ -1,6 +1,7 @@
 import Ferry
 import FerryAPI
 import FerryCore
+import FerryServerTesting
 import FerryTesting
 import Foundation
 import Testing
@@ -124,7 +125,7 @@ struct GatewayHubTests {
             let index = Resource(text: "by hash")
             let name = "/debian/dists/stable/main/by-hash/SHA256/\(index.sha256)"
             rig.origin.serve(name, index)
-            let (host, port) = (rig.origin.url("").dropFirst(7), try #require(rig.addresses.gatewayPort))
+            let (host, port) = (rig.origin.url("").dropFirst(7), try #require(rig.addresses.doors["gateway"]))
             func get(_ target: String, host: String) async -> RawConnection.Reply {
                 await RawConnection.send(
                     "GET \(target) HTTP/1.1\r\nHost: \(host)\r\nConnection: close\r\n\r\n", port: port)

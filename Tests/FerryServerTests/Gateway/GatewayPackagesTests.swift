@@ -1,5 +1,6 @@
 import FerryAPI
 import FerryCore
+import FerryServerTesting
 import FerryTesting
 import Foundation
 import Testing
@@ -113,7 +114,7 @@ struct GatewayPackagesTests {
     @Test("Off unless asked for")
     func off() async throws {
         try await DaemonRig.run { rig in
-            #expect(rig.addresses.gatewayPort == nil && rig.daemon.gateway == nil)
+            #expect(rig.addresses.doors["gateway"] == nil && rig.daemon.gateway == nil)
             #expect(!FileManager.default.fileExists(atPath: rig.place.gateway))
         }
     }

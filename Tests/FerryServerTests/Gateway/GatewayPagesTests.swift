@@ -1,5 +1,6 @@
 import FerryAPI
 import FerryCore
+import FerryServerTesting
 import FerryTesting
 import Foundation
 import Testing
@@ -56,7 +57,7 @@ struct GatewayPagesTests {
             let gate = Gate()
             rig.origin.serve("/simple/x/", Resource(text: String(repeating: "x", count: 50_000)))
             rig.origin.always("/simple/x/", .all(.field("Content-Type", "text/html"), .hold(after: 20_000, gate)))
-            let port = try #require(rig.addresses.gatewayPort)
+            let port = try #require(rig.addresses.doors["gateway"])
             let client = try #require(
                 await RawConnection.begin(
                     "GET /gw/pypi/simple/x/ HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n", port: port))
@@ -127,7 +128,7 @@ struct GatewayPagesTests {
             let path = "/v2/a/blobs/sha256:\(blob.sha256)"
             rig.origin.serve(path, blob)
             rig.origin.always(path, .when({ $0.method == "HEAD" }, .contentLength(nil), otherwise: .hold(gate)))
-            let port = try #require(rig.addresses.gatewayPort)
+            let port = try #require(rig.addresses.doors["gateway"])
             let client = try #require(
                 await RawConnection.begin("GET \(path) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\n\r\n", port: port))
             await gate.arrived()

@@ -1,5 +1,6 @@
 import FerryAPI
 import FerryCore
+import FerryServerTesting
 import FerryTesting
 import Foundation
 import Testing
@@ -37,7 +38,7 @@ extension DaemonRig {
 
     /// Sends a request to the gateway.
     func gateway(_ path: String, _ method: String = "GET", _ headers: [String: String] = [:]) async throws -> Reply {
-        let port = try #require(addresses.gatewayPort)
+        let port = try #require(addresses.doors["gateway"])
         return try await send(method, path, headers: headers, port: port)
     }
 

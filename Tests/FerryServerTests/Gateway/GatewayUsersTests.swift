@@ -1,5 +1,6 @@
 import FerryAPI
 import FerryCore
+import FerryServerTesting
 import FerryTesting
 import Testing
 
@@ -11,7 +12,7 @@ import Testing
     @Suite("The gateway and the users of the machine", .timeLimit(.minutes(30)))
     struct GatewayUsersTests {
         private static func ask(_ rig: DaemonRig, _ target: String = "/gw/pypi/simple/") async throws -> String {
-            let port = try #require(rig.addresses.gatewayPort)
+            let port = try #require(rig.addresses.doors["gateway"])
             return try await OtherUser.send(
                 "GET \(target) HTTP/1.1\r\nHost: 127.0.0.1:\(port)\r\nConnection: close\r\n\r\n", port: port)
         }
@@ -75,7 +76,7 @@ import Testing
                 rig.origin.route("/simple/x/") { _ in .page(200, "<a href=/x.zip>x</a>") }
                 let page = try await rig.gateway("/gw/pypi/simple/x/").text
                 let path = String(try #require(page.firstMatch(of: /href="([^"]*)"/)?.1))
-                let port = try #require(rig.addresses.gatewayPort)
+                let port = try #require(rig.addresses.doors["gateway"])
                 let lines = try await OtherUser.run(["/bin/bash", "-c", Self.reading(path, port, times: 3)])
                 #expect(
                     lines.split(whereSeparator: \.isNewline).map { $0.prefix(12) } == [
@@ -97,7 +98,7 @@ import Testing
         @Test("Connections to the gateway without a request evict none to the page")
         func connections() async throws {
             try await DaemonRig.runWithGateway(configure: { $0.limits.mostUnknown = 2 }) { rig in
-                let (page, port) = (try #require(rig.addresses.port), try #require(rig.addresses.gatewayPort))
+                let (page, port) = (try #require(rig.addresses.port), try #require(rig.addresses.doors["gateway"]))
                 let held = try #require(await RawConnection.begin("", port: page))
                 while rig.daemon.api.connections.unknownCount < 1 { await Task.yield() }
                 var others: [Int32] = []

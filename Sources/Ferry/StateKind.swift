@@ -1,0 +1,60 @@
+public import FerryCore
+
+/// The state of a download without its details, but with the reason of a wait; for counts and filters.
+///
+/// The raw values are the names in the daemon's API and in the label `state` of the metrics.
+public enum StateKind: String, Sendable, Hashable, Codable, CaseIterable {
+    /// As ``WaitReason/slot``, or ``WaitReason/server(since:until:)``.
+    case waitingForSlot = "waiting.slot"
+    /// As ``WaitReason/network``.
+    case waitingForNetwork = "waiting.network"
+    /// As ``WaitReason/retry(at:)``.
+    case waitingToRetry = "waiting.retry"
+    /// As ``WaitReason/diskSpace``.
+    case waitingForDiskSpace = "waiting.diskSpace"
+    /// As ``WaitReason/freshLink``.
+    case waitingForFreshLink = "waiting.freshLink"
+    /// As ``WaitReason/credentials``.
+    case waitingForCredentials = "waiting.credentials"
+    /// As ``WaitReason/notBefore(_:)``.
+    case waitingToStart = "waiting.notBefore"
+    case downloading
+    case verifying
+    case paused
+    case failed
+    case completed
+    case cancelled
+
+    /// The kind of a state.
+    public init(_ state: DownloadState) {
+        self =
+            switch state {
+            // What a server does is not kept in a row: the queue knows it.
+            case .waiting(.slot), .waiting(.server): .waitingForSlot
+            case .waiting(.network): .waitingForNetwork
+            case .waiting(.retry): .waitingToRetry
+            case .waiting(.diskSpace): .waitingForDiskSpace
+            case .waiting(.freshLink): .waitingForFreshLink
+            case .waiting(.credentials): .waitingForCredentials
+            case .waiting(.notBefore): .waitingToStart
+            case .downloading: .downloading
+            case .verifying: .verifying
+            case .paused: .paused
+            case .failed: .failed
+            case .completed: .completed
+            case .cancelled: .cancelled
+            }
+    }
+
+    /// As ``DownloadState/isFinal``.
+    package var isFinal: Bool { Self.final.contains(self) }
+
+    /// Whether the end is permanent: nothing can be resumed, and the secrets are not needed any more.
+    package var isOver: Bool { self == .completed || self == .cancelled }
+
+    package static let final: Set<StateKind> = [.failed, .completed, .cancelled]
+    package static let waiting: Set<StateKind> = [
+        .waitingForSlot, .waitingForNetwork, .waitingToRetry, .waitingForDiskSpace, .waitingForFreshLink,
+        .waitingForCredentials, .waitingToStart,
+    ]
+}

@@ -1,0 +1,39 @@
+import FerryCore
+package import FerryServer
+
+/// The conditions that a request to aria2's interface must meet before it is read.
+///
+/// Pages in browsers send a token only if a user has entered it there, but can send requests to loopback. So the `Host`
+/// must be one of this daemon's, and an `Origin` one of those that the settings allow. Pure.
+package struct Aria2Access: Sendable, Hashable {
+    /// The TCP port of the interface.
+    package var port: Int
+    package var allowedOrigins: [String]
+
+    package init(port: Int, allowedOrigins: [String]) {
+        self.port = port
+        self.allowedOrigins = allowedOrigins
+    }
+
+    package enum Verdict: Sendable, Hashable {
+        /// With the allowed origin that the response is for; `nil` for a client that is no page.
+        case allowed(origin: String?)
+        case refused(status: Int)
+    }
+
+    package func verdict(_ request: AccessPolicy.RequestOrigin) -> Verdict {
+        let own = AccessPolicy(port: port)
+        guard request.hosts.count == 1, own.hosts.contains(request.hosts[0].lowercased()) else {
+            return .refused(status: 421)
+        }
+        guard request.origins.count <= 1 else { return .refused(status: 403) }
+        guard let origin = request.origins.first else {
+            // A page that sends no origin, as with an image, has no use of the response either.
+            let isOfPage = request.sites.contains { $0 != "same-origin" && $0 != "none" }
+            return isOfPage ? .refused(status: 403) : .allowed(origin: nil)
+        }
+        // Some clients that are no pages name this port itself, where there are none.
+        let isAllowed = (allowedOrigins + own.origins).contains(origin.lowercased())
+        return isAllowed ? .allowed(origin: origin) : .refused(status: 403)
+    }
+}

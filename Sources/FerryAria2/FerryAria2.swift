@@ -1,0 +1,26 @@
+import FerryCore
+public import FerryServer
+
+/// aria2's RPC interface to the daemon's downloads, for programs that use aria2.
+///
+/// ```
+/// POST /jsonrpc ─► JSONRPC ─┐                          ┌─► list, settings (DoorHost)
+/// WebSocket     ─► JSONRPC ─┼─► Aria2Call ─► Aria2RPC ─┤
+/// POST /rpc     ─► XMLRPC ──┘                          └─► Aria2Status, Aria2Options: values in aria2's words
+/// events ─► Aria2Notifier ─► WebSockets
+/// ```
+///
+/// Keeps nothing beside the list: the gid of a download is computed from its identifier, and what aria2's options have no
+/// property for is in its `userInfo`.
+public enum FerryAria2 {}
+
+extension DoorKind {
+    /// aria2's interface, if the settings have a port for it. Its defaults are values of aria2's options.
+    public static let aria2 = DoorKind { host throws(DownloadError) in
+        guard let port = host.settings.aria2Rpc else { return nil }
+        let secret = try SharedToken.read(host.settings.aria2Secret, else: host.place.aria2Secret)
+        let rpc = Aria2RPC(host: host, secret: secret)
+        try rpc.setDefaults(host.defaults(of: Aria2Responder.doorName))
+        return Aria2Responder(rpc, allowedOrigins: host.settings.aria2AllowedOrigins, port: port)
+    }
+}

@@ -1,0 +1,121 @@
+public import Ferry
+import FerryAPI
+public import FerryCore
+public import HummingbirdCore
+public import Logging
+public import NIOCore
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+/// What a daemon offers to its doors: the downloads of the session `default`, by the rules for clients over TCP.
+public struct DoorHost: Sendable {
+    private let api: API
+    private let shutdown: AsyncEvent
+    private let limits: RequestLimits
+    private let defaults: [String: [String: String]]
+    /// The settings at the start.
+    package let settings: DaemonSettings
+    package let place: DaemonPaths
+    /// Whether the system tells whose connections over loopback are; without that a token decides alone.
+    public let knowsPeers: Bool
+
+    init(
+        _ api: API, settings: DaemonSettings, place: DaemonPaths, defaults: [String: [String: String]],
+        limits: RequestLimits, knowsPeers: Bool, shutdown: AsyncEvent
+    ) {
+        (self.api, self.shutdown, self.limits, self.defaults) = (api, shutdown, limits, defaults)
+        (self.settings, self.place, self.knowsPeers) = (settings, place, knowsPeers)
+    }
+
+    /// The session whose downloads the doors have.
+    public static let session = FerryAPI.defaultSession
+
+    /// The list, with the downloads of all sessions.
+    public var manager: DownloadManager { api.manager }
+    public var logger: Logger { api.logger }
+
+    /// Values of the options of a door where its clients give none, from the command that runs the daemon.
+    public func defaults(of door: String) -> [String: String] { defaults[door] ?? [:] }
+
+    // MARK: Connections
+
+    /// The time before a response to a wrong token, so that few can be tried.
+    public var wrongTokenDelay: Duration { limits.wrongToken }
+
+    /// Keeps a connection that has shown a token, under the name of the token.
+    public func identify(_ channel: any Channel, as name: String) { api.connections.identify(channel, token: name) }
+
+    /// Why the body of a request was not read.
+    public struct BodyFailure: Error, Sendable, Hashable {
+        /// The status that answers the request.
+        public let status: Int
+    }
+
+    /// Reads the body of a request. Bodies share a budget of memory.
+    ///
+    /// Throws if it has more than `most` bytes, ends too early, or the budget is exhausted.
+    public func body(of request: Request, most: Int) async throws(BodyFailure) -> Data {
+        var share = api.budgets.remote.share()
+        do throws(Problem) { return try await APIRequest.bytes(of: request, most: most, &share) } catch {
+            throw BodyFailure(status: error.status)
+        }
+    }
+
+    // MARK: Downloads
+
+    /// The directory of downloads whose request names none.
+    public var directory: String { api.directory(of: Self.session) }
+
+    /// Adds downloads, all or none; one whose identifier is listed already is returned as it is.
+    ///
+    /// Throws `invalidRequest` for a destination that clients over TCP may not choose.
+    public func add(
+        _ requests: [DownloadRequest]
+    ) async throws(DownloadError) -> [(download: Download, isNew: Bool)] {
+        try await api.add(requests, session: Self.session, isLocal: false)
+    }
+
+    /// Throws `invalidRequest` if clients over TCP may not choose this directory.
+    public func check(directory: String) throws(DownloadError) {
+        _ = try api.destinations(of: Self.session).destination(
+            of: .directory(directory), isLocal: false, default: self.directory)
+    }
+
+    /// The speed of the session's downloads.
+    public var bytesPerSecond: Int64 { api.speed(of: Self.session) }
+
+    // MARK: The daemon
+
+    /// The number of downloads that run at a time.
+    public var maxConcurrentDownloads: Int { api.settings.current.maxConcurrentDownloads }
+
+    /// Bytes per second over all downloads; `nil` for no limit.
+    public var rateLimit: ByteCount? { api.settings.current.rateLimit }
+
+    /// Changes settings of the daemon, also in its file.
+    ///
+    /// - Parameters:
+    ///   - maxConcurrentDownloads: `nil` leaves the number as it is.
+    ///   - rateLimit: 0 for no limit; `nil` leaves the limit as it is.
+    ///
+    /// Throws `invalidRequest` for a number out of bounds, and `disk` if the file cannot be written.
+    public func change(maxConcurrentDownloads: Int?, rateLimit: ByteCount?) async throws(DownloadError) {
+        var change = SettingsChange()
+        if let maxConcurrentDownloads { change.maxConcurrentDownloads = .set(maxConcurrentDownloads) }
+        if let rateLimit { change.rateLimit = .set(rateLimit == 0 ? nil : rateLimit) }
+        guard change != SettingsChange() else { return }
+        do { _ = try await api.settings.change(change) } catch let problem as Problem {
+            throw problem.downloadError
+        } catch {
+            throw (error as? DownloadError)
+                ?? DownloadError(.internal, "the settings cannot be changed", underlying: "\(error)")
+        }
+    }
+
+    /// Ends the daemon, after the responses that are being written.
+    public func stopDaemon() { shutdown.notify() }
+}

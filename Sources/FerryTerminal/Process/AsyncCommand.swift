@@ -1,0 +1,16 @@
+package import ArgumentParser
+
+/// A command that runs on file threads, with an exit code.
+package protocol AsyncCommand: ParsableCommand {
+    /// Whether the command runs until it is stopped; it is refused if the system leaves it few threads.
+    static var isService: Bool { get }
+
+    func act() async -> ExitCode
+}
+
+extension AsyncCommand {
+    package static var isService: Bool { false }
+
+    /// The name of the command.
+    package static var word: String { configuration.commandName ?? "" }
+}

@@ -1,0 +1,11 @@
+import Synchronization
+
+/// A value that closures share.
+package final class Guarded<Value: Sendable>: Sendable {
+    private let held: Mutex<Value>
+    package init(_ value: Value) { held = Mutex(value) }
+    package var value: Value {
+        get { held.withLock { $0 } }
+        set { held.withLock { $0 = newValue } }
+    }
+}

@@ -1,0 +1,99 @@
+import Ferry
+import FerryAPI
+import FerryCore
+import FerryServerTesting
+import FerryTesting
+import Foundation
+import HummingbirdCore
+import NIOCore
+import Testing
+
+@testable import FerryServer
+
+@Suite("Doors", .timeLimit(.minutes(30))) struct DoorTests {
+    /// A door that answers each request with the port, and keeps the events that it hears.
+    private final class Echo: Door {
+        let name = "echo"
+        let port: Int
+        let option = "--echo-port"
+        let bound = Guarded<Int?>(nil)
+        let events = Guarded<[DownloadID]>([])
+        let told = AsyncEvent()
+
+        init(port: Int = 0) { self.port = port }
+
+        func listens(on port: Int) { bound.value = port }
+
+        func respond(to request: Request, on channel: any Channel) async -> Response {
+            Answer.body(Data("\(bound.value ?? 0)".utf8), type: "text/plain")
+        }
+
+        func heard(_ event: DownloadEvent) {
+            guard case .completed = event.kind else { return }
+            events.value.append(event.id)
+            told.notify()
+        }
+
+        func announcement(port: Int, showsSecret: Bool) -> String { "echo \(port)" }
+    }
+
+    @Test("Door: it answers on a port of its own, knows it, and its responses have the fields of all")
+    func answers() async throws {
+        let echo = Echo()
+        try await DaemonRig.run { options in
+            options.doors = [DoorKind { _ throws(DownloadError) in echo }]
+        } _: { rig in
+            let port = try #require(rig.addresses.doors["echo"])
+            #expect(rig.addresses.doors.count == 1 && port != rig.addresses.port)
+            let reply = try await rig.send("GET", "/", port: port)
+            #expect(reply.status == 200 && reply.text == "\(port)")
+            #expect(reply.headers["x-content-type-options"] == "nosniff" && reply.headers["date"] != nil)
+            #expect(reply.headers["cache-control"] == "no-store")
+        }
+    }
+
+    @Test("Door: it hears what happens to the downloads of the default session, and of no other")
+    func hears() async throws {
+        let echo = Echo()
+        try await DaemonRig.run { options in
+            options.doors = [DoorKind { _ throws(DownloadError) in echo }]
+        } _: { rig in
+            let other = try await rig.add(rig.new("/file/1000"), session: "app")
+            _ = try await rig.reach("completed", other.id)
+            let own = try await rig.add(rig.new("/file/2000"))
+            _ = try await rig.reach("completed", own.id)
+            await echo.told.wait(after: 0)
+            #expect(echo.events.value == [own.id])
+        }
+    }
+
+    @Test("DoorKind: without settings for it there is no door; with an error of its settings no daemon")
+    func made() async throws {
+        try await DaemonRig.run { options in
+            options.doors = [DoorKind { _ throws(DownloadError) in nil }]
+        } _: { rig in
+            #expect(rig.addresses.doors.isEmpty)
+        }
+        await #expect(throws: DownloadError.self) {
+            try await DaemonRig.run { options in
+                options.doors = [
+                    DoorKind { _ throws(DownloadError) in throw DownloadError(.disk, ErrorPhrase(.noSuchDoor, "a")) }
+                ]
+            } _: { _ in
+            }
+        }
+    }
+
+    @Test("Daemon: settings that ask for a door which the program does not have are an error that names it")
+    func missing() async throws {
+        do {
+            try await DaemonRig.run { options in
+                options.flags[.aria2Rpc] = .whole(0)
+            } _: { _ in
+            }
+            Issue.record("the daemon has started")
+        } catch let error as DownloadError {
+            #expect(error.code == .invalidRequest && error.message.contains("aria2"), "\(error)")
+        }
+    }
+}
