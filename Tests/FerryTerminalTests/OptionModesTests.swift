@@ -79,7 +79,7 @@ import Testing
         "--include": ["*.txt"], "--exclude": ["*.txt"], "--depth": ["1"], "--base": ["http://h/other/"], "--delete": [],
         "--safe-names": [], "--larger-than": ["1K"], "--smaller-than": ["1G"], "--newer-than": ["7d"],
         "--older-than": ["1h"], "--trust-listing": [], "--max-delete": ["5", "--delete"], "--dry-run": [],
-        "--backup-dir": ["/backup"],
+        "--backup-dir": ["/backup"], "--staging": ["/d"],
         "--daemon": [],
     ]
 
@@ -93,6 +93,7 @@ import Testing
         request.sources = [try DownloadURL("http://h/d/f")]
         let plan = try planner.plan([request])
         var text = ""
+        dump(try planner.destination(arguments), to: &text)
         dump(options, to: &text)
         dump(plan.configuration, to: &text)
         dump(Array(plan.items), to: &text)
