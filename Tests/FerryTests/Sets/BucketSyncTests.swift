@@ -148,12 +148,8 @@ struct BucketSyncTests {
                 bucket.before(nil)
                 bucket[asked.key] = Array("{\"files\":0}\n".utf8)
             }
-            await #expect {
-                try await Self.sync(shop, bucket)
-            } throws: { error in
-                let error = error as? DownloadError
-                return error?.phrase?.key == .setChangedMeanwhile && error?.code == .conflict
-            }
+            let error = await #expect(throws: DownloadError.self) { try await Self.sync(shop, bucket) }
+            #expect(error?.phrase?.key == .setChangedMeanwhile && error?.code == .conflict)
             #expect(bucket["to/set/ferry-manifest.jsonl"] == Array("{\"files\":0}\n".utf8))
             _ = bucket.takeAsked()
             let sent = shop.server.bodyBytes("/pub/a.bin")
@@ -167,9 +163,8 @@ struct BucketSyncTests {
             let source = SetSource.url(try DownloadURL(shop.server.url("/pub/")))
             let running = try await SetSync(
                 of: source, into: try Self.place(shop), options: SyncOptions(), manager: manager)
-            await #expect {
-                try await Self.sync(shop, bucket)
-            } throws: { ($0 as? DownloadError)?.phrase?.key == .setInUse }
+            let second = await #expect(throws: DownloadError.self) { try await Self.sync(shop, bucket) }
+            #expect(second?.phrase?.key == .setInUse)
             _ = try await running.finish()
             await manager.shutdown()
         }
@@ -261,13 +256,13 @@ struct BucketSyncTests {
             let bucket = BucketTransport()
             Self.serve(shop, [("a.bin", 1)])
             for source in ["s3://to/set/", "s3://to/set", "s3://to/", "s3://to/set/deeper/"] {
-                await #expect {
-                    try await Self.sync(shop, bucket, source)
-                } throws: { ($0 as? DownloadError)?.phrase?.key == .setInItself }
+                let error = await #expect(throws: DownloadError.self) { try await Self.sync(shop, bucket, source) }
+                #expect(error?.phrase?.key == .setInItself)
             }
-            await #expect {
+            let error = await #expect(throws: DownloadError.self) {
                 try await Self.sync(shop, bucket) { $0.backupDirectory = shop.path("old") }
-            } throws: { ($0 as? DownloadError)?.phrase?.key == .backupOfObjects }
+            }
+            #expect(error?.phrase?.key == .backupOfObjects)
             #expect(bucket.asked.isEmpty)
             let deep = String(repeating: "d/", count: 10) + String(repeating: "n", count: 240) + "/"
             let long = String(repeating: deep, count: 4) + "x"
