@@ -133,6 +133,26 @@ import Testing
         }
     }
 
+    @Test("SyncPlanner: s3://BUCKET/PREFIX is a prefix of objects, whatever is said of directories alone is refused")
+    func prefixOfBucket() throws {
+        func destination(_ words: String...) throws -> SyncDestination {
+            let arguments = try SyncArguments.parse(["http://h/d/"] + words)
+            let planner = SyncPlanner(
+                try GetOptions.parse(["http://h/f"]), arguments.request, arguments.trust, arguments.run, arguments.show,
+                world: Self.world)
+            return try planner.destination(arguments)
+        }
+        for text in ["s3://bucket/a/b", "S3://bucket/a/b/"] {
+            #expect(
+                try destination(text, "--staging", "/d")
+                    == .objects(try DownloadURL("s3://bucket/a/b/"), staging: "/d"))
+        }
+        #expect(try destination("/e") == .directory("/e"))
+        #expect(throws: UsageError.self) { try destination("/e", "--staging", "/d") }
+        #expect(throws: UsageError.self) { try destination("s3://bucket/a", "--backup-dir", "/d") }
+        #expect(throws: UsageError.self) { try destination("s3://bucket/a?versionId=1") }
+    }
+
     @Test("GetOptions: the table above has every option of the help")
     func everyName() {
         #expect(Self.names(GetOptions.helpMessage(columns: 400)) == Set(Self.uses.keys))
