@@ -180,7 +180,9 @@ struct ObjectPlace: SyncPlace {
         request.destination = .file(
             staging.appending("\(Self.shortDigest(of: object))-\(SafeName.prefix(of: name, bytes: 100))").string)
         request.onConflict = cause.replaces ? .overwrite : .fail
-        var known = KnownObject(etag: cause.replaces ? state.objects[entry.key]?.mark : nil)
+        let tag = cause.replaces ? state.objects[entry.key]?.mark : nil
+        // Without an ETag nothing is replaced.
+        var known = KnownObject(etag: tag == "" ? nil : tag)
         known.mayHaveContent = cause == .unrecorded
         if cause == .unproven, let record = earlier[entry.key] {
             known.source = FileIdentity(
@@ -238,11 +240,13 @@ struct ObjectPlace: SyncPlace {
         if digest != state.manifestDigest {
             outcome = await withStore { store in
                 do throws(DownloadError) {
-                    return .success(
-                        try await store.put(
-                            bytes, as: Self.manifestObject(of: prefix), replacing: state.manifestTag))
+                    let object = Self.manifestObject(of: prefix)
+                    let stored = try await store.put(bytes, as: object, replacing: state.manifestTag)
+                    return .success(stored)
                 } catch { return .failure(error) }
-            } otherwise: { .failure($0) }
+            } otherwise: {
+                .failure($0)
+            }
         }
         if case .success(.stored) = outcome { return await EngineProvider.files.run { _ in manifest.remove() } }
         // What was noted here counts for the next run.
@@ -263,7 +267,8 @@ struct ObjectPlace: SyncPlace {
         let environment = scheduler.engine.another(for: scheduler.configuration)
         let value: Value
         do throws(DownloadError) {
-            value = await body(try Self.store(options, manager) { _ in environment })
+            let store = try Self.store(options, manager) { _ in environment }
+            value = await body(store)
         } catch { value = otherwise(error) }
         await environment.transport.shutdown()
         return value

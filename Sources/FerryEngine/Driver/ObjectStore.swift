@@ -102,7 +102,8 @@ package struct ObjectStore: Sendable {
     ///
     /// Not every store checks the condition of a deletion, so the object is looked at first.
     package func delete(_ object: DownloadURL, ifMatch etag: String) async throws(DownloadError) -> Bool {
-        guard let found = try await status(of: object), found.etag == etag else { return false }
+        let found = try await status(of: object)
+        guard let tag = EntityTag(etag), found?.etag.flatMap({ EntityTag($0) }) == tag else { return false }
         do throws(DownloadError) { return try await send(.delete, object, [.ifMatch: etag]).head.status != 412 } catch {
             guard error.phrase?.key == .noSuchObject else { throw error }
             return true

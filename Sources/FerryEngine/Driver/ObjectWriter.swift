@@ -110,12 +110,15 @@ struct ObjectWriter: Sendable {
                 for part in parts { there[part.number] = part }
                 report(Reason(.uploadResumed, object.text, "\(there.count)", "\(plan.count)"))
             } else {
-                if let stored = try await found(object, try await parts(of: source, plan)) { return stored }
+                let sent = try await self.parts(of: source, plan)
+                if let stored = try await found(object, sent) { return stored }
                 id = nil
             }
         }
         if id == nil, request.onConflict != .overwrite, try await store.status(of: object) != nil {
-            return try await found(object, try await parts(of: source, plan)) ?? .exists
+            let sent = try await self.parts(of: source, plan)
+            let stored = try await found(object, sent)
+            return stored ?? .exists
         }
         let upload: String
         if let id { upload = id } else { upload = try await store.begin(object) }

@@ -110,7 +110,8 @@ extension Program {
     package static func verify(_ arguments: VerifyArguments) async -> ExitCode {
         if let path = arguments.paths.first(where: UploadTarget.isObject) {
             let error = UsageError(
-                "\(path): ferry verify reads files of this machine; ferry sync SOURCE s3://… --dry-run compares objects with their manifest")
+                "\(path): ferry verify reads files of this machine; ferry sync SOURCE s3://… --dry-run compares objects with their manifest"
+            )
             return usage(error, command: "verify", json: arguments.json)
         }
         let console = Console(StandardWriter())

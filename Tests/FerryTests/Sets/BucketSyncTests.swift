@@ -170,7 +170,7 @@ struct BucketSyncTests {
         }
     }
 
-    @Test("Bucket: an object of a run that was killed before it noted it is compared with its source, and is of the set")
+    @Test("Bucket: an object of a run that was killed before it noted it is compared with its source")
     func killed() async throws {
         try await Workshop.run { shop in
             let bucket = BucketTransport()
@@ -250,7 +250,8 @@ struct BucketSyncTests {
         }
     }
 
-    @Test("Bucket: refused are a prefix in itself and a directory for what is replaced; a key that is too long is left out")
+    @Test(
+        "Bucket: a prefix in itself and a directory for old files are refused, and a key that is too long is left out")
     func refusals() async throws {
         try await Workshop.run { shop in
             let bucket = BucketTransport()

@@ -250,7 +250,8 @@ struct SyncTests {
             shop.server.serve("/pub/", Self.page(["a", "b", "c", "d"]))
             let manager = shop.manager()
             let sync = try await SetSync(
-                of: .url(try DownloadURL(shop.server.url("/pub/"))), into: .directory(shop.directory), options: SyncOptions(),
+                of: .url(try DownloadURL(shop.server.url("/pub/"))), into: .directory(shop.directory),
+                options: SyncOptions(),
                 manager: manager)
             #expect(sync.requests.map { $0.sources[0].path } == ["/pub/b", "/pub/d", "/pub/a", "/pub/c"])
             _ = try await sync.finish()
@@ -407,7 +408,8 @@ struct SyncTests {
             Self.serveTree(shop)
             let manager = shop.manager()
             let first = try await SetSync(
-                of: .url(try DownloadURL(shop.server.url("/pub/"))), into: .directory(shop.directory), options: SyncOptions(),
+                of: .url(try DownloadURL(shop.server.url("/pub/"))), into: .directory(shop.directory),
+                options: SyncOptions(),
                 manager: manager)
             let error = await #expect(throws: DownloadError.self) { try await Self.sync(shop) }
             #expect(error?.code == .conflict)
