@@ -54,7 +54,7 @@ extension DownloadDriver {
         let paths = session.paths
         transfer.set(.part(session))
         target.named(paths.name)
-        report(.named(name: paths.name, path: paths.final.string))
+        report(.named(name: request.shownName(paths.name), path: paths.final.string))
         if half.path != paths.part { report(.event(.note(Reason(.halfTaken, "\(half.path)", "\(paths.part)")))) }
     }
 
