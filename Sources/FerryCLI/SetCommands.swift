@@ -7,8 +7,9 @@ struct SyncCommand: ParsableCommand {
         commandName: "sync",
         abstract: "Keep a directory or a bucket the same as a list of files, or all files below an index page.",
         usage: """
-            ferry sync SOURCE DIR|s3://BUCKET/PREFIX/ [--include PATTERN] [--exclude PATTERN] [--delete]
-                       [--backup-dir DIR] [--dry-run|--daemon] [options]
+            ferry sync SOURCE DIR|s3://BUCKET/PREFIX/ [--include PATTERN]
+                       [--exclude PATTERN] [--delete] [--backup-dir DIR]
+                       [--dry-run|--daemon] [options]
             """,
         discussion: """
             Fetches what is missing here or has changed there; run it again to resume or to update. Nothing that this \
