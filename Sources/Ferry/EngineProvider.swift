@@ -79,6 +79,9 @@ package final class EngineProvider: Sendable {
         }
     }
 
+    /// Creates parts of its own for a few requests, whose transport the caller shuts down.
+    func another(for configuration: DownloadManager.Configuration) -> EngineEnvironment { make(configuration) }
+
     /// The shared parts, if a download has needed them.
     var started: EngineEnvironment? { state.withLock { $0 } }
 

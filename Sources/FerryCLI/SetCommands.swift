@@ -1,24 +1,27 @@
 import ArgumentParser
 import FerryTerminal
 
-/// `ferry sync`: makes a directory a copy of a set of files.
+/// `ferry sync`: makes a directory, or the prefix of a bucket, a copy of a set of files.
 struct SyncCommand: ParsableCommand {
     static let configuration = CommandConfiguration(
         commandName: "sync",
-        abstract: "Keep a directory the same as a list of files, or all files below an index page.",
+        abstract: "Keep a directory or a bucket the same as a list of files, or all files below an index page.",
         usage: """
-            ferry sync SOURCE DIR [--include PATTERN] [--exclude PATTERN] [--delete]
-                       [--backup-dir DIR] [--dry-run|--daemon] [options]
+            ferry sync SOURCE DIR|s3://BUCKET/PREFIX/ [--include PATTERN]
+                       [--exclude PATTERN] [--delete] [--backup-dir DIR]
+                       [--dry-run|--daemon] [options]
             """,
         discussion: """
             Fetches what is missing here or has changed there; run it again to resume or to update. Nothing that this \
             command has not downloaded is replaced, unless --on-conflict overwrite. DIR/ferry-manifest.jsonl records \
-            each file with size, digest, source and proof; ferry verify and ferry repair use it.
+            each file with size, digest, source and proof; ferry verify and ferry repair use it. In a bucket the manifest is \
+            an object below the prefix.
 
             EXAMPLES:
               ferry sync https://example.com/release-1.0/ release --exclude '*.asc'
               ferry sync https://example.com/release-1.0/SHA256SUMS release
               ferry sync files.jsonl data -j 8
+              ferry sync https://example.com/release-1.0/ s3://bucket/release-1.0/
               ferry verify release && ferry repair release
 
             EXIT CODES: see ferry get --help.

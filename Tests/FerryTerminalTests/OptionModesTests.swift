@@ -81,7 +81,7 @@ import Testing
         "--include": ["*.txt"], "--exclude": ["*.txt"], "--depth": ["1"], "--base": ["http://h/other/"], "--delete": [],
         "--safe-names": [], "--larger-than": ["1K"], "--smaller-than": ["1G"], "--newer-than": ["7d"],
         "--older-than": ["1h"], "--trust-listing": [], "--max-delete": ["5", "--delete"], "--dry-run": [],
-        "--backup-dir": ["/backup"],
+        "--backup-dir": ["/backup"], "--staging": ["/d"],
         "--daemon": [],
     ]
 
@@ -95,6 +95,7 @@ import Testing
         request.sources = [try DownloadURL("http://h/d/f")]
         let plan = try planner.plan([request])
         var text = ""
+        dump(try planner.destination(arguments), to: &text)
         dump(options, to: &text)
         dump(plan.configuration, to: &text)
         dump(Array(plan.items), to: &text)
@@ -174,6 +175,26 @@ import Testing
             let documented = rows.flatMap { $0[0].matches(of: #/([a-z-]+)=/#).map { String($0.1) } }
             #expect(documented.sorted() == names.sorted(), "\(kind)")
         }
+    }
+
+    @Test("SyncPlanner: s3://BUCKET/PREFIX is a prefix of objects, whatever is said of directories alone is refused")
+    func prefixOfBucket() throws {
+        func destination(_ words: String...) throws -> SyncDestination {
+            let arguments = try SyncArguments.parse(["http://h/d/"] + words)
+            let planner = SyncPlanner(
+                try GetOptions.parse(["http://h/f"]), arguments.request, arguments.trust, arguments.run, arguments.show,
+                world: Self.world)
+            return try planner.destination(arguments)
+        }
+        for text in ["s3://bucket/a/b", "S3://bucket/a/b/"] {
+            #expect(
+                try destination(text, "--staging", "/d")
+                    == .objects(try DownloadURL("s3://bucket/a/b/"), staging: "/d"))
+        }
+        #expect(try destination("/e") == .directory("/e"))
+        #expect(throws: UsageError.self) { try destination("/e", "--staging", "/d") }
+        #expect(throws: UsageError.self) { try destination("s3://bucket/a", "--backup-dir", "/d") }
+        #expect(throws: UsageError.self) { try destination("s3://bucket/a?versionId=1") }
     }
 
     @Test("GetOptions: the table above has every option of the help")

@@ -68,7 +68,7 @@ struct RequestColumn: Codable {
     var request: DownloadRequest
     var hasSecrets: Bool
 
-    private enum CodingKeys: String, CodingKey { case hasSecrets, root, keptCopy }
+    private enum CodingKeys: String, CodingKey { case hasSecrets, root, keptCopy, knownObject }
 
     init(_ request: DownloadRequest, hasSecrets: Bool) {
         self.request = request
@@ -83,6 +83,7 @@ struct RequestColumn: Codable {
         let container = try decoder.container(keyedBy: CodingKeys.self)
         request.root = try container.decodeIfPresent(String.self, forKey: .root)
         request.keptCopy = try container.decodeIfPresent(KeptCopy.self, forKey: .keptCopy)
+        request.knownObject = try container.decodeIfPresent(KnownObject.self, forKey: .knownObject)
         hasSecrets = try container.decodeIfPresent(Bool.self, forKey: .hasSecrets) ?? false
     }
 
@@ -91,6 +92,7 @@ struct RequestColumn: Codable {
         var container = encoder.container(keyedBy: CodingKeys.self)
         try container.encodeIfPresent(request.root, forKey: .root)
         try container.encodeIfPresent(request.keptCopy, forKey: .keptCopy)
+        try container.encodeIfPresent(request.knownObject, forKey: .knownObject)
         if hasSecrets { try container.encode(hasSecrets, forKey: .hasSecrets) }
     }
 }

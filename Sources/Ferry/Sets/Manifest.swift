@@ -9,7 +9,8 @@ import SystemPackage
     import Foundation
 #endif
 
-/// The manifest of a set, `DIR/ferry-manifest.jsonl`: a ``FileRecord`` per line, of which the last one for a path counts.
+/// The manifest of a set: a ``FileRecord`` per line, of which the last one for a path counts. Of a directory it is
+/// `DIR/ferry-manifest.jsonl`; of a set in a bucket, whose manifest is an object, it is what runs that have not ended noted.
 ///
 /// A sync appends each file when it has been published, so a killed one leaves what it has; at its end the manifest is
 /// replaced in one step, in the order of the list, with the number of its files as its last line. The lock of the file
@@ -25,15 +26,21 @@ struct Manifest: Sendable {
 
     private static let pieceBytes: ByteCount = 4 << 20
     private static let mostLineBytes = 1 << 20
+    /// Lines are written together up to about this size.
+    private static let writtenBytes = 1 << 20
 
     /// Opens the manifest of a directory, or creates it. Blocks.
     ///
     /// Throws `conflict` while another process has it open, `disk` if it is not this user's own or cannot be read.
     init(in directory: FilePath, fileSystem: any FileSystem) throws(DownloadError) {
-        path = directory.appending(SetPath.manifest)
+        try self.init(at: directory.appending(SetPath.manifest), of: directory.string, fileSystem: fileSystem)
+    }
+
+    /// Likewise, of a set whose place has this name.
+    init(at path: FilePath, of set: String, fileSystem: any FileSystem) throws(DownloadError) {
+        self.path = path
         self.fileSystem = fileSystem
         do throws(FileError) {
-            let path = path
             let locked = try fileSystem.lockNamed(path) { () throws(FileError) in
                 do throws(FileError) { return try fileSystem.openOurs(path, .readWrite) } catch
                     where error.kind == .notFound
@@ -45,7 +52,7 @@ struct Manifest: Sendable {
             (file, end) = (locked.file, locked.status.length)
         } catch  where error.operation == .lock && error.kind == .exists {
             throw DownloadError(
-                .conflict, ErrorPhrase(.setInUse, "\(directory)"), suggestion: ErrorPhrase(.waitForSync),
+                .conflict, ErrorPhrase(.setInUse, set), suggestion: ErrorPhrase(.waitForSync),
                 recovery: .needsUser)
         } catch { throw DownloadError(error) }
         do throws(DownloadError) {
@@ -77,7 +84,13 @@ struct Manifest: Sendable {
     ///
     /// The manifest may be another user's, which its source tells.
     static func content(of directory: FilePath, fileSystem: any FileSystem) throws(DownloadError) -> Content? {
-        let path = directory.appending(SetPath.manifest)
+        try content(at: directory.appending(SetPath.manifest), of: directory.string, fileSystem: fileSystem)
+    }
+
+    /// Likewise, of a set whose place has this name.
+    static func content(
+        at path: FilePath, of set: String, fileSystem: any FileSystem
+    ) throws(DownloadError) -> Content? {
         guard (try? fileSystem.exists(path)) == true else { return nil }
         do throws(FileError) {
             let file = try fileSystem.openAnyones(path)
@@ -87,17 +100,24 @@ struct Manifest: Sendable {
                 records: found.order.compactMap { found.records[$0] },
                 source: try RecordSource(file, at: path, fileSystem: fileSystem))
             if found.unusable > 0 {
-                content.problem = ErrorPhrase(.manifestDamaged, "\(directory)", "\(found.unusable)")
+                content.problem = ErrorPhrase(.manifestDamaged, set, "\(found.unusable)")
             } else if let count = found.count {
                 if count > found.records.count {
                     content.problem = ErrorPhrase(
-                        .manifestShort, "\(directory)", "\(found.records.count)", "\(count)")
+                        .manifestShort, set, "\(found.records.count)", "\(count)")
                 }
             } else {
-                content.problem = ErrorPhrase(.syncNotEnded, "\(directory)")
+                content.problem = ErrorPhrase(.syncNotEnded, set)
             }
             return content
         } catch { throw DownloadError(error) }
+    }
+
+    /// Returns the records in the bytes of a manifest, in the order of their paths' first lines.
+    static func records(in bytes: [UInt8]) -> [FileRecord] {
+        var lines = Lines()
+        for line in bytes.split(separator: 0x0A) { lines.add(line) }
+        return lines.order.compactMap { lines.records[$0] }
     }
 
     private mutating func read() throws(DownloadError) {
@@ -161,9 +181,25 @@ struct Manifest: Sendable {
     /// Appends a record. Not synced: a lost line costs a request. Blocks.
     mutating func append(_ record: FileRecord) throws(DownloadError) {
         records[record.key] = record
-        let line = try Self.line(record)
-        do throws(FileError) { try file.write(line, at: end) } catch { throw DownloadError(error) }
-        end += ByteCount(line.count)
+        try write(try Self.line(record))
+    }
+
+    /// Appends records, many with one write. Blocks.
+    mutating func append(contentsOf records: [FileRecord]) throws(DownloadError) {
+        var buffer: [UInt8] = []
+        for record in records {
+            self.records[record.key] = record
+            buffer += try Self.line(record)
+            guard buffer.count >= Self.writtenBytes else { continue }
+            try write(buffer)
+            buffer = []
+        }
+        if !buffer.isEmpty { try write(buffer) }
+    }
+
+    private mutating func write(_ lines: [UInt8]) throws(DownloadError) {
+        do throws(FileError) { try file.write(lines, at: end) } catch { throw DownloadError(error) }
+        end += ByteCount(lines.count)
     }
 
     /// Replaces the manifest in one step, durably, and closes it. Blocks.
@@ -176,16 +212,11 @@ struct Manifest: Sendable {
             if try fileSystem.ours(at: new, for: .removal) != nil { try fileSystem.removeIfPresent(new) }
             let created = try fileSystem.create(new, mode: 0o600)
             defer { created.close() }
-            var (buffer, offset): ([UInt8], ByteCount) = ([], 0)
-            for record in records {
-                buffer += (try? Self.line(record)) ?? []
-                guard buffer.count >= 1 << 20 else { continue }
-                try created.write(buffer, at: offset)
-                offset += ByteCount(buffer.count)
-                buffer = []
+            var offset: ByteCount = 0
+            try Self.text(of: records) { piece throws(FileError) in
+                try created.write(piece, at: offset)
+                offset += ByteCount(piece.count)
             }
-            buffer += "{\"files\":\(records.count)}\n".utf8
-            try created.write(buffer, at: offset)
             try created.setMode(mode)
             try created.dataSync()
             try fileSystem.rename(new, to: path, replacing: true)
@@ -193,8 +224,37 @@ struct Manifest: Sendable {
         } catch { throw DownloadError(error) }
     }
 
+    /// Passes the text of a whole manifest on, in pieces.
+    private static func text(
+        of records: [FileRecord], _ body: ([UInt8]) throws(FileError) -> Void
+    ) throws(FileError) {
+        var buffer: [UInt8] = []
+        for record in records {
+            buffer += (try? line(record)) ?? []
+            guard buffer.count >= writtenBytes else { continue }
+            try body(buffer)
+            buffer = []
+        }
+        buffer += "{\"files\":\(records.count)}\n".utf8
+        try body(buffer)
+    }
+
+    /// Returns the bytes of a whole manifest.
+    static func bytes(of records: [FileRecord]) -> [UInt8] {
+        var all: [UInt8] = []
+        try? text(of: records) { all += $0 }
+        return all
+    }
+
     /// Closes the manifest with the lines that were appended. Blocks.
     func close() { file.close() }
+
+    /// Deletes the manifest, of which this process has the lock, and closes it. Blocks.
+    func remove() {
+        defer { file.close() }
+        // allow(ours): opened and locked as such.
+        if (try? fileSystem.isNamed(path, file)) == true { try? fileSystem.removeIfPresent(path) }
+    }
 
     /// Returns the line of a record, without what would make it too long to be read: mirrors, then the reason of a failure.
     static func line(_ record: FileRecord) throws(DownloadError) -> [UInt8] {

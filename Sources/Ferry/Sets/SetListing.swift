@@ -24,6 +24,8 @@ struct SetListing: Sendable {
     private(set) var unusedPatterns: [String]
     /// The paths of directories of an index without anything in them.
     var emptyDirectories: [String] = []
+    /// Whether a limit or the time has ended the list of objects before its end, which ``problems`` tell.
+    var isCut = false
     /// The URL of the first page of an index; `nil` of a list.
     var root: DownloadURL?
     /// The place of each wanted file in ``entries``.
@@ -40,6 +42,20 @@ struct SetListing: Sendable {
     /// Notes which patterns a listed file matches, wanted or not.
     mutating func note(_ path: String) {
         if !unusedPatterns.isEmpty { unusedPatterns.removeAll { SetFilter.matches(path, $0) } }
+    }
+
+    /// Leaves out the entries of which a reason is returned, which becomes a problem.
+    mutating func leaveOut(_ reason: (SetEntry) -> Reason?) {
+        let all = entries
+        (entries, places) = ([], [:])
+        for entry in all {
+            if let reason = reason(entry) {
+                problems.append(reason)
+            } else {
+                places[entry.key] = entries.count
+                entries.append(entry)
+            }
+        }
     }
 
     /// Adds entries. Of two with one path the one that has it by itself counts, else the first: one file would replace

@@ -1,6 +1,7 @@
 import FerryCore
 import FerryEngine
 import NIOCore
+import SystemPackage
 
 /// The objects of a bucket whose keys have a common prefix, as ListObjectsV2 lists them.
 ///
@@ -14,15 +15,38 @@ extension SetReader {
         guard prefix.query == nil, let bucket = DownloadURL(bucket: prefix.host, key: []) else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.storeAnswered, "\(prefix)", "400"), recovery: .needsUser)
         }
-        var start = prefix.objectKey
-        if let last = start.last, last != UInt8(ascii: "/") { start.append(UInt8(ascii: "/")) }
-        let objects = ObjectReader(reader: self, prefix: prefix, bucket: bucket, start: start, end: listingEnd)
+        let objects = ObjectReader(
+            reader: self, prefix: prefix, bucket: bucket, start: prefix.objectPrefix, end: listingEnd)
         // Keys that are not in order may be missing between two ranges: then the list is read again, page by page.
         for inRanges in [true, false] {
             guard let found = try await objects.read(inRanges: inRanges, listing) else { continue }
             listing = found
             return
         }
+    }
+
+    /// Returns the objects below a prefix that can be files of a set, by their paths.
+    func objects(below prefix: DownloadURL) async throws(DownloadError) -> [FilePath: SyncPlan.HeldFile] {
+        var listing = SetListing()
+        try await list(prefix, &listing)
+        if Task.isCancelled { throw DownloadError(.cancelled, ErrorPhrase(.stopped)) }
+        if listing.isCut, let problem = listing.problems.last {
+            throw DownloadError(.tooLarge, ErrorPhrase(.failedWith, prefix.text, problem), recovery: .needsUser)
+        }
+        var found: [FilePath: SyncPlan.HeldFile] = [:]
+        for entry in listing.entries where entry.isExact {
+            guard let bytes = entry.totalBytes else { continue }
+            found[entry.key] = SyncPlan.HeldFile(totalBytes: bytes, mark: entry.etag ?? "")
+        }
+        return found
+    }
+}
+
+extension DownloadURL {
+    /// The beginning of the keys of the objects below an `s3` URL: empty, or with a slash at its end.
+    var objectPrefix: [UInt8] {
+        let key = objectKey
+        return key.isEmpty || key.last == UInt8(ascii: "/") ? key : key + [UInt8(ascii: "/")]
     }
 }
 
@@ -105,7 +129,7 @@ private struct ObjectReader: Sendable {
         /// Ends the list with a problem.
         mutating func stop(_ problem: Reason) {
             listing.problems.append(problem)
-            isFull = true
+            (listing.isCut, isFull) = (true, true)
         }
     }
 

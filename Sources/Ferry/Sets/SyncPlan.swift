@@ -3,11 +3,11 @@ import SystemPackage
 
 /// What a sync does with each file of a set: a pure function of the list, the manifest and the files that are there.
 struct SyncPlan: Sendable, Hashable {
-    /// A file that is there.
-    struct LocalFile: Sendable, Hashable {
+    /// A file or object that is there.
+    struct HeldFile: Sendable, Hashable {
         var totalBytes: ByteCount
-        /// The modification time, as in ``FileRecord/modified``.
-        var modified: String
+        /// What changes with the bytes: as ``FileRecord/mark``.
+        var mark: String
     }
 
     /// Why a file is requested.
@@ -47,15 +47,15 @@ struct SyncPlan: Sendable, Hashable {
         case blocked(SetEntry)
     }
 
-    /// What a sync knows of the directory.
-    struct Directory {
+    /// What a sync knows of the place of the set: a directory, or the prefix of a bucket.
+    struct Holdings {
         /// The records of the last sync, by path.
         var manifest: [FilePath: FileRecord]
         /// Returns the file that is at a path.
-        var file: (_ path: String) -> LocalFile?
-        /// Whether the file at a path has the bytes of its record, whose time it has not.
+        var file: (_ path: String) -> HeldFile?
+        /// Whether the file at a path has the bytes of its record, whose mark it has not.
         var isSame: (FileRecord) -> Bool
-        /// Whether the file at a path was downloaded from this URL and is unchanged since, by its attribute.
+        /// Whether the file at a path was downloaded from this URL, as far as it is known without its record.
         var isDownloaded: (SetEntry) -> Bool
         /// Whether something else than a file is at a path.
         var isBlocked: (_ path: String) -> Bool = { _ in false }
@@ -81,13 +81,13 @@ struct SyncPlan: Sendable, Hashable {
         var isDeleted: Bool
     }
 
-    init(_ listing: SetListing, _ options: SyncOptions, _ directory: Directory) {
+    init(_ listing: SetListing, _ options: SyncOptions, _ held: Holdings) {
         var wanted: Set<FilePath> = []
         for entry in listing.entries {
             wanted.insert(entry.key)
-            steps.append(Self.step(entry, options, directory))
+            steps.append(Self.step(entry, options, held))
         }
-        for record in directory.manifest.values.sorted(by: { $0.path < $1.path }) where !wanted.contains(record.key) {
+        for record in held.manifest.values.sorted(by: { $0.path < $1.path }) where !wanted.contains(record.key) {
             let depth = record.path.utf8.count { $0 == UInt8(ascii: "/") }
             // Whether the source has left it out for its size or date is not known.
             let isWanted =
@@ -95,26 +95,26 @@ struct SyncPlan: Sendable, Hashable {
                 && options.maxDepth.map { depth <= $0 } != false
             if !isWanted {
                 others.append(record)
-            } else if let file = directory.file(record.path) {
+            } else if let file = held.file(record.path) {
                 let isDeleted =
                     options.deletesGone && listing.problems.isEmpty && listing.covers(record) && record.isOf(file)
                 gone.append(Gone(record: record, isDeleted: isDeleted))
             }
         }
-        let (count, known) = (gone.count { $0.isDeleted }, directory.manifest.count)
+        let (count, known) = (gone.count { $0.isDeleted }, held.manifest.count)
         let most = options.maxDeletions?.most(of: known) ?? (known > 10 ? known / 2 : known)
         guard count > most else { return }
         for index in gone.indices { gone[index].isDeleted = false }
         problems.append(.phrase(ErrorPhrase(.tooManyGone, "\(count)", "\(known)")))
     }
 
-    private static func step(_ entry: SetEntry, _ options: SyncOptions, _ directory: Directory) -> Step {
-        guard let file = directory.file(entry.path) else {
-            return directory.isBlocked(entry.path) ? .blocked(entry) : .request(entry, .missing)
+    private static func step(_ entry: SetEntry, _ options: SyncOptions, _ held: Holdings) -> Step {
+        guard let file = held.file(entry.path) else {
+            return held.isBlocked(entry.path) ? .blocked(entry) : .request(entry, .missing)
         }
-        let known = directory.manifest[entry.key].flatMap { $0.proof == nil ? nil : $0 }
+        let known = held.manifest[entry.key].flatMap { $0.proof == nil ? nil : $0 }
         if var record = known, record.totalBytes == file.totalBytes,
-            record.modified == file.modified || directory.isSame(record)
+            record.mark == file.mark || held.isSame(record)
         {
             record.problem = nil
             record.listedPath = entry.otherName
@@ -127,12 +127,12 @@ struct SyncPlan: Sendable, Hashable {
                 record.currentBy = FileRecord.byListing
                 return .keep(record)
             }
-            if !directory.isContradicted(record) { return .request(entry, isCurrent == false ? .changed : .unproven) }
+            if !held.isContradicted(record) { return .request(entry, isCurrent == false ? .changed : .unproven) }
         }
         if options.replacesOthers { return .request(entry, .foreign) }
         // With a digest the file is compared; its attribute tells one of a sync that was killed.
-        if entry.checksum != nil || directory.isDownloaded(entry) { return .request(entry, .unrecorded) }
-        return known.map(directory.isContradicted) == false ? .changedHere(entry) : .conflict(entry)
+        if entry.checksum != nil || held.isDownloaded(entry) { return .request(entry, .unrecorded) }
+        return known.map(held.isContradicted) == false ? .changedHere(entry) : .conflict(entry)
     }
 
     /// Whether the file has changed according to the list: by its size and digest, else by its validators; `nil` if the list
@@ -148,9 +148,12 @@ struct SyncPlan: Sendable, Hashable {
 extension FileRecord {
     static let byListing = "listing"
 
-    /// Whether the file is the one that the record is about, by its size and time.
-    func isOf(_ file: SyncPlan.LocalFile) -> Bool {
-        proof != nil && totalBytes == file.totalBytes && modified == file.modified
+    /// What changes with the bytes: of an object the ETag that the store gave it, of a file its modification time.
+    var mark: String? { storedETag ?? modified }
+
+    /// Whether the file is the one that the record is about, by its size and mark.
+    func isOf(_ file: SyncPlan.HeldFile) -> Bool {
+        proof != nil && totalBytes == file.totalBytes && mark == file.mark
     }
 }
 

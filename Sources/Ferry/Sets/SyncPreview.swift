@@ -93,7 +93,7 @@ extension SyncPreview: Encodable {
 
 extension SyncPreview {
     /// The steps of a plan.
-    init(_ plan: SyncPlan, _ listing: SetListing, _ directory: SyncPlan.Directory) {
+    init(_ plan: SyncPlan, _ listing: SetListing, _ held: SyncPlan.Holdings) {
         problems = (listing.problems + plan.problems).map(\.description)
         unusedPatterns = listing.unusedPatterns
         for step in plan.steps {
@@ -104,12 +104,12 @@ extension SyncPreview {
                 files.append(
                     PreviewedFile(
                         path: record.path, action: .keep, cause: cause, totalBytes: record.totalBytes, url: url))
-            case .request(let entry, let cause): files.append(Self.file(entry, cause, directory))
+            case .request(let entry, let cause): files.append(Self.file(entry, cause, held))
             case .blocked(let entry): files.append(Self.file(entry, .leave, .foreign, nil))
             case .changedHere(let entry):
-                files.append(Self.file(entry, .leave, .changedHere, directory.file(entry.path)?.totalBytes))
+                files.append(Self.file(entry, .leave, .changedHere, held.file(entry.path)?.totalBytes))
             case .conflict(let entry):
-                files.append(Self.file(entry, .leave, .foreign, directory.file(entry.path)?.totalBytes))
+                files.append(Self.file(entry, .leave, .foreign, held.file(entry.path)?.totalBytes))
             }
         }
         for file in plan.gone {
@@ -121,14 +121,14 @@ extension SyncPreview {
     }
 
     private static func file(
-        _ entry: SetEntry, _ cause: SyncPlan.Cause, _ directory: SyncPlan.Directory
+        _ entry: SetEntry, _ cause: SyncPlan.Cause, _ held: SyncPlan.Holdings
     ) -> PreviewedFile {
         switch cause {
         case .missing: file(entry, .fetch, .missing, nil)
         case .changed: file(entry, .fetch, .changed, nil)
         case .foreign: file(entry, .fetch, .replaced, nil)
-        case .unproven: file(entry, .check, .unproven, directory.file(entry.path)?.totalBytes)
-        case .unrecorded: file(entry, .check, .unrecorded, directory.file(entry.path)?.totalBytes)
+        case .unproven: file(entry, .check, .unproven, held.file(entry.path)?.totalBytes)
+        case .unrecorded: file(entry, .check, .unrecorded, held.file(entry.path)?.totalBytes)
         }
     }
 
@@ -142,29 +142,30 @@ extension SyncPreview {
 }
 
 extension DownloadManager {
-    /// Returns what ``sync(_:into:options:)`` would do. Reads the list and the directory; requests no file, writes nothing and
-    /// makes no directory.
+    /// Returns what ``sync(_:into:options:)-(_,SyncDestination,_)`` would do. Reads the list and the place of the set;
+    /// requests no file, writes nothing and makes no directory.
     ///
     /// - Throws: What prevents the whole run.
     public func previewSync(
-        _ source: SetSource, into directory: String, options: SyncOptions = SyncOptions()
+        _ source: SetSource, into destination: SyncDestination, options: SyncOptions = SyncOptions()
     ) async throws(DownloadError) -> SyncPreview {
         var options = options
-        if case .url(let url) = source { options.use(url) }
-        let root = FilePath(Self.absolute(directory))
-        options.backupDirectory = options.backupDirectory.map { Self.absolute($0) }
-        try await EngineProvider.files.run { [options] _ throws(DownloadError) in try options.checkBackup(beside: root)
+        let destination = destination.absolute
+        try await options.prepare(source, destination)
+        var listing = try await SetReader(manager: self, options: options).read(source)
+        switch destination {
+        case .directory(let path): return try await DirectoryPlace.preview(FilePath(path), listing, options)
+        case .objects(let prefix, let staging):
+            listing.leaveOut(belowPrefix: prefix)
+            return try await ObjectPlace.preview(prefix, staging, listing, options, self)
         }
-        let listing = try await SetReader(manager: self, options: options).read(source)
-        return try await EngineProvider.files.run { [options] disk throws(DownloadError) in
-            let fileSystem = disk.fileSystem(within: options.root ?? root.string)
-            let content = try Manifest.content(of: root, fileSystem: fileSystem)
-            if let flaw = content?.source.flaw { throw DownloadError(.disk, flaw, recovery: .needsUser) }
-            let manifest = content?.records ?? []
-            let here = SyncPlan.Directory(
-                root, Dictionary(manifest.map { ($0.key, $0) }) { $1 }, fileSystem, restoringTimes: false)
-            return SyncPreview(SyncPlan(listing, options, here), listing, here)
-        }
+    }
+
+    /// As ``previewSync(_:into:options:)-(_,SyncDestination,_)``, for a directory of this machine.
+    public func previewSync(
+        _ source: SetSource, into directory: String, options: SyncOptions = SyncOptions()
+    ) async throws(DownloadError) -> SyncPreview {
+        try await previewSync(source, into: .directory(directory), options: options)
     }
 }
 
@@ -187,8 +188,32 @@ extension SyncOptions {
             recovery: .needsUser)
     }
 
+    /// Completes the options, and throws if they or the source do not go with the destination.
+    mutating func prepare(_ source: SetSource, _ destination: SyncDestination) async throws(DownloadError) {
+        if case .url(let url) = source { use(url) }
+        backupDirectory = backupDirectory.map { DownloadManager.absolute($0) }
+        switch destination {
+        case .directory(let path):
+            let options = self
+            try await EngineProvider.files.run { _ throws(DownloadError) in
+                try options.checkBackup(beside: FilePath(path))
+            }
+        case .objects(let prefix, _):
+            if backupDirectory != nil {
+                throw DownloadError(
+                    .invalidRequest, ErrorPhrase(.backupOfObjects, prefix.text), recovery: .needsUser)
+            }
+            if case .url(let url) = source, url.isObject, url.host == prefix.host,
+                url.objectPrefix.starts(with: prefix.objectPrefix) || prefix.objectPrefix.starts(with: url.objectPrefix)
+            {
+                throw DownloadError(
+                    .invalidRequest, ErrorPhrase(.setInItself, url.text, prefix.text), recovery: .needsUser)
+            }
+        }
+    }
+
     /// Lets the list be requested from its URL, with the credentials in it.
-    mutating func use(_ url: DownloadURL) {
+    private mutating func use(_ url: DownloadURL) {
         request.sources = [url]
         // allow(secrets): those in the URL of the list itself.
         request.credentials = request.credentials ?? url.credentials

@@ -152,6 +152,9 @@ public struct DownloadRequest: Sendable, Hashable {
     package var root: String?
     /// Where the file is kept that the finished one replaces; `nil` for nowhere.
     package var keptCopy: KeptCopy?
+    /// The object at ``uploadTo``, if it is known: in place of the conflict rule it decides what is replaced. `nil`: nothing is
+    /// known of it.
+    package var knownObject: KnownObject?
 
     public init(sources: [DownloadURL], destination: Destination) {
         self.sources = sources

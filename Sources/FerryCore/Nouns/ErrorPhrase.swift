@@ -100,7 +100,7 @@ extension ErrorPhrase {
         case notASetPath, sameSetPath, changedHere, emptySet, setAnswered, setLeavesServer, notAnIndex, notAList, largeSet,
             slowSet,
             tooManyGone, noSetBase, backupAroundSet, backupInSet,
-            setInUse
+            setInUse, setChangedMeanwhile, setInItself, longKey, backupOfObjects
         case noManifest, manifestDamaged, manifestShort, syncNotEnded, linksWithQuery, deepSet, noneWanted
         case recordNotOurs, downloadedRecord, largeRecord
         case notRepairable, repairWithoutURL, repairInTheWay, setRedirected, unclosedQuote, contentInTheWay
@@ -185,7 +185,7 @@ extension ErrorPhrase {
         case clockIsWrong, otherRegion, archivedObject, storeAnswered, unusableStoreAnswer, notAnObject
         case objectOfServer
         case unusableS3Setting, unsupportedProfile, noSuchProfile, unusableS3Keys, objectRoute
-        case uploadGone, uploadsObjects, largeObject, uploadUnknown, uploading, uploadResumed
+        case uploadGone, objectChanged, uploadsObjects, largeObject, uploadUnknown, uploading, uploadResumed
         case checkS3Keys, setClock, setRegion
 
         // Suggestions
@@ -205,7 +205,7 @@ extension ErrorPhrase {
         case giveDescriptor, listenForFerry, writeObject
         case allowThenRestart, startUnconfined
         case nameSessions, nameDownloads, noShell, choosePlaceBelow, giveInURLs, runByItself, startUserSession
-        case waitForSync, finishOther, overwriteInSet, overwriteOrRepair, changedAtSource, moveItAway,
+        case waitForSync, syncAgain, finishOther, overwriteInSet, overwriteOrRepair, changedAtSource, moveItAway,
             newLinkInSet, leaveStrictAway, keptInSet, listWithDigests, giveThatAddress, moveRecord, syncHere, setsShow
     }
 }

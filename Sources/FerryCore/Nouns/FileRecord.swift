@@ -35,6 +35,8 @@ public struct FileRecord: Sendable, Hashable {
     public var completedAt: Date?
     /// The modification time of the completed file, in seconds since 1970 with nine decimals: `1700000000.000000000`.
     public var modified: String?
+    /// Of a file that is an object: the ETag that the store gave it, verbatim.
+    public var storedETag: String?
     /// Why the file is missing or was not updated: one line of English.
     public var problem: String?
 
@@ -47,7 +49,7 @@ public struct FileRecord: Sendable, Hashable {
 extension FileRecord: Codable {
     private enum CodingKeys: String, CodingKey {
         case path, listedPath, totalBytes, checksum, pieces, urls, etag, lastModified, proof, completedAt, modified
-        case problem, listed, currentBy
+        case storedETag, problem, listed, currentBy
     }
 
     public init(from decoder: any Decoder) throws {
@@ -62,7 +64,7 @@ extension FileRecord: Codable {
         (etag, lastModified) = (try text(.etag), try text(.lastModified))
         proof = try container.contains(.proof) ? container.decodeKind(Proof.self, of: "proof", forKey: .proof) : nil
         completedAt = try text(.completedAt).flatMap(RFC3339.date)
-        (modified, problem) = (try text(.modified), try text(.problem))
+        (modified, storedETag, problem) = (try text(.modified), try text(.storedETag), try text(.problem))
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -80,6 +82,7 @@ extension FileRecord: Codable {
         try container.encodeIfPresent(proof?.rawValue, forKey: .proof)
         try container.encodeIfPresent(completedAt.map(RFC3339.text), forKey: .completedAt)
         try container.encodeIfPresent(modified, forKey: .modified)
+        try container.encodeIfPresent(storedETag, forKey: .storedETag)
         try container.encodeIfPresent(problem, forKey: .problem)
     }
 }

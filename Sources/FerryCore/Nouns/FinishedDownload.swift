@@ -22,13 +22,15 @@ public struct FinishedDownload: Sendable, Hashable {
     /// The digest of the file: the one that it was compared with, or that ``DownloadRequest/recordsDigests`` asked for;
     /// `nil` when neither was computed.
     public var checksum: Checksum?
+    /// The ETag that the store gave the object, verbatim; `nil` of a file, and when the store named none.
+    public var storedETag: String?
 
     /// Creates the result of a download, for previews and tests.
     public init(
         path: String, totalBytes: ByteCount, proof: Proof, wasAlreadyComplete: Bool = false,
         redactedFinalURL: String = "", contentType: String? = nil, receivedBytes: ByteCount = 0, etag: String? = nil,
         lastModified: String? = nil,
-        checksum: Checksum? = nil
+        checksum: Checksum? = nil, storedETag: String? = nil
     ) {
         self.path = path
         self.totalBytes = totalBytes
@@ -40,15 +42,16 @@ public struct FinishedDownload: Sendable, Hashable {
         self.etag = etag
         self.lastModified = lastModified
         self.checksum = checksum
+        self.storedETag = storedETag
     }
 }
 
 /// Coded as `{"path", "totalBytes", "proof", "finalURL", "contentType"?, "wasAlreadyComplete", "receivedBytes",
-/// "etag"?, "lastModified"?, "checksum"?}`.
+/// "etag"?, "lastModified"?, "checksum"?, "storedETag"?}`.
 extension FinishedDownload: Codable {
     private enum CodingKeys: String, CodingKey {
         case path, totalBytes, proof, finalURL, contentType, wasAlreadyComplete, receivedBytes, etag, lastModified
-        case checksum
+        case checksum, storedETag
     }
 
     public init(from decoder: any Decoder) throws {
@@ -63,7 +66,8 @@ extension FinishedDownload: Codable {
             receivedBytes: try container.decodeBytesIfPresent(forKey: .receivedBytes) ?? 0,
             etag: try container.decodeIfPresent(String.self, forKey: .etag),
             lastModified: try container.decodeIfPresent(String.self, forKey: .lastModified),
-            checksum: try container.decodeIfPresent(Checksum.self, forKey: .checksum))
+            checksum: try container.decodeIfPresent(Checksum.self, forKey: .checksum),
+            storedETag: try container.decodeIfPresent(String.self, forKey: .storedETag))
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -78,6 +82,7 @@ extension FinishedDownload: Codable {
         try container.encodeIfPresent(etag, forKey: .etag)
         try container.encodeIfPresent(lastModified, forKey: .lastModified)
         try container.encodeIfPresent(checksum, forKey: .checksum)
+        try container.encodeIfPresent(storedETag, forKey: .storedETag)
     }
 }
 

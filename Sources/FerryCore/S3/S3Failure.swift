@@ -48,6 +48,8 @@ package struct S3Failure: Sendable, Hashable {
     package var remedy: Remedy {
         switch (status, code) {
         case (412, _): .condition
+        // The store does not know what is asked of it, and will not later.
+        case (501, _): .none
         case (_, "ExpiredToken"), (_, "TokenRefreshRequired"): .newKeys
         case (408, _), (429, _), (500..., _), (_, "SlowDown"), (_, "RequestTimeout"),
             (409, "ConditionalRequestConflict"):

@@ -44,7 +44,13 @@ package enum S3UploadDocument {
 
     /// Whether the answer to CompleteMultipartUpload, whose status is 200 before the store has an outcome, is a success.
     package static func isComplete(_ document: [UInt8]) -> Bool {
-        (try? PlainXML(parsing: document, limits: limits))?.name == "CompleteMultipartUploadResult"
+        (try? root("CompleteMultipartUploadResult", of: document)) != nil
+    }
+
+    /// The ETag of the object in that answer; `nil` if it names none.
+    package static func completedTag(_ document: [UInt8]) -> String? {
+        let root = try? root("CompleteMultipartUploadResult", of: document)
+        return root?.child(named: "ETag").flatMap { EntityTag($0.text.trimmedText)?.field }
     }
 
     /// The content of CompleteMultipartUpload.

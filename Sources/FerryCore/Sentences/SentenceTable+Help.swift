@@ -15,23 +15,25 @@ extension SentenceTable {
 
         // sync, verify, repair
         "SETS OF FILES SUBCOMMANDS": "文件集的子命令",
-        "Keep a directory the same as a list of files, or all files below an index page.":
-            "使目录与文件列表或某个索引页下的所有文件保持一致。",
+        "Keep a directory or a bucket the same as a list of files, or all files below an index page.":
+            "使目录或存储桶与文件列表或某个索引页下的所有文件保持一致。",
         """
         Fetches what is missing here or has changed there; run it again to resume or to update. Nothing that this command \
         has not downloaded is replaced, unless --on-conflict overwrite. DIR/ferry-manifest.jsonl records each file with \
-        size, digest, source and proof; ferry verify and ferry repair use it.
+        size, digest, source and proof; ferry verify and ferry repair use it. In a bucket the manifest is an object below \
+        the prefix.
         """:
             """
         下载这里缺少或那边已更改的文件；再次运行即可继续或更新。除非使用 --on-conflict overwrite，否则不会替换并非由本命令下载的文件。\
-        DIR/ferry-manifest.jsonl 记录每个文件的大小、校验值、来源和证明，供 ferry verify 和 ferry repair 使用。
+        DIR/ferry-manifest.jsonl 记录每个文件的大小、校验值、来源和证明，供 ferry verify 和 ferry repair 使用。在存储桶中，清单是前缀之下的一个对象。
         """,
         "see ferry get --help.": "见 ferry get --help。",
         """
         A list (URLs, JSON lines, CSV with a heading, SHA256SUMS, Metalink, a manifest), its URL, or the URL of an index \
         page, which ends with /.
         """: "列表（网址、JSON 行、带标题的 CSV、SHA256SUMS、Metalink、清单）、其网址，或以 / 结尾的索引页网址。",
-        "The directory to keep the files in; created if missing.": "存放文件的目录；不存在时会创建。",
+        "The directory to keep the files in, created if missing, or s3://BUCKET/PREFIX/ for objects of a bucket.":
+            "存放文件的目录（不存在时会创建），或 s3://BUCKET/PREFIX/ 以存为存储桶的对象。",
         "Only files whose name matches: * and ? for characters; with a / the path is compared, ** for directories.":
             "只要名称匹配的文件：* 和 ? 代表字符；含 / 时比较路径，** 代表目录。",
         "No files whose name, or with a / path, matches; DIR/ leaves out directories, whose pages are not read.":

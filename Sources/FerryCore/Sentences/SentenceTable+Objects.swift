@@ -42,6 +42,9 @@ extension SentenceTable {
             "守护进程只通过自己的代理和证书请求对象"
         ),
         .uploadGone: ("{0}: the upload is gone", "{0}：上传已不存在"),
+        .objectChanged: (
+            "{0} was changed by others meanwhile, and is left as it is", "{0} 在此期间被其他人改动，保持不变"
+        ),
         .uploadsObjects: (
             "a file can be uploaded to s3://BUCKET/KEY or s3://BUCKET/PREFIX/",
             "文件只能上传到 s3://BUCKET/KEY 或 s3://BUCKET/PREFIX/"

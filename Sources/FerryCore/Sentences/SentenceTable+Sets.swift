@@ -55,6 +55,20 @@ extension SentenceTable {
             "the list names files without their URLs: give the address that they are below (--base URL)",
             "列表只有文件名而没有 URL：请给出文件所在的地址（--base URL）"
         ),
+        .setChangedMeanwhile: (
+            "another sync has written the manifest of {0} in the meantime", "另一个同步在此期间写入了 {0} 的清单"
+        ),
+        .setInItself: (
+            "{0} and {1} have objects in common: a prefix cannot be synced into itself",
+            "{0} 与 {1} 有共同的对象：不能将前缀同步到其自身"
+        ),
+        .backupOfObjects: (
+            "{0} is a prefix of a bucket, whose replaced objects are not kept: versions of objects are the bucket's matter",
+            "{0} 是存储桶的前缀，被替换的对象不会保留：对象的版本由存储桶管理"
+        ),
+        .longKey: (
+            "{0} is left out: its key would have more than 1,024 bytes", "{0} 被略去：它的键会超过 1,024 字节"
+        ),
         .setInUse: ("{0} is being synced by another process", "{0} 正由另一个进程同步"),
         .noManifest: (
             "{0} has no manifest (ferry-manifest.jsonl): ferry sync makes one",
@@ -95,6 +109,10 @@ extension SentenceTable {
 
     /// The suggestions of the commands for sets.
     static let setSuggestions: Rows = [
+        .syncAgain: (
+            "Run it again when the other one has ended: what this run has stored is kept.",
+            "请在另一个同步结束后重新运行：本次已存储的内容会保留。"
+        ),
         .waitForSync: ("Wait until the other one has ended.", "请等待另一个同步结束。"),
         .finishOther: ("Finish or remove that one first.", "请先完成或删除它。"),
         .overwriteInSet: ("--on-conflict overwrite replaces it.", "--on-conflict overwrite 会替换它。"),
@@ -193,6 +211,15 @@ extension SentenceTable {
         "at least {0}": "至少 {0}",
         "{0} of unknown size": "{0} 个大小未知",
         "--backup-dir and --daemon cannot be used together": "--backup-dir 和 --daemon 不能一起使用",
+        "--backup-dir goes with a directory: a bucket keeps versions of objects itself":
+            "--backup-dir 用于目录：存储桶自己保留对象的版本",
+        "--staging goes with s3://… as the destination": "--staging 用于以 s3://… 为目标",
+        "a set of the daemon is kept in a directory: leave out --daemon to sync into s3://":
+            "守护进程的集合保存在目录中：要同步到 s3://，请去掉 --daemon",
+        "{0}: ferry verify reads files of this machine; ferry sync SOURCE s3://… --dry-run compares objects with their manifest":
+            "{0}：ferry verify 读取本机的文件；ferry sync SOURCE s3://… --dry-run 将对象与其清单比较",
+        "{0}: ferry repair repairs files of this machine; ferry sync replaces objects":
+            "{0}：ferry repair 修复本机的文件；对象由 ferry sync 替换",
         "--backup-dir needs a directory": "--backup-dir 需要一个目录",
         "--dry-run and --daemon cannot be used together": "--dry-run 和 --daemon 不能一起使用",
         "{0} cannot be used with --daemon, which has its own settings": "{0} 不能与 --daemon 一起使用，它有自己的设置",

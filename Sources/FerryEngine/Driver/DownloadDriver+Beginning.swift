@@ -28,9 +28,17 @@ extension DownloadDriver {
                 with: Prepared.Held(
                     content: PartialContent(identity: FileIdentity(), ranges: ranges), totalBytes: nil,
                     weakestJoin: nil, isNewSource: true, isDoubtful: true))
-        case .fresh: start(with: nil, finished: prepared.earlier?.identity)
+        case .fresh: start(with: nil, finished: prepared.earlier?.identity ?? known(prepared))
         }
         return nil
+    }
+
+    /// The validators under which the server is asked whether the known object is still its file.
+    private func known(_ prepared: Prepared) -> FileIdentity? {
+        guard let identity = request.knownObject?.source, prepared.digest.requested == nil,
+            identity.strongTag != nil || !request.trust.strict && identity.hasValidator
+        else { return nil }
+        return identity
     }
 
     /// Initializes the machine.

@@ -13,8 +13,18 @@ extension DownloadDriver {
             isRestart: target.backup.ownPaths != nil)
     }
 
-    /// Handles a 304 response: the finished file is unchanged.
+    /// Handles a 304 response: the finished file, or the known object, is unchanged.
     func finishUnchanged() {
+        let facts = transfer.facts
+        var unchanged = FinishedDownload(
+            path: "", totalBytes: facts.finished?.totalBytes ?? 0, proof: facts.finishedProof,
+            wasAlreadyComplete: true, redactedFinalURL: facts.finalURL, etag: facts.finished?.etag,
+            lastModified: facts.finished?.lastModified, checksum: target.earlier?.checksum)
+        if let known = request.knownObject, let object = wantedObject(named: target.name) {
+            (unchanged.path, unchanged.checksum, unchanged.storedETag) = (object.text, known.checksum, known.etag)
+            target.exists(unchanged)
+            return updates.notify()
+        }
         let path: FilePath
         switch request.destination {
         case _ where target.earlier != nil: path = target.earlier?.path ?? ""
@@ -22,12 +32,8 @@ extension DownloadDriver {
         case .directory(let directory, _): path = FilePath(ofRequest: directory).appending(target.name)
         case .part, .stream: return updates.notify()
         }
-        let facts = transfer.facts
-        target.exists(
-            FinishedDownload(
-                path: path.string, totalBytes: facts.finished?.totalBytes ?? 0, proof: facts.finishedProof,
-                wasAlreadyComplete: true, redactedFinalURL: facts.finalURL, etag: facts.finished?.etag,
-                lastModified: facts.finished?.lastModified, checksum: target.earlier?.checksum))
+        unchanged.path = path.string
+        target.exists(unchanged)
         updates.notify()
     }
 
@@ -48,7 +54,7 @@ extension DownloadDriver {
         let paths = session.paths
         transfer.set(.part(session))
         target.named(paths.name)
-        report(.named(name: paths.name, path: paths.final.string))
+        report(.named(name: request.shownName(paths.name), path: paths.final.string))
         if half.path != paths.part { report(.event(.note(Reason(.halfTaken, "\(half.path)", "\(paths.part)")))) }
     }
 

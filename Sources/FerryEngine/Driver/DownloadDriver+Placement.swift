@@ -92,7 +92,7 @@ extension DownloadDriver {
         target.chose(name, at: path)
         try await lookUpChecksum(for: names(of: representation, url: url))
         try checkSpace(in: directory, for: total, disk)
-        report(.named(name: name, path: path.string))
+        report(.named(name: request.shownName(name), path: path.string))
         begun(name, total)
         if representation.isEncoded { report(.event(.note(Reason(.storedEncoded)))) }
         if let total, isSmall(representation), try !isReplaced(path, disk) {
@@ -121,7 +121,9 @@ extension DownloadDriver {
 
     /// Reports the start, once for each file.
     private func begun(_ name: String, _ total: ByteCount?) {
-        if target.started(name, total) { report(.event(LocalizedEvent(.started(name: name, totalBytes: total)))) }
+        if target.started(name, total) {
+            report(.event(LocalizedEvent(.started(name: request.shownName(name), totalBytes: total))))
+        }
     }
 
     /// Returns the names under which a checksum list may contain the file.
@@ -239,7 +241,7 @@ extension DownloadDriver {
         case .made(let session, let inTheWay):
             let paths = session.paths
             target.named(paths.name)
-            if paths.name != name { report(.named(name: paths.name, path: paths.final.string)) }
+            if paths.name != name { report(.named(name: request.shownName(paths.name), path: paths.final.string)) }
             if let inTheWay {
                 report(.event(.note(inTheWay.reason(forName: paths.name))))
             } else if paths.name != name {

@@ -151,6 +151,12 @@ extension DownloadDriver {
 }
 
 extension DownloadRequest {
+    /// The name under which a file of this name is shown: that of the object that it becomes, if its whole key is known.
+    func shownName(_ name: String) -> String {
+        guard let object = uploadTo, object.path.utf8.last != UInt8(ascii: "/") else { return name }
+        return Paths.name(of: String(decoding: object.objectKey, as: UTF8.self))
+    }
+
     /// The file name that the user chose; `nil` if the server names the file.
     var givenName: String? {
         switch destination {

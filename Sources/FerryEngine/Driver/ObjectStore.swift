@@ -1,22 +1,23 @@
-import FerryCore
+package import FerryCore
 import HTTPTypes
 import NIOCore
 
-/// The requests by which a file becomes an object. Each is repeated after a failure that may pass, as those of downloads
+/// The requests by which files become objects. Each is repeated after a failure that may pass, as those of downloads
 /// are.
-struct ObjectStore: Sendable {
+package struct ObjectStore: Sendable {
     /// What a store knows of an object.
-    struct Status: Sendable, Hashable {
-        var bytes: ByteCount?
-        var etag: String?
+    package struct Status: Sendable, Hashable {
+        package var bytes: ByteCount?
+        package var etag: String?
         /// The SHA-256 in Base64; of an object of several parts the SHA-256 of theirs, with their number behind it.
-        var checksum: String?
+        package var checksum: String?
     }
 
     /// The result of a request that makes an object.
-    enum Outcome: Sendable, Hashable {
-        case stored
-        /// There is an object of this key already, and it was not to be replaced.
+    package enum Outcome: Sendable, Hashable {
+        /// The object is there, with the ETag that the store gave it; `nil` if it named none.
+        case stored(etag: String?)
+        /// There is an object of this key already that was not to be replaced, or another one than the known.
         case exists
         /// The store does not know the upload: it has ended before, one way or the other.
         case gone
@@ -26,7 +27,7 @@ struct ObjectStore: Sendable {
     private let environment: EngineEnvironment
     private let settings: DriverSettings
 
-    init(_ request: DownloadRequest, _ environment: EngineEnvironment, _ settings: DriverSettings) {
+    package init(_ request: DownloadRequest, _ environment: EngineEnvironment, _ settings: DriverSettings) {
         self.request = request
         self.environment = environment
         self.settings = settings
@@ -34,7 +35,7 @@ struct ObjectStore: Sendable {
 
     /// Returns what the store knows of an object; `nil` if there is none, or the keys do not permit to ask: then the store
     /// decides when the object is made.
-    func status(of object: DownloadURL) async throws(DownloadError) -> Status? {
+    package func status(of object: DownloadURL) async throws(DownloadError) -> Status? {
         do throws(DownloadError) {
             let head = try await send(.head, object, [.checksumMode: "ENABLED"]).head
             return Status(
@@ -50,8 +51,63 @@ struct ObjectStore: Sendable {
         var fields = mayReplace
         fields[.checksumAlgorithm] = "SHA256"
         fields[.checksumSHA256] = base64
-        let head = try await send(.put, object, fields, content).head
-        return head.status == 412 ? .exists : .stored
+        let head: ResponseHead
+        do throws(DownloadError) { head = try await send(.put, object, fields, content).head } catch {
+            if isGone(error) { return .exists }
+            throw error
+        }
+        return head.status == 412 ? .exists : .stored(etag: head.single(.eTag))
+    }
+
+    /// Makes an object of a whole content in memory, of at most 5 GiB.
+    ///
+    /// - Parameter replacing: The ETag of the object that it may replace; `nil`: there must be none.
+    package func put(
+        _ bytes: [UInt8], as object: DownloadURL, replacing etag: String?
+    ) async throws(DownloadError) -> Outcome {
+        let source = UploadSource(bytes)
+        let all = 0..<source.totalBytes
+        let digests = try await source.digests(all)
+        var fields: HTTPFields = etag.map { [.ifMatch: $0] } ?? [.ifNoneMatch: "*"]
+        fields[.checksumAlgorithm] = "SHA256"
+        fields[.checksumSHA256] = digests.base64
+        let head = try await send(.put, object, fields, source.content(all, digests)).head
+        if head.status != 412 { return .stored(etag: head.single(.eTag)) }
+        // The answer to an earlier attempt may have been lost.
+        guard let found = try await status(of: object), found.bytes == source.totalBytes,
+            found.checksum.map({ $0 == digests.base64 }) ?? (found.etag == "\"\(HexText.string(digests.md5))\"")
+        else { return .exists }
+        return .stored(etag: found.etag)
+    }
+
+    /// Returns an object of at most `most` bytes, and its ETag; `nil` if there is none. Throws `tooLarge` for a larger one.
+    package func bytes(
+        of object: DownloadURL, most: Int
+    ) async throws(DownloadError) -> (bytes: [UInt8], etag: String?)? {
+        do throws(DownloadError) {
+            let answer = try await send(.get, object, most: most)
+            guard answer.isWhole else {
+                throw DownloadError(
+                    .tooLarge, ErrorPhrase(.largeObject, object.redacted, ByteText.size(ByteCount(most))),
+                    recovery: .needsUser)
+            }
+            return (answer.body, answer.head.single(.eTag))
+        } catch {
+            guard error.phrase?.key == .noSuchObject else { throw error }
+            return nil
+        }
+    }
+
+    /// Deletes an object, if it still has this ETag. Returns whether it is gone.
+    ///
+    /// Not every store checks the condition of a deletion, so the object is looked at first.
+    package func delete(_ object: DownloadURL, ifMatch etag: String) async throws(DownloadError) -> Bool {
+        let found = try await status(of: object)
+        guard let tag = EntityTag(etag), found?.etag.flatMap({ EntityTag($0) }) == tag else { return false }
+        do throws(DownloadError) { return try await send(.delete, object, [.ifMatch: etag]).head.status != 412 } catch {
+            guard error.phrase?.key == .noSuchObject else { throw error }
+            return true
+        }
     }
 
     // MARK: Uploads of several parts
@@ -103,15 +159,18 @@ struct ObjectStore: Sendable {
         let content = UploadContent(bytes)
         var policy = RetryPolicy(maxAttempts: settings.maxAttempts)
         while true {
-            let answer: (head: ResponseHead, body: [UInt8])
+            let answer: (head: ResponseHead, body: [UInt8], isWhole: Bool)
             do throws(DownloadError) {
                 answer = try await send(.post, object.with(query: [("uploadId", id)]), mayReplace, content)
             } catch {
                 if error.phrase?.key == .uploadGone { return .gone }
+                if isGone(error) { return .exists }
                 throw error
             }
             if answer.head.status == 412 { return .exists }
-            if S3UploadDocument.isComplete(answer.body) { return .stored }
+            if S3UploadDocument.isComplete(answer.body) {
+                return .stored(etag: S3UploadDocument.completedTag(answer.body))
+            }
             // The status was sent before the outcome was known: the body has the error.
             let failure = S3Failure(ResponseHead(status: 500), body: answer.body)
             if failure.code == "NoSuchUpload" { return .gone }
@@ -127,8 +186,14 @@ struct ObjectStore: Sendable {
 
     // MARK: Requests
 
+    /// Whether the known object that was to be replaced has been deleted meanwhile.
+    private func isGone(_ error: DownloadError) -> Bool {
+        request.knownObject?.etag != nil && error.phrase?.key == .noSuchObject
+    }
+
     private var mayReplace: HTTPFields {
-        request.onConflict == .overwrite ? HTTPFields() : [.ifNoneMatch: "*"]
+        if let etag = request.knownObject?.etag { return [.ifMatch: etag] }
+        return request.onConflict == .overwrite && request.knownObject == nil ? HTTPFields() : [.ifNoneMatch: "*"]
     }
 
     private func usable<Value>(
@@ -145,8 +210,8 @@ struct ObjectStore: Sendable {
     /// Sends a request until the store has decided: a success, or that a condition does not hold.
     private func send(
         _ method: HTTPRequest.Method, _ url: DownloadURL, _ fields: HTTPFields = HTTPFields(),
-        _ content: UploadContent? = nil
-    ) async throws(DownloadError) -> (head: ResponseHead, body: [UInt8]) {
+        _ content: UploadContent? = nil, most: Int = S3UploadDocument.mostBytes
+    ) async throws(DownloadError) -> (head: ResponseHead, body: [UInt8], isWhole: Bool) {
         let time = settings.stallTimeout + .seconds((content?.length ?? 0) / Self.leastSpeed)
         var outgoing = TransferRequest(of: request, from: url, headLimit: time)
         (outgoing.method, outgoing.fields, outgoing.upload) = (method, fields, content)
@@ -159,10 +224,10 @@ struct ObjectStore: Sendable {
                 let head = response.head
                 // A store sends blanks until it has joined the parts.
                 let content = try await ShortBody(response.body).collect(
-                    ShortBody.Limits(bytes: S3UploadDocument.mostBytes, whole: .seconds(1800)),
+                    ShortBody.Limits(bytes: most, whole: .seconds(1800)),
                     clock: environment.clock)
                 if (200...299).contains(head.status) || head.status == 412 {
-                    return (head, Array(buffer: content.bytes))
+                    return (head, Array(buffer: content.bytes), content.isWhole)
                 }
                 wish = RetryAfter.delay(in: head, now: environment.clock.date())
                 reason = .phrase(ErrorPhrase(.storeAnswered, url.redacted, "\(head.status)"))

@@ -10,9 +10,9 @@ import Synchronization
     import struct Foundation.Date
 #endif
 
-/// Syncs the sets of the daemon: a ``DirectorySync`` for each that is active, at most ``mostRunning`` at a time.
+/// Syncs the sets of the daemon: a ``SetSync`` for each that is active, at most ``mostRunning`` at a time.
 ///
-///     store: waiting ─► syncing ─► DirectorySync ─► downloads of the session `sets` ─► report ─► store: complete, …
+///     store: waiting ─► syncing ─► SetSync ─► downloads of the session `sets` ─► report ─► store: complete, …
 ///
 /// Invariants:
 /// - A set that is `waiting` or `syncing` in the store is worked on, also after a kill and a restart of the daemon.
@@ -301,8 +301,8 @@ final class SetKeeper: Sendable {
     private func outcome(of set: FileSet) async -> Outcome {
         do throws(DownloadError) {
             let (source, options) = try set.sync()
-            let sync = try await DirectorySync(
-                of: source, into: set.set.directory, options: options, manager: manager)
+            let sync = try await SetSync(
+                of: source, into: .directory(set.set.directory), options: options, manager: manager)
             await removeMoved(set, sync.requests)
             let active = ActiveDownloads()
             await withTaskGroup(of: Void.self) { group in
@@ -315,7 +315,7 @@ final class SetKeeper: Sendable {
         } catch { return .failure(error) }
     }
 
-    private func fetch(_ sync: DirectorySync, _ active: ActiveDownloads) async {
+    private func fetch(_ sync: SetSync, _ active: ActiveDownloads) async {
         await sync.fetch { [manager] request throws(DownloadError) in
             guard let (download, isNew) = try await manager.add([request], for: Self.session).first else { return }
             active.add(download)
@@ -346,7 +346,7 @@ final class SetKeeper: Sendable {
     }
 
     /// Publishes the progress until cancelled.
-    private func report(_ sync: DirectorySync, _ active: ActiveDownloads, of id: String) async {
+    private func report(_ sync: SetSync, _ active: ActiveDownloads, of id: String) async {
         repeat {
             let (now, files) = (sync.progress, active.progress)
             if let set = store.note(id, { $0.take(now, files) }) { broadcaster.publish(.set(set), session: nil) }

@@ -67,7 +67,7 @@ struct SecretGrant: Sendable {
     }
 
     /// Returns the request that all files of a set are made from, with secrets for the server that the user names; `nil`
-    /// for that of the set's source, which `DirectorySync` decides.
+    /// for that of the set's source, which `SetSync` decides.
     static func ofSet(
         _ request: DownloadRequest, credentials: Credentials?, headers: HTTPFields, server: Origin?
     ) -> DownloadRequest {

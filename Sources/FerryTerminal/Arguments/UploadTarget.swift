@@ -44,7 +44,7 @@ package struct UploadTarget: Sendable, Hashable {
         return url
     }
 
-    private static func isObject(_ text: String) -> Bool {
+    static func isObject(_ text: String) -> Bool {
         text.asciiLowercased.utf8.hasPrefix("\(DownloadURL.Scheme.s3.rawValue)://")
     }
 

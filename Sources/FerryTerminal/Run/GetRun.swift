@@ -22,7 +22,7 @@ package final class GetRun: Sendable {
     private let manager: DownloadManager
     private let reporter: any RunReporting
     /// The sync whose files these are.
-    private let sync: DirectorySync?
+    private let sync: SetSync?
     /// The lines of `--results`; `nil` for none.
     private let results: ResultsLog?
     private let ledger = Mutex(Ledger())
@@ -47,7 +47,7 @@ package final class GetRun: Sendable {
 
     package init(
         _ plan: GetPlan, manager: DownloadManager, reporter: any RunReporting, results: ResultsLog? = nil,
-        sync: DirectorySync? = nil
+        sync: SetSync? = nil
     ) {
         self.sync = sync
         self.plan = plan

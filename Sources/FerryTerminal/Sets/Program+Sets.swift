@@ -15,8 +15,9 @@ extension Program {
         let json = arguments.show.json
         let planner = SyncPlanner(
             standard, arguments.request, arguments.trust, arguments.run, arguments.show, world: world)
-        let (source, options, plan): (SetSource, SyncOptions, GetPlan)
+        let (source, destination, options, plan): (SetSource, SyncDestination, SyncOptions, GetPlan)
         do throws(UsageError) {
+            destination = try planner.destination(arguments)
             (source, options) = try planner.source(arguments)
             plan = try planner.plan()
         } catch { return usage(error, command: "sync", json: json) }
@@ -24,14 +25,14 @@ extension Program {
         let manager = DownloadManager(plan.configuration)
         do throws(DownloadError) {
             if arguments.dryRun {
-                let preview = try await manager.previewSync(source, into: arguments.directory, options: options)
+                let preview = try await manager.previewSync(source, into: destination, options: options)
                 await manager.shutdown()
                 show(preview, console, arguments.show)
                 return await console.finished(preview.problems.isEmpty ? .done : .usage)
             }
             let isQuiet = arguments.show.quiet || json
-            let sync = try await DirectorySync(
-                of: source, into: arguments.directory, options: options, manager: manager
+            let sync = try await SetSync(
+                of: source, into: destination, options: options, manager: manager
             ) { event, url in
                 guard !isQuiet,
                     let line = EventText.line(
@@ -54,7 +55,7 @@ extension Program {
     /// Runs requests as `ferry get` does.
     private static func run(
         _ requests: [DownloadRequest], _ planner: SyncPlanner, _ manager: DownloadManager, _ console: Console,
-        _ world: PlanningWorld, sync: DirectorySync? = nil
+        _ world: PlanningWorld, sync: SetSync? = nil
     ) async throws(DownloadError) -> ExitCode {
         guard !requests.isEmpty else {
             await manager.shutdown()
@@ -92,7 +93,7 @@ extension Program {
         if !flags.quiet { console.message("ferry: " + PreviewText.summary(preview)) }
     }
 
-    private static func show(_ report: SyncReport, of sync: DirectorySync, _ console: Console, _ flags: OutputFlags) {
+    private static func show(_ report: SyncReport, of sync: SetSync, _ console: Console, _ flags: OutputFlags) {
         if flags.json { return console.result(JSONLine.synced(report, date: Date()).text + "\n") }
         for line in SyncText.lines(incomplete: report, isVerbose: flags.verbose) { console.message("ferry: " + line) }
         for problem in report.problems { console.message("ferry: " + PrintableText.escape(problem)) }
@@ -107,6 +108,12 @@ extension Program {
 
     /// Runs `ferry verify`.
     package static func verify(_ arguments: VerifyArguments) async -> ExitCode {
+        if let path = arguments.paths.first(where: UploadTarget.isObject) {
+            let error = UsageError(
+                "\(path): ferry verify reads files of this machine; ferry sync SOURCE s3://… --dry-run compares objects with their manifest"
+            )
+            return usage(error, command: "verify", json: arguments.json)
+        }
         let console = Console(StandardWriter())
         let sum = VerifySum()
         var codes: [ExitCode] = []
@@ -138,6 +145,9 @@ extension Program {
             standard, arguments.request, arguments.trust, arguments.run, arguments.show, world: world)
         var (template, plan): (DownloadRequest, GetPlan)
         do throws(UsageError) {
+            if let path = arguments.paths.first(where: UploadTarget.isObject) {
+                throw UsageError("\(path): ferry repair repairs files of this machine; ferry sync replaces objects")
+            }
             if arguments.trust.onConflict != nil {
                 throw UsageError("ferry repair replaces what is damaged: it has no --on-conflict")
             }

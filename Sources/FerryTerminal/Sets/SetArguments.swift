@@ -12,9 +12,11 @@ package struct SyncArguments: ParsableArguments, Sendable {
     package var source: String
 
     @Argument(
-        help: ArgumentHelp("The directory to keep the files in; created if missing.", valueName: "dir"),
+        help: ArgumentHelp(
+            "The directory to keep the files in, created if missing, or s3://BUCKET/PREFIX/ for objects of a bucket.",
+            valueName: "dir"),
         completion: .directory)
-    package var directory: String
+    package var destination: String
 
     @Option(
         help: ArgumentHelp(
@@ -78,6 +80,12 @@ package struct SyncArguments: ParsableArguments, Sendable {
             "Keep each file that is replaced or deleted, at its path below this directory.", valueName: "dir"),
         completion: .directory)
     package var backupDir: String?
+
+    @Option(
+        help: ArgumentHelp(
+            "The directory where files are until they are uploaded to s3:// (default: below Ferry's state directory).",
+            valueName: "dir"), completion: .directory)
+    package var staging: String?
 
     @Flag(help: "Show what would be fetched, checked, kept and deleted, and why; write nothing.")
     package var dryRun = false

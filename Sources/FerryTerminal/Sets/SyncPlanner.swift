@@ -49,6 +49,19 @@ struct SyncPlanner: Sendable {
         return SecretGrant.ofSet(request, credentials: credentials, headers: headers.secrets, server: server)
     }
 
+    /// Returns where the set is kept, with absolute paths.
+    func destination(_ arguments: SyncArguments) throws(UsageError) -> SyncDestination {
+        guard let prefix = try UploadTarget.prefix(arguments.destination) else {
+            guard arguments.staging == nil else { throw UsageError("--staging goes with s3://… as the destination") }
+            return .directory(OwnProgram.absolute(arguments.destination))
+        }
+        if arguments.backupDir != nil {
+            throw UsageError("--backup-dir goes with a directory: a bucket keeps versions of objects itself")
+        }
+        return .objects(
+            prefix, staging: OwnProgram.absolute(arguments.staging ?? StateDirectory.staging(world.environment)))
+    }
+
     func source(_ arguments: SyncArguments) throws(UsageError) -> (SetSource, SyncOptions) {
         var sync = SyncOptions()
         sync.filter = SetFilter(include: arguments.include, exclude: arguments.exclude)
@@ -61,10 +74,10 @@ struct SyncPlanner: Sendable {
         }
         (sync.safeNames, sync.trustsListing) = (arguments.safeNames, arguments.trustListing)
         if !sync.safeNames, let home = world.environment["HOME"], Paths.isAbsolute(home),
-            Paths.isPlace(home, in: OwnProgram.absolute(arguments.directory))
+            case .directory(let directory) = try destination(arguments), Paths.isPlace(home, in: directory)
         {
             throw UsageError(
-                "hidden files of the source would be settings of your programs in \(arguments.directory): name a directory below it, or give --safe-names"
+                "hidden files of the source would be settings of your programs in \(arguments.destination): name a directory below it, or give --safe-names"
             )
         }
         sync.deletesGone = arguments.delete
@@ -144,7 +157,10 @@ struct SyncPlanner: Sendable {
             (run.hostDelay != nil, "--host-delay"), (run.sharedGroup, "--shared-group"),
             (run.failWhenRefused, "--fail-when-refused"), (run.allowFailures, "--allow-failures"),
         ] where isGiven { throw Self.refuse(option) }
-        var set = NewSet(directory: OwnProgram.absolute(arguments.directory))
+        guard case .directory(let directory) = try destination(arguments) else {
+            throw UsageError("a set of the daemon is kept in a directory: leave out --daemon to sync into s3://")
+        }
+        var set = NewSet(directory: directory)
         switch source {
         case .url(let url): set.url = url.text
         case .file(let path, _): set.list = OwnProgram.absolute(path)

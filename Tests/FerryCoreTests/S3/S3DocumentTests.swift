@@ -139,6 +139,9 @@ struct S3DocumentTests {
                 + "<ChecksumSHA256>Zm9v</ChecksumSHA256></Part></CompleteMultipartUpload>")
         #expect(!S3UploadDocument.isComplete(Array("<Error><Code>InternalError</Code></Error>".utf8)))
         #expect(S3UploadDocument.isComplete(Array("<CompleteMultipartUploadResult/>".utf8)))
+        #expect(S3UploadDocument.completedTag(Array("<CompleteMultipartUploadResult/>".utf8)) == nil)
+        let tagged = "<CompleteMultipartUploadResult><ETag>&quot;ab-2&quot;</ETag></CompleteMultipartUploadResult>"
+        #expect(S3UploadDocument.completedTag(Array(tagged.utf8)) == "\"ab-2\"")
     }
 
     @Test("DigestField: the checksum of an object counts for the whole of it, not for one of several parts")

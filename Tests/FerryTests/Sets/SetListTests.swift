@@ -129,8 +129,8 @@ struct SetListTests {
     func equivalentRecord() throws {
         var record = FileRecord(path: "cafe\u{301}.bin", urls: ["http://h/x"])
         (record.totalBytes, record.proof, record.modified) = (5, .single, "1.000000000")
-        let directory = SyncPlan.Directory(manifest: [record.key: record]) { _ in
-            SyncPlan.LocalFile(totalBytes: 5, modified: "1.000000000")
+        let directory = SyncPlan.Holdings(manifest: [record.key: record]) { _ in
+            SyncPlan.HeldFile(totalBytes: 5, mark: "1.000000000")
         } isSame: { _ in
             true
         } isDownloaded: { _ in
@@ -148,15 +148,15 @@ struct SetListTests {
         let digest = try Checksum(parsing: "sha256:" + Self.digest)
         var record = FileRecord(path: "a.bin", urls: ["http://h/a.bin"])
         (record.totalBytes, record.proof, record.modified, record.checksum) = (5, .single, "1.000000000", digest)
-        let directory = SyncPlan.Directory(manifest: [record.key: record]) { _ in
-            SyncPlan.LocalFile(totalBytes: 6, modified: "2.000000000")
+        let directory = SyncPlan.Holdings(manifest: [record.key: record]) { _ in
+            SyncPlan.HeldFile(totalBytes: 6, mark: "2.000000000")
         } isSame: { _ in
             false
         } isDownloaded: { _ in
             false
         }
         var entry = try SetEntry(path: "a.bin", sources: [DownloadURL("http://h/a.bin")])
-        func step(_ directory: SyncPlan.Directory) -> SyncPlan.Step? {
+        func step(_ directory: SyncPlan.Holdings) -> SyncPlan.Step? {
             var listing = SetListing()
             listing.add([entry], SetFilter())
             return SyncPlan(listing, SyncOptions(), directory).steps.first
@@ -290,12 +290,12 @@ struct SetListTests {
         var options = SyncOptions()
         options.filter = SetFilter(exclude: ["no/*"])
         options.maxDepth = 1
-        let directory = SyncPlan.Directory(manifest: manifest) { path in
+        let directory = SyncPlan.Holdings(manifest: manifest) { path in
             switch path {
             case "absent", "goneToo", "new": nil
             case "touched", "edited", "editedListed", "killed":
-                SyncPlan.LocalFile(totalBytes: 5, modified: "2.000000000")
-            default: SyncPlan.LocalFile(totalBytes: 5, modified: "1.000000000")
+                SyncPlan.HeldFile(totalBytes: 5, mark: "2.000000000")
+            default: SyncPlan.HeldFile(totalBytes: 5, mark: "1.000000000")
             }
         } isSame: {
             $0.path == "touched"
@@ -337,8 +337,8 @@ struct SetListTests {
             change(&record, &entry, &options)
             var listing = SetListing()
             listing.add([entry], SetFilter())
-            let directory = SyncPlan.Directory(manifest: [record.key: record]) { _ in
-                SyncPlan.LocalFile(totalBytes: 5, modified: "1.000000000")
+            let directory = SyncPlan.Holdings(manifest: [record.key: record]) { _ in
+                SyncPlan.HeldFile(totalBytes: 5, mark: "1.000000000")
             } isSame: { _ in
                 false
             } isDownloaded: { _ in

@@ -249,8 +249,9 @@ struct SyncTests {
             _ = try await Self.sync(shop)
             shop.server.serve("/pub/", Self.page(["a", "b", "c", "d"]))
             let manager = shop.manager()
-            let sync = try await DirectorySync(
-                of: .url(try DownloadURL(shop.server.url("/pub/"))), into: shop.directory, options: SyncOptions(),
+            let sync = try await SetSync(
+                of: .url(try DownloadURL(shop.server.url("/pub/"))), into: .directory(shop.directory),
+                options: SyncOptions(),
                 manager: manager)
             #expect(sync.requests.map { $0.sources[0].path } == ["/pub/b", "/pub/d", "/pub/a", "/pub/c"])
             _ = try await sync.finish()
@@ -406,8 +407,9 @@ struct SyncTests {
         try await Workshop.run { shop in
             Self.serveTree(shop)
             let manager = shop.manager()
-            let first = try await DirectorySync(
-                of: .url(try DownloadURL(shop.server.url("/pub/"))), into: shop.directory, options: SyncOptions(),
+            let first = try await SetSync(
+                of: .url(try DownloadURL(shop.server.url("/pub/"))), into: .directory(shop.directory),
+                options: SyncOptions(),
                 manager: manager)
             let error = await #expect(throws: DownloadError.self) { try await Self.sync(shop) }
             #expect(error?.code == .conflict)

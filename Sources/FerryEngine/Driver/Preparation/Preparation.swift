@@ -236,7 +236,7 @@ struct Preparation {
         }
         found.sources = sources
         (found.name, found.record) = (record.name, record)
-        report(.named(name: record.name, path: paths.final.string))
+        report(.named(name: request.shownName(record.name), path: paths.final.string))
         let listed = try await listing.find([record.name] + own.names(from: sources), unless: found.digest)
         if let listed { found.digest.listed(listed) }
         switch claims.verdict(found.digest, request) {

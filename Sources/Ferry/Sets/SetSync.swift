@@ -3,12 +3,6 @@ import FerryEngine
 import Synchronization
 import SystemPackage
 
-#if canImport(FoundationEssentials)
-    import struct FoundationEssentials.Date
-#else
-    import struct Foundation.Date
-#endif
-
 /// What a sync does, besides fetching what is missing or has changed.
 public struct SyncOptions: Sendable, Hashable {
     /// Which of the listed files are wanted. Default all.
@@ -117,23 +111,24 @@ package struct SyncProgress: Sendable, Hashable {
     package var receivedBytes: ByteCount
 }
 
-/// Makes a directory a copy of a set of files: requests what is missing or has changed, and keeps a manifest.
+/// Makes a directory, or the prefix of a bucket, a copy of a set of files: requests what is missing or has changed, and keeps
+/// a manifest.
 ///
 ///     list ─► plan (manifest, files) ─► requests ─► manager ─► completed ─► manifest
 ///
-/// One instance is one run. ``DownloadManager/sync(_:into:options:)`` does all of it; a program that shows progress
-/// adds ``requests`` to a manager itself, passes each end on, and calls ``finish()``.
-public final class DirectorySync: Sendable {
-    /// The downloads of this run; their destinations are below the directory. What is missing or has changed comes first,
-    /// so that a run that is stopped again and again gets on; each part is in the order of the list.
+/// One instance is one run. ``DownloadManager/sync(_:into:options:)-(_,SyncDestination,_)`` does all of it; a program that
+/// shows progress adds ``requests`` to a manager itself, passes each end on, and calls ``finish()``.
+public final class SetSync: Sendable {
+    /// The downloads of this run. What is missing or has changed comes first, so that a run that is stopped again and again
+    /// gets on; each part is in the order of the list.
     public let requests: [DownloadRequest]
-    /// The absolute path of the directory.
-    public let directory: String
+    /// Where the files are kept, with absolute paths.
+    public let destination: SyncDestination
     /// The absolute path of the directory below which files are kept that are replaced or deleted.
     package var backupDirectory: String? { options.backupDirectory }
     /// The maximum number of files that are requested and have not ended.
     let window: Int
-    private let plan: SyncPlan
+    private let place: any SyncPlace
     private let listing: SetListing
     private let options: SyncOptions
     private struct State {
@@ -157,50 +152,50 @@ public final class DirectorySync: Sendable {
     private let state: Mutex<State>
     /// Locked on file threads alone; `nil` after the end.
     private let manifest: Mutex<Manifest?>
-    /// The records of the last sync, by path.
-    private let earlier: [FilePath: FileRecord]
-    /// Paths below the directory, by the absolute paths of files.
+    /// The entries by the paths of their files, and of objects also by their URLs.
     private let entries: [FilePath: SetEntry]
 
-    /// Reads the list, compares it with the directory, and opens the manifest.
+    /// Reads the list, compares it with the destination, and opens the manifest.
     ///
     /// - Throws: `conflict` while another sync of the directory runs; an error of the server or the list; `disk`.
     public convenience init(
-        of source: SetSource, into directory: String, options: SyncOptions, manager: DownloadManager
+        of source: SetSource, into destination: SyncDestination, options: SyncOptions, manager: DownloadManager
     ) async throws(DownloadError) {
-        try await self.init(of: source, into: directory, options: options, manager: manager) { _, _ in }
+        try await self.init(of: source, into: destination, options: options, manager: manager) { _, _ in }
     }
 
     /// As ``init(of:into:options:manager:)``.
     ///
     /// - Parameter retrying: Told when a part of the list is asked for again.
     package init(
-        of source: SetSource, into directory: String, options: SyncOptions, manager: DownloadManager,
+        of source: SetSource, into destination: SyncDestination, options: SyncOptions, manager: DownloadManager,
         retrying: @escaping @Sendable (_ event: LocalizedEvent, _ url: DownloadURL) -> Void
     ) async throws(DownloadError) {
-        let root = DownloadManager.absolute(directory)
-        self.directory = root
+        let destination = destination.absolute
+        self.destination = destination
         window = max(64, 4 * min(1 << 16, manager.configuration.maxConcurrentDownloads))
         var options = options
         let home: Origin?
         switch source {
-        case .url(let url):
-            home = url.origin
-            options.use(url)
+        case .url(let url): home = url.origin
         case .file(_, let base): home = (base ?? options.base)?.origin
         case .entries: home = options.base?.origin
         }
-        options.backupDirectory = options.backupDirectory.map { DownloadManager.absolute($0) }
-        try await EngineProvider.files.run { [options] _ throws(DownloadError) in
-            try options.checkBackup(beside: FilePath(root))
+        try await options.prepare(source, destination)
+        var listing = try await SetReader(manager: manager, options: options, retrying: retrying).read(source)
+        let opened: (place: any SyncPlace, manifest: Manifest)
+        switch destination {
+        case .directory(let path):
+            opened = try await EngineProvider.files.run { [options, listing] disk throws(DownloadError) in
+                try DirectoryPlace.open(FilePath(path), listing, options, disk)
+            }
+        case .objects(let prefix, let staging):
+            listing.leaveOut(belowPrefix: prefix)
+            opened = try await ObjectPlace.open(prefix, staging, listing, options, manager, retrying)
         }
-        let listing = try await SetReader(manager: manager, options: options, retrying: retrying).read(source)
-        (self.listing, self.options) = (listing, options)
-        let opened = try await EngineProvider.files.run { [options] disk throws(DownloadError) in
-            try Self.open(FilePath(root), listing, options, disk)
-        }
-        (plan, earlier) = (opened.plan, opened.manifest.records)
+        (self.listing, self.options, place) = (listing, options, opened.place)
         manifest = Mutex(opened.manifest)
+        let (plan, earlier) = (opened.place.plan, opened.place.earlier)
         var state = State()
         state.report.listedCount = listing.entries.count
         state.report.unusedPatterns = listing.unusedPatterns
@@ -213,25 +208,28 @@ public final class DirectorySync: Sendable {
                 state.note(record)
                 state.report.unchangedCount += 1
             case .blocked(let entry):
-                let path = Paths.join(root, entry.path)
-                state.fail(entry, earlier, DownloadError(.conflict, ErrorPhrase(.inTheWay, path), recovery: .needsUser))
+                let name = opened.place.name(of: entry.path)
+                state.fail(entry, earlier, DownloadError(.conflict, ErrorPhrase(.inTheWay, name), recovery: .needsUser))
             case .changedHere(let entry):
-                let path = Paths.join(root, entry.path)
+                let name = opened.place.name(of: entry.path)
+                let isObject = if case .objects = destination { true } else { false }
                 let error = DownloadError(
-                    .conflict, ErrorPhrase(.changedHere, path), suggestion: ErrorPhrase(.overwriteOrRepair),
-                    recovery: .needsUser)
+                    .conflict, ErrorPhrase(.changedHere, name),
+                    suggestion: ErrorPhrase(isObject ? .overwriteInSet : .overwriteOrRepair), recovery: .needsUser)
                 state.fail(entry, earlier, error)
             case .conflict(let entry):
-                let path = Paths.join(root, entry.path)
-                let error = DownloadError(.conflict, ErrorPhrase(.thereAlready, path), recovery: .needsUser)
+                let name = opened.place.name(of: entry.path)
+                let error = DownloadError(.conflict, ErrorPhrase(.thereAlready, name), recovery: .needsUser)
                 state.fail(entry, earlier, error)
             case .request(let entry, let cause):
-                if let error = opened.failures[entry.key.removingLastComponent()] {
+                if let error = opened.place.failures[entry.key.removingLastComponent()] {
                     state.fail(entry, earlier, error)
                     continue
                 }
-                let request = Self.request(entry, cause, in: root, options, home: home)
+                var request = Self.request(entry, options, home: home)
+                opened.place.complete(&request, entry, cause)
                 if case .file(let path) = request.destination { entries[FilePath(path)] = entry }
+                if let object = request.uploadTo { entries[FilePath(object.text)] = entry }
                 if cause.isOfPresent { asked.append(request) } else { requests.append(request) }
             }
         }
@@ -239,46 +237,14 @@ public final class DirectorySync: Sendable {
         self.state = Mutex(state)
     }
 
-    private static func request(
-        _ entry: SetEntry, _ cause: SyncPlan.Cause, in root: String, _ options: SyncOptions, home: Origin?
-    ) -> DownloadRequest {
+    private static func request(_ entry: SetEntry, _ options: SyncOptions, home: Origin?) -> DownloadRequest {
         var request = options.request
         // allow(secrets): the server of the source; files of others get none.
         if let home { request.secretsOrigin = home } else { request = request.withoutSecrets }
         request.sources = entry.sources
-        request.destination = .file(Paths.join(root, entry.path))
-        request.root = options.root ?? root
-        request.onConflict = cause.replaces ? .overwrite : .fail
-        request.keptCopy = options.keptCopy(of: entry.path)
         (request.checksum, request.expectedBytes, request.pieces) = (entry.checksum, entry.totalBytes, entry.pieces)
         request.recordsDigests = true
         return request
-    }
-
-    private static func open(
-        _ root: FilePath, _ listing: SetListing, _ options: SyncOptions, _ disk: Disk
-    ) throws(DownloadError) -> (plan: SyncPlan, manifest: Manifest, failures: [FilePath: DownloadError]) {
-        let outer = disk.fileSystem(within: options.root)
-        do throws(FileError) { try outer.makeDirectories(root, syncs: true) } catch {
-            throw DownloadError(error)
-        }
-        let manifest = try Manifest(in: root, fileSystem: outer)
-        let confined = disk.fileSystem(within: options.root ?? root.string)
-        let plan = SyncPlan(
-            listing, options, .init(root, manifest.records, confined, restoringTimes: true))
-        // Directories that cannot be made, as a file or link has the name: their files are incomplete, and no others.
-        var failures: [FilePath: DownloadError] = [:]
-        var made: Set<FilePath> = []
-        for case .request(let entry, _) in plan.steps {
-            let parent = entry.key.removingLastComponent()
-            guard !parent.isEmpty, made.insert(parent).inserted else { continue }
-            do throws(FileError) { try confined.makeDirectories(root.pushing(parent), syncs: true) } catch {
-                failures[parent] = DownloadError(.conflict, error.phrase, recovery: .needsUser)
-            }
-        }
-        // Nothing depends on an empty directory.
-        for path in listing.emptyDirectories { try? confined.makeDirectories(root.appending(path), syncs: false) }
-        return (plan, manifest, failures)
     }
 
     // MARK: Ends of downloads
@@ -288,9 +254,9 @@ public final class DirectorySync: Sendable {
         guard let entry = entries[FilePath(file.path)] else { return }
         let problem = await EngineProvider.files.run { [self] disk -> DownloadError? in
             do throws(DownloadError) {
-                var record = try self.record(of: file, entry, disk)
+                var record = try place.record(of: file, entry, disk)
                 // A 304 proves no less than what was known before.
-                if file.wasAlreadyComplete, let old = earlier[record.key], old.checksum == record.checksum {
+                if file.wasAlreadyComplete, let old = place.earlier[record.key], old.checksum == record.checksum {
                     record.proof = [record.proof, old.proof].compactMap(\.self).max()
                 }
                 try manifest.withLock { manifest throws(DownloadError) in try manifest?.append(record) }
@@ -309,34 +275,10 @@ public final class DirectorySync: Sendable {
         if let problem { note("\(entry.path): \(problem.message)") }
     }
 
-    private func record(of file: FinishedDownload, _ entry: SetEntry, _ disk: Disk) throws(DownloadError) -> FileRecord
-    {
-        let path = FilePath(file.path)
-        var record = FileRecord(path: entry.path, urls: entry.sources.map { $0.with(nil).text })
-        record.listedPath = entry.otherName
-        (record.etag, record.lastModified, record.proof) = (file.etag, file.lastModified, file.proof)
-        record.completedAt = Date()
-        do throws(FileError) {
-            let opened = try fileSystem(disk).openOurs(path, .readOnly, for: .content)
-            defer { opened.close() }
-            let status = try opened.status()
-            (record.totalBytes, record.modified) = (status.length, status.modified.text)
-            // A row with another size is not of these bytes.
-            let rowBytes = entry.row?.totalBytes ?? status.length
-            if rowBytes == status.length { record.listed = entry.listed }
-            record.checksum = file.checksum
-            if record.checksum == nil {
-                let digest = try ByteDigest.of(opened, length: status.length, .sha256)
-                record.checksum = Checksum(algorithm: .sha256, bytes: digest)
-            }
-        } catch { throw DownloadError(error) }
-        return record
-    }
-
     /// Notes a download of ``requests`` that ended without its file.
     public func failed(_ error: DownloadError, path: String) {
         guard let entry = entries[FilePath(path)] else { return }
-        state.withLock { $0.fail(entry, earlier, error) }
+        state.withLock { $0.fail(entry, place.earlier, error) }
     }
 
     /// The progress of the run.
@@ -349,68 +291,39 @@ public final class DirectorySync: Sendable {
         }
     }
 
-    /// Where no link below the directory, or below the one that it may not leave, is followed.
-    private func fileSystem(_ disk: Disk) -> any FileSystem {
-        disk.fileSystem(within: options.root ?? directory, and: options.backupDirectory)
-    }
-
     private func note(_ problem: String) { state.withLock { $0.report.problems.append(problem) } }
 
     // MARK: The end
 
     /// Deletes what is gone, if that is asked for and the list was read whole; replaces the manifest.
     public func finish() async throws(DownloadError) -> SyncReport {
-        try await EngineProvider.files.run { [self] disk throws(DownloadError) in
-            guard let manifest = manifest.withLock({ $0.take() }) else { return state.withLock(\.report) }
-            let stopped = DownloadError(.cancelled, ErrorPhrase(.stopped))
-            let (records, ended) = state.withLock { state in
-                for entry in listing.entries where state.records[entry.key] == nil {
-                    state.fail(entry, earlier, stopped)
-                }
-                state.report.errors = Dictionary(state.errors.map { ($0.key.string, $0.value) }) { first, _ in first }
-                return (state.records, state.report)
+        // Locked on a file thread, as a completed file may be noted there.
+        guard let manifest = await EngineProvider.files.run({ _ in self.manifest.withLock { $0.take() } }) else {
+            return state.withLock(\.report)
+        }
+        let stopped = DownloadError(.cancelled, ErrorPhrase(.stopped))
+        let (records, ended) = state.withLock { state in
+            for entry in listing.entries where state.records[entry.key] == nil {
+                state.fail(entry, place.earlier, stopped)
             }
-            var report = ended
-            var kept: [FileRecord] = []
-            for file in plan.gone {
-                do throws(FileError) {
-                    if file.isDeleted, try delete(file.record, disk) {
-                        report.deleted.append(file.record.path)
-                        continue
-                    }
-                } catch { report.problems.append(error.message) }
-                kept.append(file.record)
-            }
-            report.gone = kept.map(\.path)
-            report.incomplete = listing.entries.filter {
-                records[$0.key]?.problem != nil || records[$0.key]?.proof == nil
-            }.map(\.path).sorted()
-            try manifest.replace(by: listing.entries.compactMap { records[$0.key] } + kept + plan.others)
-            state.withLock { [report] in $0.report = report }
-            return report
+            state.report.errors = Dictionary(state.errors.map { ($0.key.string, $0.value) }) { first, _ in first }
+            return (state.records, state.report)
         }
-    }
-
-    /// Deletes a file of the set that is unchanged since it was downloaded, with its digests. Size and time alone prove
-    /// nothing: a server makes them public.
-    ///
-    /// - Throws: Why it cannot be kept.
-    private func delete(_ record: FileRecord, _ disk: Disk) throws(FileError) -> Bool {
-        let path = FilePath(directory).appending(record.path)
-        let fileSystem = fileSystem(disk)
-        guard let file = SyncPlan.LocalFile.read(path, fileSystem), record.isOf(file),
-            let published = try? PublishedFile.read(path.string, fileSystem: fileSystem),
-            SyncPlan.Directory.isProven(record, at: path, fileSystem)
-        else { return false }
-        if let copy = options.keptCopy(of: record.path) {
-            let keeper = FileKeeper(fileSystem: fileSystem, syncs: options.request.syncsToDisk)
-            guard try keeper.keep(path, as: copy) == published else { return false }
-        }
-        guard (try? PublishedFile.delete(path.string, ifUnchangedSince: published, fileSystem: fileSystem)) != nil
-        else {
-            return false
-        }
-        DigestFile.remove(of: path, fileSystem: fileSystem)
-        return true
+        var report = ended
+        let plan = place.plan
+        let doomed = plan.gone.filter(\.isDeleted).map(\.record)
+        let deletions = doomed.isEmpty ? [] : await place.delete(doomed)
+        report.problems += deletions.compactMap(\.problem)
+        report.deleted = deletions.filter(\.isDone).map(\.record.path)
+        let deleted = Set(deletions.filter(\.isDone).map(\.record.key))
+        let kept = plan.gone.map(\.record).filter { !deleted.contains($0.key) }
+        report.gone = kept.map(\.path)
+        report.incomplete = listing.entries.filter {
+            records[$0.key]?.problem != nil || records[$0.key]?.proof == nil
+        }.map(\.path).sorted()
+        try await place.replace(
+            manifest, by: listing.entries.compactMap { records[$0.key] } + kept + plan.others)
+        state.withLock { [report] in $0.report = report }
+        return report
     }
 }

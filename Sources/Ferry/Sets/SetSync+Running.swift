@@ -1,16 +1,16 @@
 public import FerryCore
 
 extension DownloadManager {
-    /// Makes a directory a copy of a set of files, and returns when every download has ended.
+    /// Makes a directory, or the prefix of a bucket, a copy of a set of files, and returns when every download has ended.
     ///
     /// Files that are complete and current are not fetched again. A run that was stopped or killed is continued by the
     /// next one.
     ///
     /// - Throws: What prevents the whole run; files that fail are in the report.
     public func sync(
-        _ source: SetSource, into directory: String, options: SyncOptions = SyncOptions()
+        _ source: SetSource, into destination: SyncDestination, options: SyncOptions = SyncOptions()
     ) async throws(DownloadError) -> SyncReport {
-        let sync = try await DirectorySync(of: source, into: directory, options: options, manager: self)
+        let sync = try await SetSync(of: source, into: destination, options: options, manager: self)
         await sync.fetch { request throws(DownloadError) in
             let download = try await self.download(request)
             let file = try await download.finished()
@@ -19,9 +19,16 @@ extension DownloadManager {
         }
         return try await sync.finish()
     }
+
+    /// As ``sync(_:into:options:)-(_,SyncDestination,_)``, for a directory of this machine.
+    public func sync(
+        _ source: SetSource, into directory: String, options: SyncOptions = SyncOptions()
+    ) async throws(DownloadError) -> SyncReport {
+        try await sync(source, into: .directory(directory), options: options)
+    }
 }
 
-extension DirectorySync {
+extension SetSync {
     /// Fetches ``requests`` with `body`, a window of them at a time, and notes those that fail. After the task is cancelled
     /// no more are begun; returns when all that were have ended.
     package func fetch(

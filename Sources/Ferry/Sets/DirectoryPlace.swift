@@ -1,0 +1,203 @@
+import FerryCore
+import FerryEngine
+import SystemPackage
+
+#if canImport(FoundationEssentials)
+    import struct FoundationEssentials.Date
+#else
+    import struct Foundation.Date
+#endif
+
+/// A directory of this machine that has the files of a set, and their manifest.
+struct DirectoryPlace: SyncPlace {
+    let plan: SyncPlan
+    let earlier: [FilePath: FileRecord]
+    let failures: [FilePath: DownloadError]
+    private let root: FilePath
+    private let options: SyncOptions
+
+    /// Opens the manifest, compares the list with the directory, and makes the directories of the files. Blocks.
+    ///
+    /// Throws `conflict` while another sync of the directory runs.
+    static func open(
+        _ root: FilePath, _ listing: SetListing, _ options: SyncOptions, _ disk: Disk
+    ) throws(DownloadError) -> (place: DirectoryPlace, manifest: Manifest) {
+        let outer = disk.fileSystem(within: options.root)
+        do throws(FileError) { try outer.makeDirectories(root, syncs: true) } catch {
+            throw DownloadError(error)
+        }
+        let manifest = try Manifest(in: root, fileSystem: outer)
+        let confined = disk.fileSystem(within: options.root ?? root.string)
+        let plan = SyncPlan(
+            listing, options, .init(root, manifest.records, confined, restoringTimes: true))
+        // Directories that cannot be made, as a file or link has the name: their files are incomplete, and no others.
+        var failures: [FilePath: DownloadError] = [:]
+        var made: Set<FilePath> = []
+        for case .request(let entry, _) in plan.steps {
+            let parent = entry.key.removingLastComponent()
+            guard !parent.isEmpty, made.insert(parent).inserted else { continue }
+            do throws(FileError) { try confined.makeDirectories(root.pushing(parent), syncs: true) } catch {
+                failures[parent] = DownloadError(.conflict, error.phrase, recovery: .needsUser)
+            }
+        }
+        // Nothing depends on an empty directory.
+        for path in listing.emptyDirectories { try? confined.makeDirectories(root.appending(path), syncs: false) }
+        let place = DirectoryPlace(
+            plan: plan, earlier: manifest.records, failures: failures, root: root, options: options)
+        return (place, manifest)
+    }
+
+    /// Returns what a sync would do, and changes nothing.
+    static func preview(
+        _ root: FilePath, _ listing: SetListing, _ options: SyncOptions
+    ) async throws(DownloadError) -> SyncPreview {
+        try await EngineProvider.files.run { disk throws(DownloadError) in
+            let fileSystem = disk.fileSystem(within: options.root ?? root.string)
+            let content = try Manifest.content(of: root, fileSystem: fileSystem)
+            if let flaw = content?.source.flaw { throw DownloadError(.disk, flaw, recovery: .needsUser) }
+            let manifest = content?.records ?? []
+            let here = SyncPlan.Holdings(
+                root, Dictionary(manifest.map { ($0.key, $0) }) { $1 }, fileSystem, restoringTimes: false)
+            return SyncPreview(SyncPlan(listing, options, here), listing, here)
+        }
+    }
+
+    func name(of path: String) -> String { Paths.join(root.string, path) }
+
+    func complete(_ request: inout DownloadRequest, _ entry: SetEntry, _ cause: SyncPlan.Cause) {
+        request.destination = .file(name(of: entry.path))
+        request.root = options.root ?? root.string
+        request.onConflict = cause.replaces ? .overwrite : .fail
+        request.keptCopy = options.keptCopy(of: entry.path)
+    }
+
+    func record(of file: FinishedDownload, _ entry: SetEntry, _ disk: Disk) throws(DownloadError) -> FileRecord {
+        let path = FilePath(file.path)
+        var record = commonRecord(of: file, entry)
+        record.completedAt = Date()
+        do throws(FileError) {
+            let opened = try fileSystem(disk).openOurs(path, .readOnly, for: .content)
+            defer { opened.close() }
+            let status = try opened.status()
+            (record.totalBytes, record.modified) = (status.length, status.modified.text)
+            // A row with another size is not of these bytes.
+            let rowBytes = entry.row?.totalBytes ?? status.length
+            if rowBytes == status.length { record.listed = entry.listed }
+            record.checksum = file.checksum
+            if record.checksum == nil {
+                let digest = try ByteDigest.of(opened, length: status.length, .sha256)
+                record.checksum = Checksum(algorithm: .sha256, bytes: digest)
+            }
+        } catch { throw DownloadError(error) }
+        return record
+    }
+
+    func delete(_ records: [FileRecord]) async -> [SyncDeletion] {
+        await EngineProvider.files.run { disk in
+            records.map { record in
+                do throws(FileError) {
+                    return SyncDeletion(record: record, isDone: try delete(record, disk))
+                } catch { return SyncDeletion(record: record, isDone: false, problem: error.message) }
+            }
+        }
+    }
+
+    func replace(_ manifest: Manifest, by records: [FileRecord]) async throws(DownloadError) {
+        try await EngineProvider.files.run { _ throws(DownloadError) in try manifest.replace(by: records) }
+    }
+
+    /// Deletes a file of the set that is unchanged since it was downloaded, with its digests. Size and time alone prove
+    /// nothing: a server makes them public.
+    ///
+    /// - Throws: Why it cannot be kept.
+    private func delete(_ record: FileRecord, _ disk: Disk) throws(FileError) -> Bool {
+        let path = root.appending(record.path)
+        let fileSystem = fileSystem(disk)
+        guard let file = SyncPlan.HeldFile.read(path, fileSystem), record.isOf(file),
+            let published = try? PublishedFile.read(path.string, fileSystem: fileSystem),
+            SyncPlan.Holdings.isProven(record, at: path, fileSystem)
+        else { return false }
+        if let copy = options.keptCopy(of: record.path) {
+            let keeper = FileKeeper(fileSystem: fileSystem, syncs: options.request.syncsToDisk)
+            guard try keeper.keep(path, as: copy) == published else { return false }
+        }
+        guard (try? PublishedFile.delete(path.string, ifUnchangedSince: published, fileSystem: fileSystem)) != nil
+        else {
+            return false
+        }
+        DigestFile.remove(of: path, fileSystem: fileSystem)
+        return true
+    }
+
+    /// Where no link below the directory, or below the one that it may not leave, is followed.
+    private func fileSystem(_ disk: Disk) -> any FileSystem {
+        disk.fileSystem(within: options.root ?? root.string, and: options.backupDirectory)
+    }
+}
+
+extension SyncPlan.Holdings {
+    /// The directory of a set on the disk.
+    ///
+    /// - Parameters:
+    ///   - fileSystem: Confined to the directory.
+    ///   - restoringTimes: Whether a file that has the bytes of its record gets its recorded time again, by which it is known.
+    ///     Otherwise nothing is written.
+    init(
+        _ root: FilePath, _ manifest: [FilePath: FileRecord], _ fileSystem: any FileSystem, restoringTimes: Bool
+    ) {
+        self.init(
+            manifest: manifest, file: { SyncPlan.HeldFile.read(root.appending($0), fileSystem) },
+            isSame: { Self.isSame(root.appending($0.path), $0, fileSystem, restoringTimes) },
+            isDownloaded: { Self.isDownloaded(root.appending($0.path), from: $0.sources[0], fileSystem) },
+            isBlocked: { path in
+                guard let status = try? fileSystem.statusIfPresent(root.appending(path)) else { return false }
+                return status.kind != .regular
+            },
+            isContradicted: { Self.proof(of: $0, at: root.appending($0.path), fileSystem) == false })
+    }
+
+    /// Whether the file keeps the digest of its record; `nil` if it keeps none.
+    private static func proof(of record: FileRecord, at path: FilePath, _ fileSystem: any FileSystem) -> Bool? {
+        guard let file = try? fileSystem.openOurs(path, .readOnly, for: .content) else { return nil }
+        defer { file.close() }
+        guard let status = try? file.status(), let kept = SourceAttribute.read(file), kept.isOf(status),
+            let checksum = kept.checksum, checksum.algorithm == record.checksum?.algorithm
+        else { return nil }
+        return checksum == record.checksum
+    }
+
+    /// Whether the file is the one of its record, by what it keeps itself or by its bytes: only then may it be deleted.
+    static func isProven(_ record: FileRecord, at path: FilePath, _ fileSystem: any FileSystem) -> Bool {
+        proof(of: record, at: path, fileSystem) ?? isSame(path, record, fileSystem, false)
+    }
+
+    private static func isSame(
+        _ path: FilePath, _ record: FileRecord, _ fileSystem: any FileSystem, _ restoresTime: Bool
+    ) -> Bool {
+        guard let checksum = record.checksum, let total = record.totalBytes,
+            let file = try? fileSystem.openOurs(path, .readOnly, for: .content)
+        else { return false }
+        defer { file.close() }
+        guard let digest = try? ByteDigest.of(file, length: total, checksum.algorithm), digest == checksum.bytes else {
+            return false
+        }
+        guard restoresTime else { return true }
+        if let time = record.modified.flatMap(FileTime.init(text:)) { try? file.setModificationTime(time) }
+        return SyncPlan.HeldFile.read(path, fileSystem)?.mark == record.mark
+    }
+
+    private static func isDownloaded(_ path: FilePath, from url: DownloadURL, _ fileSystem: any FileSystem) -> Bool {
+        guard let file = try? fileSystem.openOurs(path, .readOnly, for: .content) else { return false }
+        defer { file.close() }
+        guard let status = try? file.status() else { return false }
+        return SourceAttribute.read(file)?.matches(url: url.text, status) ?? false
+    }
+}
+
+extension SyncPlan.HeldFile {
+    /// The regular file at a path; `nil` if there is none, or an error.
+    static func read(_ path: FilePath, _ fileSystem: any FileSystem) -> SyncPlan.HeldFile? {
+        guard let status = try? fileSystem.statusIfPresent(path), status.kind == .regular else { return nil }
+        return SyncPlan.HeldFile(totalBytes: status.length, mark: status.modified.text)
+    }
+}

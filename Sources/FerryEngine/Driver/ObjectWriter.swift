@@ -1,0 +1,216 @@
+import FerryCore
+
+/// Makes an object of a complete file.
+///
+/// ```
+/// below 8 MiB: PutObject ──────────────────────────────────────────────┐ exists? of the same content: done
+/// else: upload noted? ─► ListParts ─► missing parts ─► complete ──────────┴─► else the conflict rule
+/// ```
+/// An object is visible when it is whole, and replaces another only under the rule `overwrite`, of a known object only that
+/// one: the store checks both. Whether an answer that was lost was a success, the checksum of the object decides.
+struct ObjectWriter: Sendable {
+    /// The most parts that are sent at the same time.
+    private static let parallelParts = 4
+    /// The most names that are tried under the rule `rename`.
+    private static let mostNames = 1000
+
+    /// An object that is made, and what it is recognized by.
+    struct Made: Sendable {
+        var object: DownloadURL
+        /// The ETag that the store gave it.
+        var etag: String?
+        /// Whether it was there before, and the rule is to keep it.
+        var isSkipped = false
+        var bytes: ByteCount
+    }
+
+    let request: DownloadRequest
+    let store: ObjectStore
+    /// Returns the upload that was noted last.
+    let noted: @Sendable () -> JournalRecord.Upload?
+    /// Notes an upload before its first part is sent, so that it can be continued, or `nil` after its end.
+    let note: @Sendable (JournalRecord.Upload?) async throws(DownloadError) -> Void
+    let report: @Sendable (Reason) -> Void
+
+    /// Makes the object of the content, or of its name with a number.
+    func write(
+        _ source: UploadSource, _ plan: S3UploadPlan, as wanted: DownloadURL
+    ) async throws(DownloadError) -> Made {
+        for number in 0..<Self.mostNames {
+            let object = number == 0 ? wanted : numbered(wanted, number)
+            let isWhole = plan.totalBytes < S3UploadPlan.leastBytes
+            switch isWhole ? try await put(source, as: object) : try await putParts(of: source, plan, as: object) {
+            case .stored(var etag):
+                // Without it nobody can tell later whether the object is still this one.
+                if etag == nil, request.knownObject != nil { etag = try await store.status(of: object)?.etag }
+                return Made(object: object, etag: etag, bytes: plan.totalBytes)
+            case .exists: break
+            case .gone:
+                // Others have ended the upload.
+                throw DownloadError(
+                    .network, ErrorPhrase(.uploadUnknown, object.text), recovery: .transient(retryAfter: nil))
+            }
+            switch request.onConflict {
+            case .rename: continue
+            case .skip:
+                report(Reason(.skipped, object.text))
+                let found = try await store.status(of: object)
+                return Made(
+                    object: object, etag: found?.etag, isSkipped: true, bytes: found?.bytes ?? plan.totalBytes)
+            case .overwrite:
+                throw DownloadError(.conflict, ErrorPhrase(.objectChanged, object.text), recovery: .needsUser)
+            case .fail:
+                throw DownloadError(.conflict, ErrorPhrase(.thereAlready, object.text), recovery: .needsUser)
+            }
+        }
+        throw DownloadError(.conflict, ErrorPhrase(.noFreeName, wanted.text), recovery: .needsUser)
+    }
+
+    /// The object beside another one whose key ends with a numbered name.
+    private func numbered(_ object: DownloadURL, _ number: Int) -> DownloadURL {
+        var key = object.objectKey
+        let slash = key.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
+        let name = SafeName.numbered(String(decoding: key[slash...], as: UTF8.self), number)
+        key.replaceSubrange(slash..., with: name.utf8)
+        return DownloadURL(bucket: object.host, key: key) ?? object
+    }
+
+    private func put(_ source: UploadSource, as object: DownloadURL) async throws(DownloadError) -> ObjectStore.Outcome
+    {
+        let all = 0..<source.totalBytes
+        let digests = try await source.digests(all)
+        let outcome = try await store.put(source.content(all, digests), base64: digests.base64, as: object)
+        guard outcome == .exists else { return outcome }
+        let etag = "\"\(HexText.string(digests.md5))\""
+        return try await found(object, source.totalBytes, digests.base64, etag: etag) ?? .exists
+    }
+
+    /// Returns `stored` if an object has this content: then an answer was lost, or an earlier run has made it.
+    private func found(
+        _ object: DownloadURL, _ bytes: ByteCount, _ checksum: String, etag: String?
+    ) async throws(DownloadError) -> ObjectStore.Outcome? {
+        guard let found = try await store.status(of: object), found.bytes == bytes else { return nil }
+        let isSame: Bool =
+            if let known = found.checksum {
+                // Some stores leave out the number of parts.
+                known == checksum || checksum.utf8.hasPrefix(known + "-")
+            } else { etag != nil && found.etag == etag }
+        return isSame ? .stored(etag: found.etag) : nil
+    }
+
+    // MARK: Several parts
+
+    private func putParts(
+        of source: UploadSource, _ plan: S3UploadPlan, as object: DownloadURL
+    ) async throws(DownloadError) -> ObjectStore.Outcome {
+        var id = noted().flatMap { $0.object == object.text ? $0.id : nil }
+        var there: [Int: S3Part] = [:]
+        if let known = id {
+            if let parts = try await store.parts(object, known) {
+                for part in parts { there[part.number] = part }
+                report(Reason(.uploadResumed, object.text, "\(there.count)", "\(plan.count)"))
+            } else {
+                let sent = try await self.parts(of: source, plan)
+                if let stored = try await found(object, sent) { return stored }
+                id = nil
+            }
+        }
+        if id == nil, request.onConflict != .overwrite, try await store.status(of: object) != nil {
+            let sent = try await self.parts(of: source, plan)
+            let stored = try await found(object, sent)
+            return stored ?? .exists
+        }
+        let upload: String
+        if let id { upload = id } else { upload = try await store.begin(object) }
+        try await note(JournalRecord.Upload(object: object.text, id: upload))
+        var parts: [S3Part] = []
+        var outcome = ObjectStore.Outcome.gone
+        do throws(DownloadError) {
+            parts = try await send(source, plan, of: object, upload, there: there)
+            outcome = try await store.complete(parts, of: object, upload)
+        } catch {
+            guard error.phrase?.key == .uploadGone else { throw error }
+            parts = try await self.parts(of: source, plan)
+        }
+        if case .stored = outcome { return outcome }
+        if let stored = try await found(object, parts) { return stored }
+        if outcome == .exists { await store.abort(object, upload) }
+        try await note(nil)
+        return outcome
+    }
+
+    /// Returns `stored` if an object has the content of these parts.
+    private func found(
+        _ object: DownloadURL, _ parts: [S3Part]
+    ) async throws(DownloadError) -> ObjectStore.Outcome? {
+        let identity = MultipartIdentity(parts)
+        return try await found(object, identity.bytes, identity.checksum, etag: identity.etag)
+    }
+
+    /// Returns the parts as the store would have them.
+    private func parts(of source: UploadSource, _ plan: S3UploadPlan) async throws(DownloadError) -> [S3Part] {
+        var parts: [S3Part] = []
+        for number in 1...plan.count {
+            let range = plan.range(of: number)
+            let digests = try await source.digests(range)
+            parts.append(
+                S3Part(
+                    number: number, bytes: range.upperBound - range.lowerBound,
+                    etag: "\"\(HexText.string(digests.md5))\"", checksum: digests.base64))
+        }
+        return parts
+    }
+
+    /// Sends the parts that the store has not, some at the same time. Returns all of them, in order.
+    private func send(
+        _ source: UploadSource, _ plan: S3UploadPlan, of object: DownloadURL, _ id: String, there: [Int: S3Part]
+    ) async throws(DownloadError) -> [S3Part] {
+        let result = await withTaskGroup(of: Result<S3Part, DownloadError>.self) { group in
+            var next = 1
+            func start() {
+                guard next <= plan.count else { return }
+                let number = next
+                next += 1
+                group.addTask {
+                    do throws(DownloadError) {
+                        return .success(
+                            try await self.send(
+                                number, of: source, plan, of: object, id, there: there[number]))
+                    } catch { return .failure(error) }
+                }
+            }
+            for _ in 0..<min(Self.parallelParts, max(1, request.maxConnections)) { start() }
+            var parts: [S3Part] = []
+            var failure: DownloadError?
+            for await result in group {
+                switch result {
+                case .success(let part): parts.append(part)
+                case .failure(let error):
+                    failure = failure ?? error
+                    group.cancelAll()
+                }
+                if failure == nil { start() }
+            }
+            return failure.map { .failure($0) } ?? Result<[S3Part], DownloadError>.success(parts)
+        }
+        return try result.get().sorted { $0.number < $1.number }
+    }
+
+    private func send(
+        _ number: Int, of source: UploadSource, _ plan: S3UploadPlan, of object: DownloadURL, _ id: String,
+        there: S3Part?
+    ) async throws(DownloadError) -> S3Part {
+        let range = plan.range(of: number)
+        let digests = try await source.digests(range)
+        if var part = there, part.bytes == range.upperBound - range.lowerBound {
+            // A store that keeps no checksum has the MD5 as the tag.
+            let isSame =
+                part.checksum.map { $0 == digests.base64 }
+                ?? (part.etag.asciiLowercased == "\"\(HexText.string(digests.md5))\"")
+            part.checksum = digests.base64
+            if isSame { return part }
+        }
+        return try await store.put(
+            source.content(range, digests), base64: digests.base64, part: number, of: object, id)
+    }
+}

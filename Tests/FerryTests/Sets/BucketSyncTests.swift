@@ -1,0 +1,277 @@
+import FerryTesting
+import Foundation
+import Testing
+
+@testable import Ferry
+@testable import FerryCore
+@testable import FerryEngine
+
+@Suite("Sets of files in a bucket", .timeLimit(.minutes(30)))
+struct BucketSyncTests {
+    private static func place(_ shop: Workshop, _ staging: String = "staging") throws -> SyncDestination {
+        .objects(try DownloadURL("s3://to/set/"), staging: shop.path(staging))
+    }
+
+    private static func sync(
+        _ shop: Workshop, _ bucket: BucketTransport, _ source: String? = nil, staging: String = "staging",
+        _ change: (inout SyncOptions) -> Void = { _ in }
+    ) async throws -> SyncReport {
+        let manager = shop.manager(engine: shop.engine(transport: bucket)) { $0.maxAttempts = 1 }
+        var options = SyncOptions()
+        change(&options)
+        do {
+            let report = try await manager.sync(
+                .url(try DownloadURL(source ?? shop.server.url("/pub/"))), into: try place(shop, staging),
+                options: options)
+            await manager.shutdown()
+            return report
+        } catch {
+            await manager.shutdown()
+            throw error
+        }
+    }
+
+    private static func serve(_ shop: Workshop, _ files: [(name: String, seed: UInt64)]) {
+        shop.server.serve("/pub/", SyncTests.page(files.map(\.name)))
+        for file in files { shop.server.serve("/pub/" + file.name, Resource(size: 1000, seed: file.seed)) }
+    }
+
+    private static func bytes(_ seed: UInt64) -> [UInt8] { Array(Resource(size: 1000, seed: seed).bytes(0..<1000)) }
+
+    private static func records(_ bucket: BucketTransport) throws -> [FileRecord] {
+        let lines = String(decoding: try #require(bucket["to/set/ferry-manifest.jsonl"]), as: UTF8.self)
+            .split(separator: "\n")
+        #expect(lines.last == "{\"files\":\(lines.count - 1)}")
+        return try lines.dropLast().map { try JSONDecoder().decode(FileRecord.self, from: Data($0.utf8)) }
+    }
+
+    @Test(
+        "Bucket: a first sync stores all files and a manifest; the next ones fetch what has changed and delete what is gone"
+    )
+    func update() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            bucket["to/set/mine"] = [1]
+            bucket["to/setting"] = [2]
+            Self.serve(shop, [("a.bin", 1), ("b.bin", 2), ("c.bin", 3)])
+            let first = try await Self.sync(shop, bucket)
+            #expect(first.isComplete && first.fetchedCount == 3, "\(first)")
+            #expect(bucket["to/set/a.bin"] == Self.bytes(1) && bucket["to/set/c.bin"] == Self.bytes(3))
+            #expect(bucket.takeAsked() == ["PUT to/set/a.bin", "PUT to/set/b.bin", "PUT to/set/c.bin"])
+            let records = try Self.records(bucket)
+            #expect(records.map(\.path) == ["a.bin", "b.bin", "c.bin"])
+            for (record, seed) in zip(records, 1...) {
+                let bytes = Self.bytes(UInt64(seed))
+                #expect(record.storedETag == BucketTransport.Object(bytes: bytes).etag && record.totalBytes == 1000)
+                #expect(record.checksum?.bytes == ByteDigest.of(bytes, .sha256) && record.modified == nil)
+                #expect(record.etag != nil && record.proof != nil)
+            }
+            // Nothing is left on this machine.
+            #expect(try FileManager.default.contentsOfDirectory(atPath: shop.path("staging")) == [])
+
+            let sent = shop.server.bodyBytes("/pub/a.bin")
+            let second = try await Self.sync(shop, bucket)
+            #expect(second.isComplete && second.unchangedCount == 3 && second.fetchedCount == 0, "\(second)")
+            #expect(bucket.takeAsked() == [] && shop.server.bodyBytes("/pub/a.bin") == sent)
+
+            Self.serve(shop, [("a.bin", 9), ("b.bin", 2)])
+            let old = BucketTransport.Object(bytes: Self.bytes(1)).etag
+            let third = try await Self.sync(shop, bucket)
+            #expect(third.isComplete && third.fetchedCount == 1 && third.gone == ["c.bin"], "\(third)")
+            #expect(bucket.asked.first { $0.method == "PUT" }?.ifMatch == old)
+            #expect(bucket["to/set/a.bin"] == Self.bytes(9) && bucket["to/set/c.bin"] == Self.bytes(3))
+
+            let fourth = try await Self.sync(shop, bucket) { $0.deletesGone = true }
+            #expect(fourth.isComplete && fourth.deleted == ["c.bin"] && fourth.gone == [], "\(fourth)")
+            #expect(
+                bucket.asked.filter { $0.method == "DELETE" }.map(\.ifMatch)
+                    == [BucketTransport.Object(bytes: Self.bytes(3)).etag])
+            #expect(
+                bucket.keys == [
+                    "to/set/a.bin", "to/set/b.bin", "to/set/ferry-manifest.jsonl", "to/set/mine", "to/setting",
+                ])
+        }
+    }
+
+    @Test("Bucket: objects of others are neither replaced nor deleted, unless they are to be replaced")
+    func others() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            Self.serve(shop, [("a.bin", 1), ("b.bin", 2), ("c.bin", 3)])
+            bucket["to/set/a.bin"] = [7]
+            let first = try await Self.sync(shop, bucket)
+            #expect(first.incomplete == ["a.bin"] && first.fetchedCount == 2, "\(first)")
+            #expect(first.errors["a.bin"]?.phrase?.key == .thereAlready && bucket["to/set/a.bin"] == [7])
+            // Objects of the set that others have written since.
+            bucket["to/set/b.bin"] = [8]
+            bucket["to/set/c.bin"] = [9]
+            Self.serve(shop, [("a.bin", 1), ("b.bin", 2)])
+            let second = try await Self.sync(shop, bucket) { $0.deletesGone = true }
+            #expect(second.incomplete == ["a.bin", "b.bin"] && second.deleted == [], "\(second)")
+            #expect(second.errors["b.bin"]?.phrase?.key == .changedHere)
+            #expect(bucket["to/set/b.bin"] == [8] && bucket["to/set/c.bin"] == [9])
+            let third = try await Self.sync(shop, bucket) { $0.replacesOthers = true }
+            #expect(third.isComplete && third.fetchedCount == 2, "\(third)")
+            #expect(bucket["to/set/a.bin"] == Self.bytes(1) && bucket["to/set/b.bin"] == Self.bytes(2))
+            #expect(bucket["to/set/c.bin"] == [9])
+        }
+    }
+
+    @Test("Bucket: an object that others write during the sync is not replaced, and the file is incomplete")
+    func replacedMeanwhile() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            Self.serve(shop, [("a.bin", 1), ("b.bin", 2)])
+            _ = try await Self.sync(shop, bucket)
+            Self.serve(shop, [("a.bin", 5), ("b.bin", 2), ("c.bin", 3)])
+            bucket.before { asked, bucket in
+                guard asked.method == "PUT", !asked.key.hasSuffix("jsonl") else { return }
+                bucket[asked.key] = [0]
+            }
+            let report = try await Self.sync(shop, bucket)
+            bucket.before(nil)
+            #expect(report.incomplete == ["a.bin", "c.bin"], "\(report)")
+            #expect(report.errors["a.bin"]?.phrase?.key == .objectChanged)
+            #expect(report.errors["c.bin"]?.phrase?.key == .thereAlready)
+            #expect(bucket["to/set/a.bin"] == [0] && bucket["to/set/c.bin"] == [0])
+        }
+    }
+
+    @Test("Bucket: of two syncs at once one is told, and the next run goes on with what it has stored")
+    func twoAtOnce() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            Self.serve(shop, [("a.bin", 1), ("b.bin", 2)])
+            // Another machine writes its manifest before this one does.
+            bucket.before { asked, bucket in
+                guard asked.method == "PUT", asked.key.hasSuffix("jsonl") else { return }
+                bucket.before(nil)
+                bucket[asked.key] = Array("{\"files\":0}\n".utf8)
+            }
+            let error = await #expect(throws: DownloadError.self) { try await Self.sync(shop, bucket) }
+            #expect(error?.phrase?.key == .setChangedMeanwhile && error?.code == .conflict)
+            #expect(bucket["to/set/ferry-manifest.jsonl"] == Array("{\"files\":0}\n".utf8))
+            _ = bucket.takeAsked()
+            let sent = shop.server.bodyBytes("/pub/a.bin")
+            let next = try await Self.sync(shop, bucket)
+            #expect(next.isComplete && next.unchangedCount == 2, "\(next)")
+            #expect(bucket.takeAsked() == [] && shop.server.bodyBytes("/pub/a.bin") == sent)
+            #expect(try Self.records(bucket).count == 2)
+
+            // On this machine the second one is refused before it does anything.
+            let manager = shop.manager(engine: shop.engine(transport: bucket))
+            let source = SetSource.url(try DownloadURL(shop.server.url("/pub/")))
+            let running = try await SetSync(
+                of: source, into: try Self.place(shop), options: SyncOptions(), manager: manager)
+            let second = await #expect(throws: DownloadError.self) { try await Self.sync(shop, bucket) }
+            #expect(second?.phrase?.key == .setInUse)
+            _ = try await running.finish()
+            await manager.shutdown()
+        }
+    }
+
+    @Test("Bucket: an object of a run that was killed before it noted it is compared with its source")
+    func killed() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            Self.serve(shop, [("a.bin", 1), ("b.bin", 2)])
+            let manager = shop.manager(engine: shop.engine(transport: bucket)) { $0.maxAttempts = 1 }
+            let sync = try await SetSync(
+                of: .url(try DownloadURL(shop.server.url("/pub/"))), into: try Self.place(shop),
+                options: SyncOptions(), manager: manager)
+            // Stored, and never told to the sync; its end does not reach the bucket.
+            _ = try await manager.download(try #require(sync.requests.first)).finished()
+            bucket["to/set/b.bin"] = [1]
+            bucket.before { asked, bucket in
+                if asked.key.hasSuffix("jsonl") { bucket[asked.key] = [UInt8(ascii: "\n")] }
+            }
+            await #expect(throws: DownloadError.self) { try await sync.finish() }
+            await manager.shutdown()
+            bucket.before(nil)
+            bucket["to/set/ferry-manifest.jsonl"] = nil
+
+            let report = try await Self.sync(shop, bucket)
+            #expect(report.fetchedCount == 1 && report.incomplete == ["b.bin"], "\(report)")
+            #expect(bucket["to/set/a.bin"] == Self.bytes(1) && bucket["to/set/b.bin"] == [1])
+            #expect(try Self.records(bucket).first?.storedETag == BucketTransport.Object(bytes: Self.bytes(1)).etag)
+        }
+    }
+
+    @Test("Bucket: objects of another bucket with the ETags of the manifest are not requested, and nothing is written")
+    func fromBucket() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            for (key, seed) in [("a", 1), ("d/b", 2), ("d/c", 3)] { bucket["from/x/" + key] = Self.bytes(UInt64(seed)) }
+            let first = try await Self.sync(shop, bucket, "s3://from/x/")
+            #expect(first.isComplete && first.fetchedCount == 3, "\(first)")
+            #expect(bucket["to/set/d/b"] == Self.bytes(2))
+            _ = bucket.takeAsked()
+            let second = try await Self.sync(shop, bucket, "s3://from/x/")
+            #expect(second.isComplete && second.unchangedCount == 3, "\(second)")
+            #expect(bucket.asked.allSatisfy { $0.isList || $0.method == "GET" } && bucket.takeAsked() == [])
+            bucket["from/x/d/c"] = Self.bytes(4)
+            #expect(try await Self.sync(shop, bucket, "s3://from/x/").fetchedCount == 1)
+            #expect(bucket.takeAsked() == ["GET from/x/d/c", "PUT to/set/d/c"])
+        }
+    }
+
+    @Test("Bucket: an object that has the digest of the list becomes one of the set without a request for its file")
+    func adopted() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            Self.serve(shop, [("a.bin", 1), ("b.bin", 2)])
+            let sums = [("a.bin", 1), ("b.bin", 2)].map { name, seed in
+                HexText.string(ByteDigest.of(Self.bytes(UInt64(seed)), .sha256)) + "  \(name)\n"
+            }
+            shop.server.serve("/pub/SUMS", Resource(text: sums.joined()))
+            bucket["to/set/a.bin"] = Self.bytes(1)
+            let report = try await Self.sync(shop, bucket, shop.server.url("/pub/SUMS"))
+            #expect(report.isComplete && report.fetchedCount == 1 && report.unchangedCount == 1, "\(report)")
+            #expect(bucket.takeAsked().filter { $0.hasSuffix("a.bin") } == ["HEAD to/set/a.bin"])
+            #expect(shop.server.bodyBytes("/pub/b.bin") == 1000)
+        }
+    }
+
+    @Test("Bucket: a preview writes nothing, here and there")
+    func preview() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            Self.serve(shop, [("a.bin", 1), ("b.bin", 2), ("c.bin", 3)])
+            bucket["to/set/a.bin"] = [7]
+            _ = try await Self.sync(shop, bucket) { $0.filter = SetFilter(include: ["b.bin"]) }
+            let before = bucket.asked.count
+            let manager = shop.manager(engine: shop.engine(transport: bucket))
+            let preview = try await manager.previewSync(
+                .url(try DownloadURL(shop.server.url("/pub/"))), into: try Self.place(shop, "none"))
+            await manager.shutdown()
+            #expect(preview.files.map(\.action) == [.leave, .check, .fetch])
+            #expect(bucket.asked.dropFirst(before).allSatisfy { $0.method == "GET" })
+            #expect(!FileManager.default.fileExists(atPath: shop.path("none")))
+        }
+    }
+
+    @Test(
+        "Bucket: a prefix in itself and a directory for old files are refused, and a key that is too long is left out")
+    func refusals() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            Self.serve(shop, [("a.bin", 1)])
+            for source in ["s3://to/set/", "s3://to/set", "s3://to/", "s3://to/set/deeper/"] {
+                let error = await #expect(throws: DownloadError.self) { try await Self.sync(shop, bucket, source) }
+                #expect(error?.phrase?.key == .setInItself)
+            }
+            let error = await #expect(throws: DownloadError.self) {
+                try await Self.sync(shop, bucket) { $0.backupDirectory = shop.path("old") }
+            }
+            #expect(error?.phrase?.key == .backupOfObjects)
+            #expect(bucket.asked.isEmpty)
+            let deep = String(repeating: "d/", count: 10) + String(repeating: "n", count: 240) + "/"
+            let long = String(repeating: deep, count: 4) + "x"
+            bucket["from/" + long] = [1]
+            bucket["from/y"] = [2]
+            let report = try await Self.sync(shop, bucket, "s3://from/")
+            #expect(report.fetchedCount == 1 && report.problems.count == 1 && !report.isComplete, "\(report)")
+            #expect(bucket["to/set/y"] == [2])
+        }
+    }
+}

@@ -1,0 +1,150 @@
+"""ferry sync into a bucket: from a server and from another prefix; kills at random; another sync at the same time."""
+
+import hashlib
+import json
+import os
+import random
+import signal
+import subprocess
+import unittest
+from pathlib import Path
+
+import test_source
+from servers import end
+from slow_origin import SlowOrigin
+from store import BUCKET
+from test_source import Case
+
+MIB = 1 << 20
+MANIFEST = "ferry-manifest.jsonl"
+
+
+def setUpModule():
+    test_source.setUpModule()
+    global origin
+    origin = SlowOrigin(1 << 30)
+
+
+def tearDownModule():
+    origin.stop()
+    test_source.tearDownModule()
+
+
+class Sync(Case):
+    def gate(self):
+        return test_source.gate
+
+    def store(self):
+        return test_source.store
+
+    def fill(self, prefix, sizes):
+        files = {name: random.Random(name + prefix).randbytes(size) for name, size in sizes.items()}
+        for name, data in files.items():
+            self.store().s3.put_object(Bucket=BUCKET, Key=f"{prefix}/{name}", Body=data)
+        return files
+
+    def expect(self, prefix, files):
+        found = self.store().objects(f"{prefix}/")
+        self.assertEqual(set(found), {f"{prefix}/{name}" for name in [*files, MANIFEST]})
+        for name, data in files.items():
+            self.assertEqual(self.store().bytes(f"{prefix}/{name}"), data, name)
+        *lines, last = self.store().bytes(f"{prefix}/{MANIFEST}").decode().splitlines()
+        self.assertEqual(json.loads(last), {"files": len(files)})
+        records = {record["path"]: record for record in map(json.loads, lines)}
+        for name, data in files.items():
+            self.assertEqual(records[name]["checksum"], "sha-256=" + hashlib.sha256(data).hexdigest())
+            tag = self.store().s3.head_object(Bucket=BUCKET, Key=f"{prefix}/{name}")["ETag"]
+            self.assertEqual(records[name]["storedETag"], tag)
+
+    def staged(self):
+        directory = Path(self.environment["XDG_STATE_HOME"]) / "ferry" / "staging"
+        return sorted(path.name for path in directory.iterdir()) if directory.exists() else []
+
+    def bodies(self):
+        """The requests that read or write an object that is a file."""
+        return [
+            asked for asked in self.gate().asked
+            if "list-type" not in asked.target and MANIFEST not in asked.target and asked.method != "HEAD"]
+
+    def test_prefix_to_prefix(self):
+        files = self.fill("from", {"a.bin": 1000, "d/b ü+.bin": 3 * MIB, "d/c": 0, "d/e/large": 20 * MIB})
+        source, target = f"s3://{BUCKET}/from/", f"s3://{BUCKET}/to/"
+        self.store().s3.put_object(Bucket=BUCKET, Key="together", Body=b"other")
+        self.ferry("sync", source, target, "-q")
+        self.expect("to", files)
+        self.assertEqual(self.staged(), [])
+        self.gate().forget()
+        _, err = self.ferry("sync", source, target)
+        self.assertIn("4 unchanged, 0 fetched", err)
+        self.assertEqual(self.bodies(), [])
+        self.assertFalse([asked for asked in self.gate().asked if asked.method == "PUT"])
+
+        files["a.bin"] = b"new"
+        self.store().s3.put_object(Bucket=BUCKET, Key="from/a.bin", Body=b"new")
+        self.store().s3.delete_object(Bucket=BUCKET, Key="from/d/c")
+        files.pop("d/c")
+        out, _ = self.ferry("sync", source, target, "--dry-run")
+        self.assertIn("fetch: a.bin", out)
+        out, _ = self.ferry("sync", source, target, "--delete", "--max-delete", "1")
+        self.assertEqual(out, f"s3://{BUCKET}/to/a.bin\n")
+        self.expect("to", files)
+        self.assertEqual(self.store().bytes("together"), b"other")
+
+    def test_list_of_urls_and_objects_of_others(self):
+        files = {f"f{number}": random.Random(number).randbytes(2000) for number in range(3)}
+        lines = [json.dumps({"url": origin.serve(f"sync-{name}", data), "path": name}) for name, data in files.items()]
+        (self.place / "list.jsonl").write_text("\n".join(lines) + "\n")
+        target = f"s3://{BUCKET}/listed/"
+        self.store().s3.put_object(Bucket=BUCKET, Key="listed/f1", Body=b"mine")
+        _, err = self.ferry("sync", "list.jsonl", target, code=9)
+        self.assertIn("incomplete: f1", err)
+        self.assertEqual(self.store().bytes("listed/f1"), b"mine")
+        self.ferry("sync", "list.jsonl", target, "--on-conflict", "overwrite")
+        self.expect("listed", files)
+
+    def test_another_sync_at_the_same_time(self):
+        files = self.fill("twice", {"a": 10, "b": 20})
+        source, target = f"s3://{BUCKET}/twice/", f"s3://{BUCKET}/both/"
+
+        def rule(asked):
+            if asked.method == "PUT" and MANIFEST in asked.target:
+                self.store().s3.put_object(Bucket=BUCKET, Key=f"both/{MANIFEST}", Body=b'{"files":0}\n')
+            return None
+
+        self.gate().rule = rule
+        _, err = self.ferry("sync", source, target, code=9)
+        self.assertIn("another sync has written the manifest", err)
+        self.assertEqual(self.store().bytes(f"both/{MANIFEST}"), b'{"files":0}\n')
+        self.gate().forget()
+        self.ferry("sync", source, target)
+        self.assertEqual(self.bodies(), [])
+        self.expect("both", files)
+
+    def test_killed_at_random(self):
+        chance = random.Random(int(os.environ.get("SEED", "7")))
+        sizes = {f"small/{number:03}": 500 + number for number in range(60)} | {"large": 30 * MIB, "middle": 2 * MIB}
+        files = self.fill("start", sizes)
+        source, target = f"s3://{BUCKET}/start/", f"s3://{BUCKET}/killed-set/"
+        for _ in range(15):
+            process = self.start("sync", source, target, "-q", "--min-free", "0")
+            try:
+                process.communicate(timeout=chance.uniform(0.1, 1.0))
+                break
+            except subprocess.TimeoutExpired:
+                end(process, signal.SIGKILL)
+                process.communicate()
+        self.ferry("sync", source, target, "-q", "--min-free", "0")
+        self.expect("killed-set", files)
+        self.assertEqual(self.staged(), [])
+        self.assertEqual(self.store().uploads("killed-set/"), [])
+
+    def test_refusals(self):
+        _, err = self.ferry("sync", f"s3://{BUCKET}/x/", f"s3://{BUCKET}/x/y/", code=2)
+        self.assertIn("cannot be synced into itself", err)
+        for words in (["--backup-dir", "old"], ["--daemon"]):
+            self.ferry("sync", f"s3://{BUCKET}/x/", f"s3://{BUCKET}/z/", *words, code=2)
+        self.ferry("verify", f"s3://{BUCKET}/x/", code=2)
+
+
+if __name__ == "__main__":
+    unittest.main()
