@@ -34,7 +34,7 @@ final class ListMailbox: Sendable {
                 held: Array(held.values))
         }
     }
-    /// The most objects that are kept in memory for a listener. About 500 KB; the rows of more downloads are read.
+    /// The most objects that are kept in memory for a listener; the rows of more downloads are read.
     static let maxHeld = 200
     /// Whether the listener receives events too.
     let hasEvents: Bool
@@ -43,6 +43,8 @@ final class ListMailbox: Sendable {
 
     init(hasEvents: Bool) { self.hasEvents = hasEvents }
 
+    /// Adds an update; ``notify()`` wakes the listener.
+    ///
     /// - Parameter lives: Objects of the change, of which a listener of events keeps some.
     func put(_ change: ListChange, _ events: [DownloadEvent], _ lives: [LiveDownload], position: UInt64) {
         state.withLock { state in
@@ -55,8 +57,9 @@ final class ListMailbox: Sendable {
             state.change.removed.formUnion(change.removed)
             state.change.removedFrom.merge(change.removedFrom) { $1 }
         }
-        updates.notify()
     }
+
+    func notify() { updates.notify() }
 
     func close() {
         state.withLock { $0.isClosed = true }
@@ -101,17 +104,18 @@ final class ListHub: Sendable {
     /// Whether a listener receives events.
     var isFollowed: Bool { state.withLock { $0.mailboxes.contains { $0.mailbox?.hasEvents == true } } }
 
-    /// Tells all listeners of the next update; under the lock, so that they have the same order.
+    /// Tells all listeners of the next update; under the lock, so that they have the same order. They wake outside of it.
     func tell(_ make: () -> ListChange, _ events: [DownloadEvent]) {
-        let held: [LiveDownload] = state.withLock { state in
+        let (mailboxes, held): ([ListMailbox], [LiveDownload]) = state.withLock { state in
             let position = last.add(1, ordering: .acquiringAndReleasing).newValue
             let mailboxes = state.mailboxes.compactMap(\.mailbox)
-            guard !mailboxes.isEmpty else { return [] }
+            guard !mailboxes.isEmpty else { return ([], []) }
             let change = make()
             let lives = mailboxes.contains(where: \.hasEvents) ? objects(of: change) : []
             for mailbox in mailboxes { mailbox.put(change, events, lives, position: position) }
-            return lives
+            return (mailboxes, lives)
         }
+        for mailbox in mailboxes { mailbox.notify() }
         // No object is released under the lock.
         withExtendedLifetime(held) {}
     }

@@ -107,6 +107,23 @@ struct ListingTests {
         }
     }
 
+    @Test("List: a place or a priority that the list refuses to store is not shown")
+    func refusedPlace() async throws {
+        try await Workshop.run { shop in
+            let manager = shop.kept()
+            let requests = try ["/a", "/b"].map { path in try shop.single(path) { $0.startsPaused = true } }
+            let all = try await manager.download(requests)
+            let before = try await manager.listed([all[1].id])
+            try await shop.refuse("BEFORE UPDATE OF position ON download", in: manager)
+            #expect(await shop.code { try await all[1].moveInList(to: .first) } == .catalogue)
+            #expect(await shop.code { try await all[1].change { $0.priority = .high } } == .catalogue)
+            let after = try await manager.listed([all[1].id])
+            #expect(after.map(\.position) == before.map(\.position))
+            #expect(after.map(\.priority) == before.map(\.priority))
+            await manager.shutdown()
+        }
+    }
+
     @Test("List: of a download without a handle the row is read, and one that is not listed is omitted")
     func fromRows() async throws {
         try await Workshop.run { shop in

@@ -267,6 +267,27 @@ struct RelocateTests {
         }
     }
 
+    @Test("Relocate: a file that its user moves out of its root is not confined to that any more, in memory either")
+    func outOfRoot() async throws {
+        try await Workshop.run { shop in
+            let resource = shop.serve(["/a"], size: 50_000)
+            let (root, place) = (shop.path("root"), shop.path("out"))
+            try FileManager.default.createDirectory(atPath: root, withIntermediateDirectories: true)
+            let manager = shop.kept()
+            let download = try await manager.download(
+                shop.single("/a") {
+                    $0.destination = .directory(root)
+                    $0.root = root
+                })
+            _ = try await download.finished()
+            #expect(download.request.root == root)
+            try await download.moveFiles(to: place)
+            #expect(download.request.root == nil)
+            try await shop.expect(download.finished().path, is: resource)
+            await manager.shutdown()
+        }
+    }
+
     @Test("Relocate: after a kill before the rename the next launch has the file's old path")
     func cutBefore() async throws {
         try await Workshop.run { shop in
