@@ -2,6 +2,7 @@ import FerryCore
 
 /// Prometheus' text format 0.0.4. Pure.
 public enum Exposition {
+    /// The value of `Content-Type`.
     public static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
     /// The maximum length of the value of a label in bytes; the rest is left out.
     public static let mostBytes = 256

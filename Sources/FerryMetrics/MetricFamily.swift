@@ -4,7 +4,9 @@ public import FerryCore
 public struct MetricFamily: Sendable, Hashable {
     /// The value of one series.
     public enum Value: Sendable, Hashable {
+        /// The value of a counter or a gauge.
         case number(Double)
+        /// The times of a histogram.
         case histogram(MetricHistogram)
     }
 
@@ -20,7 +22,9 @@ public struct MetricFamily: Sendable, Hashable {
         }
     }
 
+    /// The name, kind and labels.
     public var metric: Metric
+    /// The values; no two have the same labels.
     public var series: [Series]
 
     /// A family of these series.

@@ -6,10 +6,13 @@ public struct ProcessReading: Sendable, Hashable {
     public var processorSeconds: Double?
     /// The memory that is resident.
     public var residentBytes: Double?
+    /// The size of the address space.
     public var virtualBytes: Double?
+    /// The number of open file descriptors.
     public var openDescriptors: Int?
     /// The limit on open file descriptors.
     public var mostDescriptors: UInt64?
+    /// The number of threads.
     public var threads: Int?
     /// The start of the process in seconds since 1970.
     public var started: Double?

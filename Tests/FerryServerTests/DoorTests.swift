@@ -1,6 +1,7 @@
 import Ferry
 import FerryAPI
 import FerryCore
+import FerryMetrics
 import FerryServerTesting
 import FerryTesting
 import Foundation
@@ -19,6 +20,8 @@ import Testing
         let bound = Guarded<Int?>(nil)
         let events = Guarded<[DownloadID]>([])
         let told = AsyncEvent()
+        let begun = AsyncEvent()
+        static let metric = Metric.gauge("ferry_echo_answers", help: "Answers")
 
         init(port: Int = 0) { self.port = port }
 
@@ -33,6 +36,10 @@ import Testing
             events.value.append(event.id)
             told.notify()
         }
+
+        func run() async { begun.notify() }
+
+        func families() async -> [MetricFamily] { [MetricFamily(Self.metric, 7)] }
 
         func announcement(port: Int, showsSecret: Bool) -> String { "echo \(port)" }
     }
@@ -67,12 +74,41 @@ import Testing
         }
     }
 
+    @Test("Door: it hears its own session alone, of which no app hears")
+    func session() async throws {
+        let echo = Echo()
+        try await DaemonRig.run { options in
+            options.doors = [DoorKind(session: "echo") { _ throws(DownloadError) in echo }]
+        } _: { rig in
+            let other = try await rig.add(rig.new("/file/1000"))
+            _ = try await rig.reach("completed", other.id)
+            let own = try await rig.add(rig.new("/file/2000"), session: "echo")
+            _ = try await rig.reach("completed", own.id)
+            await echo.told.wait(after: 0)
+            #expect(echo.events.value == [own.id])
+        }
+    }
+
+    @Test("Door: it works in the background, and the daemon's metrics have its families")
+    func background() async throws {
+        let echo = Echo()
+        try await DaemonRig.run { options in
+            options.doors = [DoorKind(metrics: [Echo.metric]) { _ throws(DownloadError) in echo }]
+        } _: { rig in
+            await echo.begun.wait(after: 0)
+            let text = try await rig.send("GET", "/metrics").text
+            #expect(text.contains("\nferry_echo_answers 7\n"), "\(text)")
+        }
+    }
+
     @Test("DoorKind: without settings for it there is no door; with an error of its settings no daemon")
     func made() async throws {
         try await DaemonRig.run { options in
-            options.doors = [DoorKind { _ throws(DownloadError) in nil }]
+            options.doors = [DoorKind(metrics: [Echo.metric]) { _ throws(DownloadError) in nil }]
         } _: { rig in
             #expect(rig.addresses.doors.isEmpty)
+            let text = try await rig.send("GET", "/metrics").text
+            #expect(text.contains("\n# TYPE ferry_echo_answers gauge\n") && !text.contains("\nferry_echo_answers "))
         }
         await #expect(throws: DownloadError.self) {
             try await DaemonRig.run { options in

@@ -84,7 +84,7 @@ import Testing
     func page() async throws {
         try await DaemonRig.run { rig in
             let port = try #require(rig.addresses.port)
-            #expect(rig.addresses.doors["metrics"] == nil && rig.daemon.doors.isEmpty)
+            #expect(rig.addresses.doors["metrics"] == nil && rig.daemon.doors.all.isEmpty)
             #expect(try await rig.send("GET", "/metrics", port: port).status == 401)
             let fields = ["Authorization": "Bearer \(rig.token)"]
             #expect(try await rig.send("GET", "/metrics", headers: fields, port: port).status == 403)

@@ -16,6 +16,7 @@ public struct Metric: Sendable, Hashable {
 
     /// The name, such as `ferry_requests_total`.
     public let name: String
+    /// What its values are.
     public let kind: Kind
     /// The names of the labels, in the order in which their values are given.
     public let labels: [String]

@@ -1,4 +1,5 @@
 public import FerryCore
+public import FerryMetrics
 public import HummingbirdCore
 public import NIOCore
 
@@ -36,8 +37,15 @@ public protocol Door: Sendable {
     /// Returns further handlers of a connection, placed after the check of its peer; by default none.
     func handlers() -> [any RemovableChannelHandler]
 
-    /// Called with each new event of the daemon's own downloads, those of the session `default`; by default nothing.
+    /// Called with each event of the downloads of the kind's session, or without one with each new event of the session
+    /// `default`; by default nothing.
     func heard(_ event: DownloadEvent)
+
+    /// Works in the background until it is cancelled, at the end of the daemon; by default there is nothing to do.
+    func run() async
+
+    /// Returns the families of the kind's metrics; by default none.
+    func families() async -> [MetricFamily]
 
     /// Returns the line that the daemon prints once all doors listen.
     ///
@@ -50,15 +58,28 @@ extension Door {
     public func upgrade() -> (any ChannelInboundHandler & RemovableChannelHandler)? { nil }
     public func handlers() -> [any RemovableChannelHandler] { [] }
     public func heard(_ event: DownloadEvent) {}
+    public func run() async {}
+    public func families() async -> [MetricFamily] { [] }
 }
 
 /// A door that a program has: makes that of a daemon, if the daemon's settings ask for it.
 public struct DoorKind: Sendable {
+    let session: String?
+    let metrics: [Metric]
     let make: @Sendable (DoorHost) throws(DownloadError) -> (any Door)?
 
-    /// - Parameter make: Returns `nil` if the settings ask for no such door. Throws `invalidRequest` for settings that cannot
-    ///   be used, `disk` if a token cannot be written; the daemon does not start then.
-    public init(_ make: @escaping @Sendable (DoorHost) throws(DownloadError) -> (any Door)?) { self.make = make }
+    /// - Parameters:
+    ///   - session: The session whose downloads are the door's own: they have slots of their own, and no app follows their
+    ///     events. `nil` if the door is one to the session `default`.
+    ///   - metrics: Those of the door. A daemon without the door has them without values.
+    ///   - make: Returns `nil` if the settings ask for no such door. Throws `invalidRequest` for settings that cannot be used,
+    ///     `disk` if a token cannot be written; the daemon does not start then.
+    public init(
+        session: String? = nil, metrics: [Metric] = [],
+        _ make: @escaping @Sendable (DoorHost) throws(DownloadError) -> (any Door)?
+    ) {
+        (self.session, self.metrics, self.make) = (session, metrics, make)
+    }
 }
 
 /// The connections over loopback that a listener accepts.

@@ -13,22 +13,19 @@ public import NIOCore
 
 /// What a daemon offers to its doors: the downloads of the session `default`, by the rules for clients over TCP.
 public struct DoorHost: Sendable {
-    private let api: API
+    let api: API
+    let options: Daemon.Options
     private let shutdown: AsyncEvent
-    private let limits: RequestLimits
-    private let defaults: [String: [String: String]]
     /// The settings at the start.
     package let settings: DaemonSettings
+    /// Where the daemon keeps its state.
     package let place: DaemonPaths
-    /// Whether the system tells whose connections over loopback are; without that a token decides alone.
-    public let knowsPeers: Bool
 
     init(
-        _ api: API, settings: DaemonSettings, place: DaemonPaths, defaults: [String: [String: String]],
-        limits: RequestLimits, knowsPeers: Bool, shutdown: AsyncEvent
+        _ api: API, settings: DaemonSettings, place: DaemonPaths, options: Daemon.Options, shutdown: AsyncEvent
     ) {
-        (self.api, self.shutdown, self.limits, self.defaults) = (api, shutdown, limits, defaults)
-        (self.settings, self.place, self.knowsPeers) = (settings, place, knowsPeers)
+        (self.api, self.options, self.shutdown) = (api, options, shutdown)
+        (self.settings, self.place) = (settings, place)
     }
 
     /// The session whose downloads the doors have.
@@ -36,15 +33,19 @@ public struct DoorHost: Sendable {
 
     /// The list, with the downloads of all sessions.
     public var manager: DownloadManager { api.manager }
+    /// The daemon's log. Texts of servers and users are not for it.
     public var logger: Logger { api.logger }
 
     /// Values of the options of a door where its clients give none, from the command that runs the daemon.
-    public func defaults(of door: String) -> [String: String] { defaults[door] ?? [:] }
+    public func defaults(of door: String) -> [String: String] { options.doorDefaults[door] ?? [:] }
 
     // MARK: Connections
 
+    /// Whether the system tells whose connections over loopback are; without that a token decides alone.
+    public var knowsPeers: Bool { options.peers.tells }
+
     /// The time before a response to a wrong token, so that few can be tried.
-    public var wrongTokenDelay: Duration { limits.wrongToken }
+    public var wrongTokenDelay: Duration { options.limits.wrongToken }
 
     /// Keeps a connection that has shown a token, under the name of the token.
     public func identify(_ channel: any Channel, as name: String) { api.connections.identify(channel, token: name) }

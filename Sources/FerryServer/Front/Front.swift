@@ -102,4 +102,16 @@ public struct Front: Sendable {
         for (name, value) in fields where response.headers[name] == nil { response.headers[name] = value }
         response.headers[.date] = HTTPDate.format(Date())
     }
+
+    /// Returns the problem that answers a request whose handling has failed. The log has an error that is no client's.
+    static func problem(_ error: any Error, at path: Substring, _ logger: Logger) -> Problem {
+        switch error {
+        case let problem as Problem: return problem
+        case let error as DownloadError: return Problem(error)
+        case is CancellationError: return Problem(.shuttingDown)
+        default:
+            logger.error("a request failed", metadata: ["path": "\(path)", "error": "\(error)"])
+            return Problem(.internal)
+        }
+    }
 }

@@ -46,17 +46,13 @@ final class GatewayCounts: Sendable {
     /// Takes over what the cache holds now.
     func holds(files: Int, bytes: ByteCount) { state.withLock { ($0.files, $0.bytes) = (files, bytes) } }
 
-    /// The families; of a daemon without a gateway without values.
-    ///
-    /// - Parameter limits: The maximum size of the cache, and the free bytes of its disk.
-    func families(_ limits: (size: ByteCount, free: ByteCount?)?) -> [MetricFamily] {
+    /// - Parameters:
+    ///   - size: The maximum size of the cache.
+    ///   - free: The free bytes of its disk; `nil` if unknown.
+    func families(size: ByteCount, free: ByteCount?) -> [MetricFamily] {
         let state = state.withLock { $0 }
         func sorted(_ counts: [String: Int]) -> [(label: String, number: Double)] {
             counts.sorted { $0.key < $1.key }.map { ($0.key, Double($0.value)) }
-        }
-        func one(_ metric: Metric, _ number: Double?) -> MetricFamily {
-            guard limits != nil, let number else { return MetricFamily(metric, [MetricFamily.Series]()) }
-            return MetricFamily(metric, number)
         }
         let evictions = Eviction.allCases.map { (label: $0.rawValue, number: Double(state.evictions[$0] ?? 0)) }
         let requests = state.requests.sorted { $0.key.lexicographicallyPrecedes($1.key) }
@@ -64,11 +60,11 @@ final class GatewayCounts: Sendable {
             MetricFamily(
                 .gatewayRequests, requests.map { MetricFamily.Series($0.key, .number(Double($0.value))) }),
             MetricFamily(.gatewayRefused, sorted(state.refused)),
-            one(.gatewaySent, Double(state.sentBytes)), one(.gatewaySaved, Double(state.savedBytes)),
-            MetricFamily(.gatewayEvictions, limits == nil ? [] : evictions),
-            one(.gatewayFiles, Double(state.files)), one(.gatewayBytes, Double(state.bytes)),
-            one(.gatewayLimit, limits.map { Double($0.size) }),
-            one(.gatewayFree, limits?.free.map { Double($0) }),
+            MetricFamily(.gatewaySent, Double(state.sentBytes)), MetricFamily(.gatewaySaved, Double(state.savedBytes)),
+            MetricFamily(.gatewayEvictions, evictions),
+            MetricFamily(.gatewayFiles, Double(state.files)), MetricFamily(.gatewayBytes, Double(state.bytes)),
+            MetricFamily(.gatewayLimit, Double(size)),
+            free.map { MetricFamily(.gatewayFree, Double($0)) } ?? MetricFamily(.gatewayFree, [MetricFamily.Series]()),
         ]
     }
 }

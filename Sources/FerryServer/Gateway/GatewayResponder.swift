@@ -2,6 +2,7 @@ import Crypto
 import Ferry
 import FerryAPI
 import FerryCore
+import FerryMetrics
 import HTTPTypes
 import HummingbirdCore
 import Logging
@@ -94,6 +95,20 @@ final class GatewayResponder: Door {
 
     func announcement(port: Int, showsSecret: Bool) -> String { "gateway http://127.0.0.1:\(port)/" }
 
+    func heard(_ event: DownloadEvent) { cache.ends.notify() }
+
+    func run() async {
+        await withTaskGroup(of: Void.self) { [cache, digests] group in
+            group.addTask { await cache.run() }
+            group.addTask { await digests.run() }
+        }
+    }
+
+    func families() async -> [MetricFamily] {
+        let free = await onFileThread { [directory = cache.directory] in DiskSpace.free(at: directory) }
+        return counts.families(size: cache.size, free: free)
+    }
+
     /// What a program of a user who may not use the gateway is told. The log has it too.
     @Sendable private func refusal(of peer: LoopbackPeer) -> Problem? {
         guard case .user(let number) = peer else { return nil }
@@ -122,7 +137,7 @@ final class GatewayResponder: Door {
             connections.identify(channel, token: Self.tokenName)
             response = try await answer(request, target, channel, note)
         } catch {
-            let problem = problem(error)
+            let problem = problem(error, at: target)
             note.refused(problem.code)
             response = Answer.problem(problem, at: nil)
             response.headers[RequestLimiter.reasonField] = GatewayText.reason(problem)
@@ -381,18 +396,46 @@ final class GatewayResponder: Door {
         return Data(HMAC<SHA256>.authenticationCode(for: Data(text.utf8), using: salt))
     }
 
-    private func problem(_ error: any Error) -> Problem {
+    private func problem(_ error: any Error, at target: Substring) -> Problem {
         switch error {
-        case let problem as Problem: return problem
         case let error as DownloadError:
             // What an upstream does is no fault of the client's request.
             var problem = Problem(error)
             if problem.status < 500 { problem.status = 502 }
             return problem
-        case is CancellationError, is ClientWatch.Gone: return Problem(.shuttingDown)
-        default:
-            logger.error("a request to the gateway failed", metadata: ["error": "\(error)"])
-            return Problem(.internal)
+        case is ClientWatch.Gone: return Problem(.shuttingDown)
+        default: return Front.problem(error, at: Substring(GatewayText.path(target)), logger)
         }
+    }
+}
+
+extension DoorKind {
+    /// The gateway, if the settings ask for it.
+    static let gateway = DoorKind(session: GatewayCache.session, metrics: Metric.ofGateway) {
+        host throws(DownloadError) in
+        let (settings, place, options) = (host.settings, host.place, host.options)
+        guard settings.gateway else { return nil }
+        let upstreams: [GatewayUpstream]
+        let users: AdmittedUsers
+        do throws(TextError) {
+            upstreams = try GatewayUpstream.all(settings.gatewayUpstreams)
+            users = try AdmittedUsers(
+                own: options.user, others: settings.gatewayUsers,
+                subordinates: options.subordinates ?? SystemText.read("/etc/subuid") ?? "")
+        } catch {
+            throw DownloadError(.invalidRequest, error.reason, recovery: .needsUser)
+        }
+        let cache = try GatewayCache(
+            host.manager, in: settings.gatewayDirectory ?? place.gateway, size: settings.gatewaySize,
+            age: APISeconds.duration(settings.gatewayAge) ?? .zero, wrongTime: options.wrongDigestTime,
+            space: options.space ?? FileSystemSpace.measure(reserve: settings.minFreeBytes),
+            counts: GatewayCounts(), logger: host.logger)
+        let key: GatewayLink.Key = try .kept(in: place.gatewayKey)
+        let pages = try GatewayPages(in: cache.directory + "/pages", key: key)
+        cache.pages.withLock { $0 = pages }
+        return GatewayResponder(
+            host.manager, cache, key: key, pages: pages, digests: cache.digests, upstreams: upstreams, users: users,
+            port: settings.gatewayPort, seats: host.api.seats, limits: options.limits,
+            logsRequests: settings.gatewayLog, logger: host.logger)
     }
 }

@@ -1,6 +1,7 @@
 import Ferry
 import FerryCore
 import FerryMetrics
+import Synchronization
 
 /// The metrics of the daemon: what was measured since its start, and what its list, connections and process are now.
 final class DaemonMetrics: MetricsSource {
@@ -9,17 +10,15 @@ final class DaemonMetrics: MetricsSource {
     private let sessions: SessionStore
     private let broadcaster: EventBroadcaster
     private let settings: SettingsController
-    private let gateway: GatewayCounts
-    /// The directory of the gateway's cache; `nil` without a gateway.
-    private let gatewayDirectory: String?
+    /// Set once, at the start.
+    private let doors = Mutex<OpenDoors?>(nil)
     /// One request at a time reads the list, however many there are.
     private let turn = AsyncLock()
 
     init(
         _ registry: MetricRegistry, manager: DownloadManager, sessions: SessionStore, broadcaster: EventBroadcaster,
-        settings: SettingsController, gateway: GatewayCounts, in gatewayDirectory: String?
+        settings: SettingsController
     ) {
-        (self.gateway, self.gatewayDirectory) = (gateway, gatewayDirectory)
         self.registry = registry
         self.manager = manager
         self.sessions = sessions
@@ -27,22 +26,23 @@ final class DaemonMetrics: MetricsSource {
         self.settings = settings
     }
 
+    /// Adds the metrics of the doors.
+    func serve(_ new: OpenDoors) { doors.withLock { $0 = new } }
+
     func families() async throws(DownloadError) -> [MetricFamily] {
         await turn.acquire()
         defer { turn.release() }
         let list = try await ManagerReading.families(of: manager)
         let directory = settings.current.directory
-        let (free, cacheFree, process) = await onFileThread { [gatewayDirectory] in
-            (DiskSpace.free(at: directory), gatewayDirectory.flatMap { DiskSpace.free(at: $0) }, ProcessReading.now())
-        }
+        let (free, process) = await onFileThread { (DiskSpace.free(at: directory), ProcessReading.now()) }
         var own = [
             .info,
             MetricFamily(.sessions, Double(sessions.identifiers.count)),
             MetricFamily(.clients, Double(broadcaster.clientCount)),
         ]
         if let free { own.append(MetricFamily(.freeBytes, Double(free))) }
-        let limits = gatewayDirectory.map { _ in (size: settings.current.gatewaySize, free: cacheFree) }
-        return registry.families + list + own + gateway.families(limits) + process.families
+        let ofDoors = await doors.withLock { $0 }?.families() ?? []
+        return registry.families + list + own + ofDoors + process.families
     }
 }
 

@@ -54,7 +54,9 @@ final class MetricsResponder: Door {
     func listens(on port: Int) { access.withLock { $0.port = port } }
 
     func respond(to request: Request, on channel: any Channel) async -> Response {
-        do { return try await answer(request, channel) } catch { return Answer.problem(problem(error), at: nil) }
+        do { return try await answer(request, channel) } catch {
+            return Answer.problem(Front.problem(error, at: Self.path[...], logger), at: nil)
+        }
     }
 
     func announcement(port: Int, showsSecret: Bool) -> String { "metrics http://127.0.0.1:\(port)\(Self.path)" }
@@ -77,14 +79,14 @@ final class MetricsResponder: Door {
     static func answer(_ metrics: any MetricsSource) async throws(DownloadError) -> Response {
         Answer.body(Data(Exposition.text(try await metrics.families()).utf8), type: Exposition.mediaType)
     }
+}
 
-    private func problem(_ error: any Error) -> Problem {
-        switch error {
-        case let problem as Problem: return problem
-        case let error as DownloadError: return Problem(error)
-        default:
-            logger.error("a request for the metrics failed", metadata: ["error": "\(error)"])
-            return Problem(.internal)
-        }
+extension DoorKind {
+    /// The metrics over TCP, if the settings have a port for them.
+    static let metrics = DoorKind { host throws(DownloadError) in
+        guard let port = host.settings.metricsPort else { return nil }
+        return MetricsResponder(
+            host.api.metrics, token: try SharedToken.read(nil, else: host.place.metricsToken), port: port,
+            option: "--metrics-port", limits: host.options.limits, logger: host.logger)
     }
 }

@@ -29,7 +29,6 @@ struct API: Sendable {
     let seats: ContentSeats
     let addresses: AddressCache
     let metrics: DaemonMetrics
-    let gatewayCounts: GatewayCounts
     /// The gateway; set once, at the start.
     let gateway = GatewayPlace()
     /// The directory of the HTML files that open the page in a browser.

@@ -35,7 +35,7 @@ final class DaemonResponder: Sendable {
         do {
             response = try await answer(request, target, path, channel)
         } catch {
-            let problem = problem(error, path)
+            let problem = Front.problem(error, at: path, logger)
             response =
                 (problem.status == Problem(.misdirected).status
                     ? WrongHostPage.answer(request, path, port: policy.withLock { $0 }.port) : nil)
@@ -138,17 +138,6 @@ final class DaemonResponder: Sendable {
         manifest-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'; \
         require-trusted-types-for 'script'; trusted-types 'none'
         """
-
-    private func problem(_ error: any Error, _ path: Substring) -> Problem {
-        switch error {
-        case let problem as Problem: return problem
-        case let error as DownloadError: return Problem(error)
-        case is CancellationError: return Problem(.shuttingDown)
-        default:
-            logger.error("a request failed", metadata: ["path": "\(path)", "error": "\(error)"])
-            return Problem(.internal)
-        }
-    }
 }
 
 extension AccessPolicy.RequestOrigin {

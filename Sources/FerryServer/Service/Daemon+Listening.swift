@@ -32,7 +32,7 @@ extension Daemon {
         if settings.loopback, sockets.loopback.isEmpty, mustHavePort {
             try await check(settings.port, option: "--port")
         }
-        for door in doors { try await check(door.port, option: door.option) }
+        for door in doors.all { try await check(door.port, option: door.option) }
     }
 
     /// Binds a socket to the port and closes it. It does not listen: a client that connected to it would wait for ever.
@@ -86,6 +86,7 @@ extension Daemon {
             services.append(FirstListener(daemon: self))
             services.append(SecondListener(daemon: self))
         }
+        let doors = doors.all
         addresses.expect(services.count + doors.count)
         services += doors.map { door in
             front.listeners(of: door) { [addresses] in addresses.bound(door: (door.name, $0)) }

@@ -22,9 +22,7 @@ package final class Daemon: Sendable {
     let settings: SettingsController
     let responder: DaemonResponder
     /// The interfaces with a port of their own that the settings ask for.
-    let doors: [any Door]
-    /// The gateway, which is one of them.
-    let gateway: GatewayResponder?
+    let doors: OpenDoors
     let launcher: Launcher
     let updates = AsyncEvent()
     /// Notified when a client wants the daemon to end.
@@ -147,13 +145,13 @@ package final class Daemon: Sendable {
         manager = DownloadManager(configuration)
         broadcaster = EventBroadcaster()
         launcher = Launcher(sessions: sessions, broadcaster: broadcaster, starter: options.starter, logger: logger)
+        let kinds = options.doors + [.gateway, .metrics]
         self.settings = SettingsController(
             settings, file: source.file, manager: manager, broadcaster: broadcaster, sessions: sessions,
-            proxies: proxies)
+            ofDoors: Set(kinds.compactMap(\.session)), proxies: proxies)
         watcher = SettingsWatcher(
             source: source, members: members, controller: self.settings, confinement: confinement,
             pollInterval: options.pollInterval, logger: logger)
-        let gatewayCounts = GatewayCounts()
         api = API(
             manager: manager, broadcaster: broadcaster, speeds: SpeedHistory(), sessions: sessions,
             settings: self.settings,
@@ -163,58 +161,18 @@ package final class Daemon: Sendable {
             budgets: BodyBudgets(options.limits.bodyBudget), seats: ContentSeats(most: options.limits.mostReaders),
             addresses: addresses,
             metrics: DaemonMetrics(
-                registry, manager: manager, sessions: sessions, broadcaster: broadcaster, settings: self.settings,
-                gateway: gatewayCounts, in: settings.gateway ? settings.gatewayDirectory ?? place.gateway : nil),
-            gatewayCounts: gatewayCounts,
+                registry, manager: manager, sessions: sessions, broadcaster: broadcaster, settings: self.settings),
             signInDirectory: place.signIn,
             confinement: confinement, started: Date(), logger: logger)
         responder = DaemonResponder(api, port: settings.port, logger: logger)
-        let host = DoorHost(
-            api, settings: settings, place: place, defaults: options.doorDefaults, limits: options.limits,
-            knowsPeers: options.peers.tells, shutdown: shutdown)
-        var doors: [any Door] = []
-        for kind in options.doors { if let door = try kind.make(host) { doors.append(door) } }
-        gateway = settings.gateway ? try Self.gateway(settings, place, api, options) : nil
-        if let gateway { doors.append(gateway) }
-        if let port = settings.metricsPort {
-            doors.append(
-                MetricsResponder(
-                    api.metrics, token: try SharedToken.read(nil, else: place.metricsToken), port: port,
-                    option: "--metrics-port", limits: options.limits, logger: logger))
-        }
-        self.doors = doors
-        for name in settings.doors where !doors.contains(where: { $0.name == name }) {
-            throw DownloadError(.invalidRequest, ErrorPhrase(.noSuchDoor, name), recovery: .needsUser)
-        }
+        doors = try OpenDoors(
+            kinds, DoorHost(api, settings: settings, place: place, options: options, shutdown: shutdown))
+        api.metrics.serve(doors)
         api.gateway.set(gateway)
     }
 
-    private static func gateway(
-        _ settings: DaemonSettings, _ place: DaemonPaths, _ api: API, _ options: Options
-    ) throws(DownloadError) -> GatewayResponder {
-        let upstreams: [GatewayUpstream]
-        let users: AdmittedUsers
-        do throws(TextError) {
-            upstreams = try GatewayUpstream.all(settings.gatewayUpstreams)
-            users = try AdmittedUsers(
-                own: options.user, others: settings.gatewayUsers,
-                subordinates: options.subordinates ?? SystemText.read("/etc/subuid") ?? "")
-        } catch {
-            throw DownloadError(.invalidRequest, error.reason, recovery: .needsUser)
-        }
-        let cache = try GatewayCache(
-            api.manager, in: settings.gatewayDirectory ?? place.gateway, size: settings.gatewaySize,
-            age: APISeconds.duration(settings.gatewayAge) ?? .zero, wrongTime: options.wrongDigestTime,
-            space: options.space ?? FileSystemSpace.measure(reserve: settings.minFreeBytes),
-            counts: api.gatewayCounts, logger: api.logger)
-        let key: GatewayLink.Key = try .kept(in: place.gatewayKey)
-        let pages = try GatewayPages(in: cache.directory + "/pages", key: key)
-        cache.pages.withLock { $0 = pages }
-        return GatewayResponder(
-            api.manager, cache, key: key, pages: pages, digests: cache.digests, upstreams: upstreams, users: users,
-            port: settings.gatewayPort, seats: api.seats, limits: options.limits, logsRequests: settings.gatewayLog,
-            logger: api.logger)
-    }
+    /// The gateway, if it is one of the doors.
+    var gateway: GatewayResponder? { doors.all.lazy.compactMap { $0 as? GatewayResponder }.first }
 
     /// Serves until ``stop()``. Returns when all state is safe on disk and the lock is released.
     ///
@@ -280,12 +238,12 @@ package final class Daemon: Sendable {
 
     private func heard(_ event: DownloadEvent, _ session: String, isEarlier: Bool) async {
         let isDefault = session == FerryAPI.defaultSession
-        if isDefault, !isEarlier { for door in doors { door.heard(event) } }
-        if session == GatewayCache.session {
+        if isDefault, !isEarlier { doors.heard(event, in: session) }
+        if doors.owns(session) {
             // Its clients wait for the bytes; no app follows the events, and no command runs for each file.
             log(event, session)
             event.acknowledge()
-            gateway?.cache.ends.notify()
+            doors.heard(event, in: session)
             return
         }
         if session == SetKeeper.session {
@@ -358,8 +316,7 @@ private struct ManagerService: Service {
             group.addTask { await relay.follow() }
             group.addTask { await daemon.launcher.run() }
             group.addTask { await daemon.stopOnRequest() }
-            group.addTask { await daemon.gateway?.cache.run() }
-            group.addTask { await daemon.gateway?.digests.run() }
+            group.addTask { await daemon.doors.run() }
             group.addTask { await daemon.api.sets.run() }
             group.addTask {
                 var memory = FreeMemory()

@@ -47,7 +47,7 @@ package struct ServeRun: Sendable {
                 isTold.store(true, ordering: .relaxed)
                 ready?.tell(.listening(Self.line(addresses)))
                 let page = signsIn ? daemon.api.signInAddress() : addresses.port.map { "http://127.0.0.1:\($0)/" }
-                let doors = daemon.doors.compactMap { door in
+                let doors = daemon.doors.all.compactMap { door in
                     addresses.doors[door.name].map { door.announcement(port: $0, showsSecret: signsIn) }
                 }
                 listening((page.map { [$0] } ?? []) + doors)

@@ -17,6 +17,8 @@ final class SettingsController: Sendable {
     private let manager: DownloadManager
     private let broadcaster: EventBroadcaster
     private let sessions: SessionStore
+    /// The sessions of doors. Their clients would time out behind downloads that no program waits for.
+    private let doorSessions: Set<String>
     /// The proxies of the environment.
     private let proxies: ProxySettings
     private let changes = FileChanges()
@@ -25,8 +27,9 @@ final class SettingsController: Sendable {
 
     init(
         _ settings: DaemonSettings, file: SettingsFile, manager: DownloadManager, broadcaster: EventBroadcaster,
-        sessions: SessionStore, proxies: ProxySettings
+        sessions: SessionStore, ofDoors doorSessions: Set<String>, proxies: ProxySettings
     ) {
+        self.doorSessions = doorSessions
         state = Mutex(State(current: settings, given: settings))
         self.file = file
         self.manager = manager
@@ -104,14 +107,14 @@ final class SettingsController: Sendable {
 
     /// Applies the settings of every session to the manager, before it opens.
     func applySessions() {
-        for session in sessions.identifiers { apply(sessions.entry(session)?.settings, to: session) }
-        apply(sessions.entry(GatewayCache.session)?.settings, to: GatewayCache.session)
+        for session in doorSessions.union(sessions.identifiers) {
+            apply(sessions.entry(session)?.settings, to: session)
+        }
     }
 
     private func apply(_ own: SessionSettings?, to session: String) {
         var settings = own ?? SessionSettings()
-        // Its clients would time out behind downloads that no program waits for.
-        if session == GatewayCache.session { settings.hasOwnSlots = true }
+        if doorSessions.contains(session) { settings.hasOwnSlots = true }
         if settings != SessionSettings() || own != nil { manager.set(settings, of: session) }
     }
 }
