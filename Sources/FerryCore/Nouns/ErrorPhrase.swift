@@ -97,10 +97,9 @@ extension ErrorPhrase {
         case partDamaged, partReplaced, removedAtOnce, thereAlready, inTheWay, noFreeName, belongsToAnother, noSpace
         case noSpaceBesideReserve, atLeast
         // Sets of files, and files that are verified and repaired
-        case notASetPath, sameSetPath, changedHere, emptySet, setAnswered, setLeavesServer, notAnIndex, notAList, largeSet,
-            slowSet,
-            tooManyGone, noSetBase, backupAroundSet, backupInSet,
-            setInUse, setChangedMeanwhile, setInItself, longKey, backupOfObjects
+        case notASetPath, sameSetPath, changedHere, emptySet, setAnswered, setLeavesServer, notAnIndex
+        case notAList, largeSet, slowSet, tooManyGone, noSetBase, backupAroundSet, backupInSet, setInUse,
+            setChangedMeanwhile, setInItself, longKey, backupOfObjects
         case noManifest, manifestDamaged, manifestShort, syncNotEnded, linksWithQuery, deepSet, noneWanted
         case recordNotOurs, downloadedRecord, largeRecord
         case notRepairable, repairWithoutURL, repairInTheWay, setRedirected, unclosedQuote, contentInTheWay

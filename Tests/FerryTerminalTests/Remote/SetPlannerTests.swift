@@ -74,7 +74,8 @@ import Testing
         }
         let all = try change(
             "proxy=none", "ca-file=ca.pem", "load-cookies=jar", "insecure=on", "allow-downgrade=on", "user-agent=me",
-            "ip=6", "connect-timeout=2", "stall-timeout=1m", "min-speed=2K", "retries=inf", "min-free=0", "max-size=5MB",
+            "ip=6", "connect-timeout=2", "stall-timeout=1m", "min-speed=2K", "retries=inf", "min-free=0",
+            "max-size=5MB",
             "on-conflict=skip")
         #expect(all.request.connection.proxy == .direct)
         #expect(all.request.connection.certificates?.utf8.count == 63)
