@@ -39,6 +39,8 @@
             for await status in download.updates where status.progress.completedBytes == 400_000 { break }
             model.item?.refresh()
             #expect(model.item?.fraction == 0.4)
+            #expect(try await manager.countsByState() == [.downloading: 1])
+            #expect(manager.busyHosts.map(\.origin) == [Origin(of: try DownloadURL("https://example.com/"))])
             #expect(model.can(.pause))
             await model.pause()
             model.item?.refresh()
@@ -48,6 +50,7 @@
             #expect(model.item == nil)
             #expect(model.message == nil)
             #expect(try await manager.downloads().isEmpty)
+            #expect(try await manager.countsByState().isEmpty)
             await manager.shutdown()
         }
 
