@@ -74,7 +74,7 @@ import Testing
         }
     }
 
-    @Test("Door: it hears its own session alone, of which no app hears")
+    @Test("Door: it hears its own session alone")
     func session() async throws {
         let echo = Echo()
         try await DaemonRig.run { options in

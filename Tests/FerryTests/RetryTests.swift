@@ -65,7 +65,7 @@ struct RetryTests {
                     $0.minSpeed = 10_000_000
                 })
             shop.expect(try outcome.file.path, is: resource)
-            #expect(outcome.notes("under 3000000 bytes"))
+            #expect(outcome.notes("slower than 10.0 MB/s"))
             #expect(shop.server.requests.count >= 2)
         }
     }

@@ -122,8 +122,10 @@ final class ListHub: Sendable {
 
     /// The objects of a change; none of one with more downloads than a listener keeps objects of.
     private func objects(of change: ListChange) -> [LiveDownload] {
-        guard change.added.count + change.changed.count + change.moved.count <= ListMailbox.maxHeld else { return [] }
-        return change.added.union(change.changed).union(change.moved).compactMap { registry[$0] }
+        let most = max(change.added.count, change.changed.count, change.moved.count)
+        guard most <= ListMailbox.maxHeld else { return [] }
+        let ids = change.added.union(change.changed).union(change.moved)
+        return ids.count <= ListMailbox.maxHeld ? ids.compactMap { registry[$0] } : []
     }
 
     func close() {

@@ -98,7 +98,6 @@ extension Scheduler {
         guard shortage.message != live.status.waitError?.message else { return }
         keptStore?.submit([.update(live.id, [.waiting(.diskSpace, after: shortage)])])
         live.set(state: .waiting(.diskSpace), after: shortage)
-        told(live.id)
     }
 
     private func shortage(_ input: RunInput) async -> DownloadError? {

@@ -49,7 +49,8 @@ extension DownloadProgress: Codable {
             bytesPerSecond: try container.decode(Double.self, forKey: .bytesPerSecond),
             timeRemaining: knowsTime ? try container.decodeSeconds(forKey: .timeRemaining) : nil,
             connections: try container.decode(Int.self, forKey: .connections),
-            bottleneck: try container.decodeIfPresent(Bottleneck.self, forKey: .bottleneck))
+            // A newer daemon may name a cause that is unknown here.
+            bottleneck: (try? container.decodeIfPresent(Bottleneck.self, forKey: .bottleneck)) ?? nil)
     }
 
     public func encode(to encoder: any Encoder) throws {

@@ -111,8 +111,7 @@ public struct DownloadRequest: Sendable, Hashable {
     /// `nil` for the manager's.
     public var stallTimeout: Duration?
     /// The speed in bytes per second that a connection must have on average over each ``stallTimeout``; one that has not is
-    /// closed and replaced, and counts as an attempt without progress if it was the only one. Default `nil`: 1 KB in that
-    /// time is enough.
+    /// closed and replaced. Default `nil`: 1 KB in that time is enough.
     public var minSpeed: ByteCount?
     /// The maximum number of consecutive attempts without progress, 0 to ``mostAttempts``; `nil` for the manager's.
     public var maxAttempts: Int?

@@ -160,7 +160,7 @@ extension ErrorPhrase {
         case tagMatched, dateMatched, samplesMatched, sameFile, weakMatched, noneMatched, readFromStart
         case ifRangeIgnored, comparingSamples, originalLink, onWithMirror, mirrorDropped, mirrorMatched, describedBy
         case onWithOne, oneLeft, severalLeft, askingAgain, partFetchedAgain, connectionBroke, connectionStalled
-        case requestSent, responseReceived, redirected, connectionMade, connectionEnded
+        case connectionSlow, requestSent, responseReceived, redirected, connectionMade, connectionEnded
         case hostIsHeld, hostGivenUp, hostIsAbsent, noHostName
         case hostAsksToWait, hostBudgetFull, hostBudgetSpaced, hostBudgetSpent
         case seconds, hostIsFull, openedAnew, memoryLost, checkpointLost, otherNameBegun, journalAlone

@@ -23,6 +23,7 @@ extension SentenceTable {
         .askingAgain: ("{0}; asking again", "{0}；重新请求"),
         .partFetchedAgain: ("{0}; that part is fetched again", "{0}；重新下载这一部分"),
         .connectionBroke: ("a connection broke: {0}", "一个连接中断：{0}"),
+        .connectionSlow: ("a connection was slower than {0}, and is replaced", "一个连接慢于 {0}，正在替换"),
         .connectionStalled: ("a connection stalled: under {0} bytes in {1}", "一个连接停滞：{1}内不到 {0} 字节"),
         .requestSent: ("request: GET {0} ({1})", "请求：GET {0}（{1}）"),
         .responseReceived: ("{0} from {1} ({2})", "来自 {1} 的应答 {0}（{2}）"),

@@ -49,7 +49,7 @@ extension DownloadDriver {
         rules.memory = context.retries ?? RetryMemory()
         rules.stallTimeout = settings.stallTimeout
         let leastBytes = Double(request.minSpeed ?? 0) * settings.stallTimeout.seconds
-        rules.stallBytes = max(rules.stallBytes, ByteCount(min(leastBytes, Double(ByteCount.bound))))
+        rules.leastBytes = ByteCount(min(leastBytes, Double(ByteCount.bound)))
         (rules.maxAttempts, rules.maxFirstAttempts) = (settings.maxAttempts, settings.maxFirstAttempts)
         rules.maxBytes = request.maxBytes
         rules.expectedBytes = request.expectedBytes

@@ -13,7 +13,7 @@ public import NIOCore
 /// connection ─► PeerRule ─► RequestLimiter ─► RequestLineCheck ─► upgrade() ─► respond(to:on:) ─► fields, Date
 /// ```
 ///
-/// The program has the list of its doors (``DoorKind``); the daemon knows none of them by name.
+/// The program has the list of its doors (``DoorKind``). The daemon has their settings, and none of their code.
 public protocol Door: Sendable {
     /// The name under which addresses of the daemon have the port: `aria2`.
     var name: String { get }

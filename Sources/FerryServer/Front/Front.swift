@@ -13,7 +13,7 @@ import ServiceLifecycle
     import Foundation
 #endif
 
-/// The HTTP front of a program: makes the listeners of the page, the metrics and all doors.
+/// The HTTP front of a program: makes the listeners of all doors, and the handlers of those of the page.
 ///
 /// What holds for every request stands here: whose connections are accepted, how many, the limits of heads and times, the fields
 /// of every response.

@@ -43,6 +43,33 @@ struct TransferMachineStallTests: ScenarioSuite {
         #expect(retries == 2)
     }
 
+    @Test("TransferMachine: a connection below the least speed is replaced, and none of it is a failed attempt")
+    func belowLeastSpeed() {
+        let (world, outcome) = run(
+            origin { ($0.size, $0.connectionRate) = (8 << 20, 100_000) },
+            settings: {
+                ($0.stallTimeout, $0.leastBytes) = (.seconds(20), 4_000_000)
+                ($0.maxConnections, $0.maxAttempts) = (1, 0)
+            })
+        #expect(outcome == .finished && world.restarts == 0 && world.isOfOnePiece)
+        func notes(_ part: String) -> Int {
+            world.events.count { if case .note(let text) = $0 { text.contains(part) } else { false } }
+        }
+        #expect(notes("slower than 200.0 KB/s") >= 3 && notes("stalled") == 0)
+        #expect(!world.events.contains { if case .retrying = $0 { true } else { false } })
+    }
+
+    @Test("TransferMachine: bodies that break under a high least speed are progress")
+    func brokenBelowLeastSpeed() {
+        let (world, outcome) = run(
+            origin { ($0.size, $0.breaks, $0.connectionRate) = (64 << 20, 0.2, 50e6) },
+            settings: {
+                ($0.stallTimeout, $0.leastBytes) = (.seconds(60), 60_000_000)
+                ($0.maxConnections, $0.maxAttempts) = (1, 2)
+            })
+        #expect(outcome == .finished && world.isOfOnePiece)
+    }
+
     @Test("TransferMachine: a stall beside a working connection counts as no attempt")
     func stallBeside() {
         for seed in 0..<10 {

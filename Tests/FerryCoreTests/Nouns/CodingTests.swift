@@ -130,6 +130,8 @@ struct CodingTests {
         limited.bottleneck = Bottleneck(.perConnection, bytesPerSecond: 1.5e6, connections: 2, share: .nan)
         let cause = #"{"bottleneck":{"bytesPerSecond":1500000,"cause":"perConnection","connections":2},"#
         try check(limited, cause + text.dropFirst())
+        let newer = #"{"bottleneck":{"cause":"ofANewerVersion"},"# + text.dropFirst()
+        #expect(try JSONDecoder().decode(DownloadProgress.self, from: Data(newer.utf8)) == progress)
         try check(DownloadProgress(), #"{"bytesPerSecond":0,"completedBytes":0,"connections":0}"#)
         try check(
             DownloadStatus(id: DownloadID(rawValue: "7"), state: .paused, progress: progress, name: "x", path: "/x"),

@@ -78,9 +78,11 @@ extension ConnectionPlanner {
         var speed: Double = 0
         /// Of ``bytes``, those that ``TransferFacts`` have counted.
         var observedBytes: ByteCount = 0
-        /// Bytes and time at which the connection last had received ``Limits/stallBytes`` more.
+        /// Bytes and time at which the connection last had received as many more as it must in ``Limits/stallTimeout``.
         var markBytes: ByteCount = 0
         var markTime: Duration
+        /// Bytes at which it last had received ``Limits/stallBytes`` more.
+        var broughtBytes: ByteCount = 0
         var lastByte: Duration
         /// The shortest round trip in seconds; 0 until it is known.
         var shortestTrip: Double = 0
@@ -130,6 +132,6 @@ extension ConnectionPlanner {
         }
 
         /// Begins to measure a stall.
-        mutating func mark(at now: Duration) { (markTime, markBytes) = (now, bytes) }
+        mutating func mark(at now: Duration) { (markTime, markBytes, broughtBytes) = (now, bytes, bytes) }
     }
 }

@@ -13,6 +13,8 @@ struct ConnectionPlanner: Sendable {
         /// A connection that receives fewer than ``stallBytes`` in this time, back-pressure excluded, is cancelled.
         var stallTimeout: Duration
         var stallBytes: ByteCount
+        /// A connection that receives fewer in that time is replaced; 0 for any speed.
+        var leastBytes: ByteCount
     }
 
     /// What is known of the file, as far as it concerns the connections.
@@ -146,14 +148,17 @@ struct ConnectionPlanner: Sendable {
     /// Records received bytes. Returns the source of the connection.
     mutating func arrived(_ count: ByteCount, on id: ConnectionID, at now: Duration) -> Int? {
         arrivals.add(count)
-        let enough = limits.stallBytes
+        let (enough, least) = (limits.stallBytes, max(limits.stallBytes, limits.leastBytes))
         var (hasBrought, isBeginning, wait, trip) = (false, false, Duration.zero, 0.0)
         let source: Int? = change(id) { connection in
             connection.bytes += count
-            if connection.bytes - connection.markBytes >= enough {
+            if connection.bytes - connection.broughtBytes >= enough {
+                connection.broughtBytes = connection.bytes
+                hasBrought = true
+            }
+            if connection.bytes - connection.markBytes >= least {
                 connection.markBytes = connection.bytes
                 connection.markTime = now
-                hasBrought = true
             }
             if connection.isAsking {
                 wait = now - connection.lastByte
@@ -400,18 +405,20 @@ struct ConnectionPlanner: Sendable {
 
     // MARK: Ticks
 
-    /// Measures, and returns the cuts that are due, with the number of those connections that have stalled.
-    mutating func watch(at now: Duration, _ terms: Terms) -> (commands: [Command], stalls: Int) {
+    /// Measures, and returns the cuts that are due, with the numbers of those connections that have stalled or are too slow.
+    mutating func watch(
+        at now: Duration, _ terms: Terms
+    ) -> (commands: [Command], cut: (stalled: Int, slow: Int)) {
         openings.areUrgent = false
         var commands: [Command] = []
         if arrivals.measuredAt.map({ now - $0 >= TransferMachine.tickInterval }) ?? true {
             let arrived = measure(at: now, terms)
             commands += reconnections(arrived, at: now, terms)
         }
-        let stalls = cutStalled(at: now, &commands)
+        let cut = cutStalled(at: now, &commands)
         commands += cutUnanswered(at: now, terms)
         if let lost = lostConnection(at: now, terms) { tell(lost, .superseded, &commands) }
-        return (commands, stalls)
+        return (commands, cut)
     }
 
     /// Opens a connection, if there is none.
@@ -499,9 +506,11 @@ struct ConnectionPlanner: Sendable {
         }
     }
 
-    /// Cancels connections that have stalled, or have nothing left to read. Returns how many have stalled.
-    private mutating func cutStalled(at now: Duration, _ commands: inout [Command]) -> Int {
-        var stalls = 0
+    /// Cancels connections that have stalled or are too slow, or have nothing left to read. Returns how many are each.
+    private mutating func cutStalled(
+        at now: Duration, _ commands: inout [Command]
+    ) -> (stalled: Int, slow: Int) {
+        var (stalled, slow) = (0, 0)
         for (id, connection) in all {
             if let cut = connection.cut {
                 if !cut.isSent { tell(id, .superseded, &commands) }
@@ -517,14 +526,15 @@ struct ConnectionPlanner: Sendable {
             guard connection.body != nil, connection.isAsking, now - connection.markTime >= limits.stallTimeout else {
                 continue
             }
-            if connection.bytes - connection.markBytes < limits.stallBytes {
-                stalls += 1
-                tell(id, .stalled, &commands)
-            } else {
+            let received = connection.bytes - connection.markBytes
+            guard received < max(limits.stallBytes, limits.leastBytes) else {
                 change(id) { $0.mark(at: now) }
+                continue
             }
+            if received < limits.stallBytes { stalled += 1 } else { slow += 1 }
+            tell(id, .stalled, &commands)
         }
-        return stalls
+        return (stalled, slow)
     }
 
     /// Cancels all connections if a server that answered before answers none of several: it may serve fewer, and count

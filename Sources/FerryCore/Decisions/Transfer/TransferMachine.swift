@@ -14,6 +14,8 @@ package struct TransferMachine: Sendable {
         /// A connection that receives fewer than ``stallBytes`` in this time, back-pressure excluded, is cancelled.
         package var stallTimeout = DownloadRequest.standardStallTimeout
         package var stallBytes: ByteCount = 1000
+        /// A connection that receives fewer in that time is replaced, which is no failed attempt; 0 for any speed.
+        package var leastBytes: ByteCount = 0
         package var maxAttempts: Int? = DownloadRequest.standardMaxAttempts
         /// As ``maxAttempts``, while the host refuses every connection and nothing has come from it yet; `nil` for the
         /// same.
@@ -165,7 +167,7 @@ package struct TransferMachine: Sendable {
         connections = ConnectionPlanner(
             ConnectionPlanner.Limits(
                 maxConnections: settings.maxConnections, stallTimeout: settings.stallTimeout,
-                stallBytes: settings.stallBytes), bytes: bytes)
+                stallBytes: settings.stallBytes, leastBytes: settings.leastBytes), bytes: bytes)
         file = RemoteFile(
             identity: held?.identity ?? FileIdentity(), weakestJoin: weakestJoin, finished: finished,
             isComplete: bytes.isComplete)
@@ -1174,10 +1176,14 @@ package struct TransferMachine: Sendable {
         }
         guard phase != .ended else { return [] }
         checkpoints.watch(from: now)
-        var (commands, stalls) = connections.watch(at: now, terms)
-        for _ in 0..<stalls {
+        var (commands, cut) = connections.watch(at: now, terms)
+        for _ in 0..<cut.stalled {
             let seconds = "\(settings.stallTimeout)".prefix { $0 != " " }
             note(Reason(.connectionStalled, "\(settings.stallBytes)", ErrorPhrase(.seconds, String(seconds))))
+        }
+        for _ in 0..<cut.slow {
+            let least = Double(settings.leastBytes) / settings.stallTimeout.seconds
+            note(Reason(.connectionSlow, ByteText.rate(least)))
         }
         let isThere = phase == .running && bytes.isComplete && !connections.isChecking
         if phase == .finishing || isThere && !connections.isProbing {

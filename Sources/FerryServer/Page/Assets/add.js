@@ -259,11 +259,11 @@ export class AddForm {
     this.#addedAt = performance.now();
   }
 
-  /// Says what is wrong: beside the option, or with the line that it is about.
+  /// Says what is wrong: beside the option, unless the line has a value of its own in its place, else with the line.
   #refuse(problem, entries = []) {
     const { line, urls: _, ...own } = entries[problem.index] ?? {};
-    const isOfLine = Object.keys(own).length > 0;
-    if (!isOfLine && (problem.status === 400 || problem.status === 403) && this.#options?.complains(problem)) return;
+    if (own.name?.includes('/')) own.directory ??= '';
+    if ((problem.status === 400 || problem.status === 403) && this.#options?.complains(problem, Object.keys(own))) return;
     this.#isUnreachable = problem.status === 0;
     this.#say(line !== undefined && entries.length > 1 ? t('add.refused.line', { line, text: problem.text }) : problem.text);
   }
@@ -338,9 +338,11 @@ function request(entry, { cookies, ...options }) {
 
 /// The folder and the name of a path that is below a folder, or absolute.
 function placed(path, directory) {
-  const end = path.lastIndexOf('/');
-  const folder = path.slice(0, end) || '/';
-  return { directory: directory && !path.startsWith('/') ? `${directory.replace(/\/+$/, '')}/${folder}` : folder, name: path.slice(end + 1) };
+  const parts = path.split('/').filter(Boolean);
+  const name = parts.pop();
+  const folder = parts.join('/');
+  if (path.startsWith('/')) return { directory: `/${folder}`, name };
+  return { directory: [directory?.replace(/\/+$/, ''), folder].filter((part) => part !== undefined && part !== '').join('/') || undefined, name };
 }
 
 /// What the empty list offers.

@@ -78,6 +78,7 @@ function readOption(entry, content, unknown) {
     entry.headers = mergeHeaders(entry.headers, headers);
     return true;
   }
+  if (name === 'out' && value.endsWith('/')) return false;
   if (!OPTIONS[name]) unknown.add(name);
   else if (value) entry[OPTIONS[name]] = name === 'checksum' && value === 'none' ? null : value;
   return true;

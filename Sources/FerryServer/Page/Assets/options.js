@@ -85,11 +85,13 @@ export class AddOptions {
     return Object.fromEntries(Object.entries(asked).filter(([name, value]) => value !== undefined && (value !== null || name === 'checksum')));
   }
 
-  /// Says why the daemon refused, beside the field that the refusal is about; gives whether there is such a field.
-  complains(problem) {
+  /// Says why the daemon refused, beside the field that the refusal is about; gives whether there is such a field, and it is
+  /// none of `others`, which have other values.
+  complains(problem, others = []) {
     const field = this.#fields.refused(problem);
-    if (field) this.#fields.complain(field, problem.text);
-    return field !== null;
+    if (field === null || others.includes(field)) return false;
+    this.#fields.complain(field, problem.text);
+    return true;
   }
 
   forget() { this.#fields.forget(); }
