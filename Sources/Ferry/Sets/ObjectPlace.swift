@@ -184,7 +184,8 @@ struct ObjectPlace: SyncPlace {
         // Without an ETag nothing is replaced.
         var known = KnownObject(etag: tag == "" ? nil : tag)
         known.mayHaveContent = cause == .unrecorded
-        if cause == .unproven, let record = earlier[entry.key] {
+        // Validators are those of one URL: of another file a 304 would say nothing.
+        if cause == .unproven, let record = earlier[entry.key], record.urls.first == entry.sources[0].with(nil).text {
             known.source = FileIdentity(
                 etag: record.etag, lastModified: record.lastModified, totalBytes: record.totalBytes)
             known.checksum = record.checksum
@@ -292,7 +293,7 @@ extension SyncPlan {
         steps.compactMap { step in
             guard case .request(let entry, _) = step else { return nil }
             var record = earlier[entry.key] ?? FileRecord(path: entry.path)
-            record.urls = [entry.sources[0].with(nil).text]
+            record.setURLs([entry.sources[0].with(nil).text])
             return record
         }
     }

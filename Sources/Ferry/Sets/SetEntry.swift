@@ -57,6 +57,12 @@ public struct SetEntry: Sendable, Hashable {
 extension FileRecord {
     /// Likewise.
     var key: FilePath { FilePath(path) }
+
+    /// Sets the URLs, and forgets what only the source of before has said.
+    mutating func setURLs(_ urls: [String]) {
+        if self.urls.first != urls.first { (etag, lastModified, listed) = (nil, nil, nil) }
+        self.urls = urls
+    }
 }
 
 /// Paths of files below the directory of a set: relative, each name as the source has it where that is possible.

@@ -143,7 +143,7 @@ public final class SetSync: Sendable {
         /// Notes a file that is not complete; what is known of an earlier version of it stays.
         mutating func fail(_ entry: SetEntry, _ earlier: [FilePath: FileRecord], _ error: DownloadError) {
             var record = earlier[entry.key] ?? FileRecord(path: entry.path)
-            record.urls = entry.sources.map { $0.with(nil).text }
+            record.setURLs(entry.sources.map { $0.with(nil).text })
             record.listedPath = entry.otherName
             record.problem = error.message
             (records[entry.key], errors[entry.key]) = (record, error)

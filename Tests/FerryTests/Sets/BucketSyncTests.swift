@@ -93,6 +93,27 @@ struct BucketSyncTests {
         }
     }
 
+    @Test("Bucket: a file of another URL is fetched, though its Last-Modified is that of the recorded one")
+    func otherSource() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            for (release, seed) in [("/1/", UInt64(1)), ("/2/", 2), ("/3/", 3)] {
+                shop.server.serve(release, SyncTests.page(["a.bin"]))
+                if seed != 3 { shop.server.serve(release + "a.bin", Resource(size: 1000, seed: seed, etag: nil)) }
+            }
+            #expect(try await Self.sync(shop, bucket, shop.server.url("/1/")).fetchedCount == 1)
+            #expect(try await Self.sync(shop, bucket, shop.server.url("/1/")).unchangedCount == 1)
+            let second = try await Self.sync(shop, bucket, shop.server.url("/2/"))
+            #expect(second.isComplete && second.fetchedCount == 1, "\(second)")
+            #expect(bucket["to/set/a.bin"] == Self.bytes(2))
+            // A run that fails does not pass the validators of the one URL on to the other.
+            #expect(try await Self.sync(shop, bucket, shop.server.url("/3/")).incomplete == ["a.bin"])
+            shop.server.serve("/3/a.bin", Resource(size: 1000, seed: 3, etag: nil))
+            #expect(try await Self.sync(shop, bucket, shop.server.url("/3/")).fetchedCount == 1)
+            #expect(bucket["to/set/a.bin"] == Self.bytes(3))
+        }
+    }
+
     @Test("Bucket: objects of others are neither replaced nor deleted, unless they are to be replaced")
     func others() async throws {
         try await Workshop.run { shop in
