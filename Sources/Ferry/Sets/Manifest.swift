@@ -113,10 +113,11 @@ struct Manifest: Sendable {
         } catch { throw DownloadError(error) }
     }
 
-    /// Returns the records in the bytes of a manifest, in the order of their paths' first lines.
-    static func records(in bytes: [UInt8]) -> [FileRecord] {
+    /// Returns the records in the bytes of a manifest, in the order of their paths' first lines; `nil` if it is not whole.
+    static func records(in bytes: [UInt8]) -> [FileRecord]? {
         var lines = Lines()
         for line in bytes.split(separator: 0x0A) { lines.add(line) }
+        guard lines.unusable == 0, let count = lines.count, count <= lines.records.count else { return nil }
         return lines.order.compactMap { lines.records[$0] }
     }
 

@@ -136,7 +136,8 @@ struct ObjectPlace: SyncPlace {
         var (state, records): (Held, [FileRecord]) = (Held(), [])
         // The manifest before the list: of objects that another sync stores in between no record is lost by it.
         let store = try store(options, manager) { $0.environment }
-        if let found = try await store.bytes(of: manifestObject(of: prefix), most: mostManifestBytes) {
+        let object = manifestObject(of: prefix)
+        if let found = try await store.bytes(of: object, most: mostManifestBytes) {
             guard let tag = found.etag else {
                 throw DownloadError(
                     .refused, ErrorPhrase(.failedWith, prefix.text, ErrorPhrase(.unusableStoreAnswer)))
@@ -144,7 +145,13 @@ struct ObjectPlace: SyncPlace {
             let read = await EngineProvider.files.run { _ in
                 (Manifest.records(in: found.bytes), ByteDigest.of(found.bytes, .sha256))
             }
-            (records, state.manifestTag, state.manifestDigest) = (read.0, tag, read.1)
+            // Always written in one step: another one was damaged, or is not ours.
+            guard let known = read.0 else {
+                throw DownloadError(
+                    .conflict, ErrorPhrase(.manifestNotWhole, object.text), suggestion: ErrorPhrase(.restoreManifest),
+                    recovery: .needsUser)
+            }
+            (records, state.manifestTag, state.manifestDigest) = (known, tag, read.1)
         }
         var plain = SyncOptions()
         (plain.request, plain.listingTime) = (options.request.withoutSecrets, options.listingTime)

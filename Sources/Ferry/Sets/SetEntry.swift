@@ -92,7 +92,8 @@ enum SetPath {
         return names.joined(separator: "/")
     }
 
-    /// Whether the file is one that Ferry keeps beside the files of a set: a directory that is served may itself be one.
+    /// Whether the file is one that Ferry keeps beside the files of a set: a directory that is served, or a prefix,
+    /// may itself be one.
     static func isOwn(_ path: String) -> Bool {
         ReservedName(path) == .manifest || ReservedName(Paths.name(of: path)) == .digests
     }

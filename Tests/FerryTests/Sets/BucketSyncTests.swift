@@ -13,15 +13,15 @@ struct BucketSyncTests {
     }
 
     private static func sync(
-        _ shop: Workshop, _ bucket: BucketTransport, _ source: String? = nil, staging: String = "staging",
-        _ change: (inout SyncOptions) -> Void = { _ in }
+        _ shop: Workshop, _ bucket: BucketTransport, _ source: String? = nil,
+        into destination: SyncDestination? = nil, _ change: (inout SyncOptions) -> Void = { _ in }
     ) async throws -> SyncReport {
         let manager = shop.manager(engine: shop.engine(transport: bucket)) { $0.maxAttempts = 1 }
         var options = SyncOptions()
         change(&options)
         do {
             let report = try await manager.sync(
-                .url(try DownloadURL(source ?? shop.server.url("/pub/"))), into: try place(shop, staging),
+                .url(try DownloadURL(source ?? shop.server.url("/pub/"))), into: try destination ?? place(shop),
                 options: options)
             await manager.shutdown()
             return report
@@ -250,6 +250,49 @@ struct BucketSyncTests {
             #expect(report.isComplete && report.fetchedCount == 1 && report.unchangedCount == 1, "\(report)")
             #expect(bucket.takeAsked().filter { $0.hasSuffix("a.bin") } == ["HEAD to/set/a.bin"])
             #expect(shop.server.bodyBytes("/pub/b.bin") == 1000)
+        }
+    }
+
+    @Test("Bucket: a prefix that is a set is a source without its manifest, also of deletions, and becomes a directory")
+    func chain() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            for (key, seed) in [("a", 1), ("d/b", 2)] { bucket["from/x/" + key] = Self.bytes(UInt64(seed)) }
+            #expect(try await Self.sync(shop, bucket, "s3://from/x/").fetchedCount == 2)
+            let chained = SyncDestination.objects(try DownloadURL("s3://third/"), staging: shop.path("staging"))
+            let copied = try await Self.sync(shop, bucket, "s3://to/set/", into: chained)
+            #expect(copied.isComplete && copied.fetchedCount == 2, "\(copied)")
+            #expect(bucket["third/d/b"] == Self.bytes(2))
+            bucket["from/x/d/b"] = nil
+            #expect(try await Self.sync(shop, bucket, "s3://from/x/") { $0.deletesGone = true }.deleted == ["d/b"])
+            let pruned = try await Self.sync(shop, bucket, "s3://to/set/", into: chained) { $0.deletesGone = true }
+            #expect(pruned.isComplete && pruned.deleted == ["d/b"] && bucket["third/d/b"] == nil, "\(pruned)")
+            let here = try await Self.sync(shop, bucket, "s3://third/", into: .directory(shop.path("here")))
+            #expect(here.isComplete && here.listedCount == 1 && here.fetchedCount == 1, "\(here)")
+        }
+    }
+
+    @Test("Bucket: a manifest that is not whole is not replaced, and nothing is requested")
+    func damaged() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            Self.serve(shop, [("a.bin", 1), ("b.bin", 2)])
+            _ = try await Self.sync(shop, bucket)
+            let whole = try #require(bucket["to/set/ferry-manifest.jsonl"])
+            let lines = whole.split(separator: UInt8(ascii: "\n")).map { Array($0) }
+            let cut: [[UInt8]] = [
+                [], Array("\n".utf8), Array("<html></html>\n".utf8), Array(whole.dropLast(20)),
+                lines[0] + Array("\n".utf8) + lines[1], lines[0] + Array("\n".utf8) + lines[2],
+            ]
+            for bytes in cut {
+                bucket["to/set/ferry-manifest.jsonl"] = bytes
+                _ = bucket.takeAsked()
+                let error = await #expect(throws: DownloadError.self) { try await Self.sync(shop, bucket) }
+                #expect(error?.phrase?.key == .manifestNotWhole)
+                #expect(bucket.takeAsked() == [] && bucket["to/set/ferry-manifest.jsonl"] == bytes)
+            }
+            bucket["to/set/ferry-manifest.jsonl"] = whole
+            #expect(try await Self.sync(shop, bucket).unchangedCount == 2)
         }
     }
 
