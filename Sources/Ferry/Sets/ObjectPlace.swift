@@ -239,7 +239,9 @@ struct ObjectPlace: SyncPlace {
         }
     }
 
-    func replace(_ manifest: Manifest, by records: [FileRecord]) async throws(DownloadError) {
+    func replace(
+        _ manifest: Manifest, by records: [FileRecord], errors: [FilePath: DownloadError]
+    ) async throws(DownloadError) {
         let (bytes, digest) = await EngineProvider.files.run { _ in
             let bytes = Manifest.bytes(of: records)
             return (bytes, ByteDigest.of(bytes, .sha256))
@@ -256,13 +258,36 @@ struct ObjectPlace: SyncPlace {
                 .failure($0)
             }
         }
-        if case .success(.stored) = outcome { return await EngineProvider.files.run { _ in manifest.remove() } }
+        if case .success(.stored) = outcome {
+            let unknown = unknown(of: manifest, records, errors)
+            return await EngineProvider.files.run { _ in
+                // If this fails, all that was noted counts, which costs no more.
+                if unknown.isEmpty { manifest.remove() } else { try? manifest.replace(by: unknown) }
+            }
+        }
         // What was noted here counts for the next run.
         await EngineProvider.files.run { _ in manifest.close() }
         _ = try outcome.get()
         throw DownloadError(
             .conflict, ErrorPhrase(.setChangedMeanwhile, prefix.text), suggestion: ErrorPhrase(.syncAgain),
             recovery: .needsUser)
+    }
+
+    /// Returns what was noted of files of which nobody can tell whether they were stored: an upload may have been stopped, or
+    /// its answer lost. By it the next run compares such an object with its source.
+    private func unknown(
+        of manifest: Manifest, _ records: [FileRecord], _ errors: [FilePath: DownloadError]
+    ) -> [FileRecord] {
+        let known = Set(records.lazy.filter { $0.problem == nil && $0.proof != nil }.map(\.key))
+            .union(plan.gone.map(\.record.key))
+        let requested = Set(plan.steps.compactMap { if case .request(let entry, _) = $0 { entry.key } else { nil } })
+        let unknown = manifest.records.values.filter { record in
+            if known.contains(record.key) { return false }
+            guard requested.contains(record.key) else { return state.objects[record.key] != nil }
+            // Compared just now, and of others.
+            return ![.thereAlready, .objectChanged].contains(errors[record.key]?.phrase?.key)
+        }
+        return unknown.sorted { $0.path < $1.path }
     }
 
     /// Runs `body` with a store that also answers after the manager has been shut down.

@@ -218,6 +218,39 @@ struct BucketSyncTests {
         }
     }
 
+    @Test("Bucket: an object whose upload was stopped, or answered with an error, is compared by the next run")
+    func unknownOutcome() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            Self.serve(shop, [("a.bin", 1), ("b.bin", 2), ("c.bin", 3)])
+            let manager = shop.manager(engine: shop.engine(transport: bucket)) { $0.maxAttempts = 1 }
+            let sync = try await SetSync(
+                of: .url(try DownloadURL(shop.server.url("/pub/"))), into: try Self.place(shop),
+                options: SyncOptions(), manager: manager)
+            // Stored, but the run is stopped before it is told; others are not begun.
+            _ = try await manager.download(try #require(sync.requests.first)).finished()
+            #expect(try await sync.finish().incomplete == ["a.bin", "b.bin", "c.bin"])
+            await manager.shutdown()
+            #expect(bucket["to/set/a.bin"] == Self.bytes(1))
+            // An object of others is still not replaced.
+            bucket["to/set/b.bin"] = [7]
+
+            bucket.lose { $0.method == "PUT" && $0.key == "to/set/c.bin" }
+            let second = try await Self.sync(shop, bucket)
+            bucket.lose(nil)
+            #expect(second.incomplete == ["b.bin", "c.bin"], "\(second)")
+            #expect(bucket["to/set/b.bin"] == [7] && bucket["to/set/c.bin"] == Self.bytes(3))
+            let sent = shop.server.bodyBytes("/pub/b.bin")
+            let third = try await Self.sync(shop, bucket)
+            #expect(third.incomplete == ["b.bin"] && third.fetchedCount == 1, "\(third)")
+            // Once compared, an object of others is not fetched again; and nothing is noted any more.
+            #expect(shop.server.bodyBytes("/pub/b.bin") == sent)
+            let left = try FileManager.default.contentsOfDirectory(atPath: shop.path("staging"))
+            #expect(!left.contains { $0.hasSuffix(".ferry-set") })
+            #expect(try Self.records(bucket).compactMap(\.proof).count == 2)
+        }
+    }
+
     @Test("Bucket: objects of another bucket with the ETags of the manifest are not requested, and nothing is written")
     func fromBucket() async throws {
         try await Workshop.run { shop in

@@ -28,6 +28,7 @@ final class BucketTransport: Transport {
         var objects: [String: Object] = [:]
         var asked: [Asked] = []
         var before: (@Sendable (Asked, BucketTransport) -> Void)?
+        var lost: (@Sendable (Asked) -> Bool)?
     }
 
     private let state = Mutex(State())
@@ -41,6 +42,9 @@ final class BucketTransport: Transport {
 
     /// Calls a closure before each request to the store is executed.
     func before(_ body: (@Sendable (Asked, BucketTransport) -> Void)?) { state.withLock { $0.before = body } }
+
+    /// Answers those requests to the store that a closure names with an error, after they have been executed.
+    func lose(_ isLost: (@Sendable (Asked) -> Bool)?) { state.withLock { $0.lost = isLost } }
 
     var asked: [Asked] { state.withLock { $0.asked } }
     var keys: [String] { state.withLock { $0.objects.keys.sorted() } }
@@ -78,6 +82,9 @@ final class BucketTransport: Transport {
             content = Array(buffer: bytes)
         }
         let (head, body) = try answer(asked, request, content)
+        if state.withLock(\.lost)?(asked) == true {
+            throw TransferFailure(.store(.refused), ErrorPhrase(.storeAnswered, request.url.redacted, "400"))
+        }
         let rest = Mutex<ByteBuffer?>(ByteBuffer(bytes: body))
         return TransferResponse(
             head: head, url: request.url,
