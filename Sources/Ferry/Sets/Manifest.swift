@@ -179,7 +179,8 @@ struct Manifest: Sendable {
         return lines
     }
 
-    /// Appends a record. Not synced: a lost line costs a request. Blocks.
+    /// Appends a record. Not synced: a lost line costs a request, or the comparison of an object whose begin was synced.
+    /// Blocks.
     mutating func append(_ record: FileRecord) throws(DownloadError) {
         records[record.key] = record
         try write(try Self.line(record))
@@ -196,6 +197,14 @@ struct Manifest: Sendable {
             buffer = []
         }
         if !buffer.isEmpty { try write(buffer) }
+    }
+
+    /// Makes the lines durable that were appended, and the name of the manifest. Blocks.
+    func sync() throws(DownloadError) {
+        do throws(FileError) {
+            try file.dataSync()
+            try fileSystem.syncDirectoryIfSupported(path.parent)
+        } catch { throw DownloadError(error) }
     }
 
     private mutating func write(_ lines: [UInt8]) throws(DownloadError) {

@@ -28,8 +28,8 @@ struct ObjectPlace: SyncPlace {
     private let options: SyncOptions
     private let manager: DownloadManager
 
-    /// The maximum size of a manifest in bytes: millions of files.
-    private static let mostManifestBytes = 1 << 30
+    /// The maximum size of a manifest in bytes, which is in memory as a whole: half a million files.
+    private static let mostManifestBytes = 256 << 20
     /// Objects that are deleted at the same time.
     private static let parallelDeletions = 4
     /// The maximum size of a key in bytes.
@@ -88,6 +88,8 @@ struct ObjectPlace: SyncPlace {
                 let plan = SyncPlan(listing, options, state.holdings)
                 var manifest = noted
                 try manifest.append(contentsOf: plan.begun(state.records))
+                // An object may outlive a power cut that this file would not: then nobody would know it.
+                if options.request.syncsToDisk { try manifest.sync() }
                 return (plan: plan, manifest: manifest)
             }
             manifest = opened.manifest
@@ -247,7 +249,14 @@ struct ObjectPlace: SyncPlace {
             return (bytes, ByteDigest.of(bytes, .sha256))
         }
         var outcome: Result<ObjectStore.Outcome, DownloadError> = .success(.stored(etag: state.manifestTag))
-        if digest != state.manifestDigest {
+        if bytes.count > Self.mostManifestBytes {
+            let object = Self.manifestObject(of: prefix)
+            outcome = .failure(
+                DownloadError(
+                    .tooLarge,
+                    ErrorPhrase(.largeManifest, object.text, ByteText.size(ByteCount(Self.mostManifestBytes))),
+                    recovery: .needsUser))
+        } else if digest != state.manifestDigest {
             outcome = await withStore { store in
                 do throws(DownloadError) {
                     let object = Self.manifestObject(of: prefix)

@@ -158,6 +158,64 @@ struct BucketSyncTests {
         }
     }
 
+    @Test("Bucket: objects that others delete during the sync, or the manifest, are not made again by it")
+    func deletedMeanwhile() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            Self.serve(shop, [("a.bin", 1), ("b.bin", 2)])
+            _ = try await Self.sync(shop, bucket)
+            Self.serve(shop, [("a.bin", 5), ("b.bin", 2)])
+            bucket.before { asked, bucket in if asked.method == "PUT" { bucket[asked.key] = nil } }
+            let error = await #expect(throws: DownloadError.self) { try await Self.sync(shop, bucket) }
+            bucket.before(nil)
+            #expect(error?.phrase?.key == .setChangedMeanwhile)
+            #expect(bucket.keys == ["to/set/b.bin"])
+        }
+    }
+
+    @Test("Bucket: an object that may not be looked at is not deleted, and that is a problem")
+    func deniedDeletion() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            Self.serve(shop, [("a.bin", 1), ("b.bin", 2)])
+            _ = try await Self.sync(shop, bucket)
+            Self.serve(shop, [("a.bin", 1)])
+            bucket.after { asked, _ throws(TransferFailure) in
+                guard asked.method == "HEAD" else { return }
+                throw TransferFailure(.store(.credentials), ErrorPhrase(.objectDenied, asked.key))
+            }
+            let report = try await Self.sync(shop, bucket) { $0.deletesGone = true }
+            #expect(report.deleted == [] && report.gone == ["b.bin"] && report.problems.count == 1, "\(report)")
+            #expect(bucket["to/set/b.bin"] == Self.bytes(2))
+            bucket.after(nil)
+            #expect(try await Self.sync(shop, bucket) { $0.deletesGone = true }.deleted == ["b.bin"])
+        }
+    }
+
+    @Test("Bucket: of a store that names no ETag, that of the object counts if its bytes are those of the file")
+    func withoutTags() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            Self.serve(shop, [("a.bin", 1), ("b.bin", 2), ("c.bin", 3)])
+            bucket.after { asked, head throws(TransferFailure) in
+                guard asked.method == "PUT", !asked.key.hasSuffix("jsonl") else { return }
+                // Without its quotes it is none.
+                head.headers[.eTag] = asked.key.hasSuffix("a.bin") ? "abc" : nil
+                // Another writer is faster than the question after it.
+                if asked.key.hasSuffix("c.bin") { bucket[asked.key] = [9] }
+            }
+            let report = try await Self.sync(shop, bucket)
+            bucket.after(nil)
+            #expect(report.fetchedCount == 2 && report.incomplete == ["c.bin"], "\(report)")
+            #expect(
+                try Self.records(bucket).map(\.storedETag)
+                    == [1, 2].map { BucketTransport.Object(bytes: Self.bytes($0)).etag } + [nil])
+            let second = try await Self.sync(shop, bucket)
+            #expect(second.unchangedCount == 2 && second.incomplete == ["c.bin"], "\(second)")
+            #expect(bucket["to/set/c.bin"] == [9])
+        }
+    }
+
     @Test("Bucket: of two syncs at once one is told, and the next run goes on with what it has stored")
     func twoAtOnce() async throws {
         try await Workshop.run { shop in
@@ -235,9 +293,12 @@ struct BucketSyncTests {
             // An object of others is still not replaced.
             bucket["to/set/b.bin"] = [7]
 
-            bucket.lose { $0.method == "PUT" && $0.key == "to/set/c.bin" }
+            bucket.after { asked, _ throws(TransferFailure) in
+                guard asked.method == "PUT", asked.key == "to/set/c.bin" else { return }
+                throw TransferFailure(.store(.refused), ErrorPhrase(.storeAnswered, asked.key, "400"))
+            }
             let second = try await Self.sync(shop, bucket)
-            bucket.lose(nil)
+            bucket.after(nil)
             #expect(second.incomplete == ["b.bin", "c.bin"], "\(second)")
             #expect(bucket["to/set/b.bin"] == [7] && bucket["to/set/c.bin"] == Self.bytes(3))
             let sent = shop.server.bodyBytes("/pub/b.bin")
@@ -269,7 +330,7 @@ struct BucketSyncTests {
         }
     }
 
-    @Test("Bucket: an object that has the digest of the list becomes one of the set without a request for its file")
+    @Test("Bucket: an object that has the digest of the list becomes one of the set, and is not stored again")
     func adopted() async throws {
         try await Workshop.run { shop in
             let bucket = BucketTransport()
@@ -361,6 +422,13 @@ struct BucketSyncTests {
                 try await Self.sync(shop, bucket) { $0.backupDirectory = shop.path("old") }
             }
             #expect(error?.phrase?.key == .backupOfObjects)
+            for prefix in ["https://to/set/", "s3://to/set/?x=1"] {
+                let place = SyncDestination.objects(try DownloadURL(prefix), staging: shop.path("staging"))
+                let error = await #expect(throws: DownloadError.self) {
+                    try await Self.sync(shop, bucket, into: place)
+                }
+                #expect(error?.phrase?.key == .uploadsObjects && error?.code == .invalidRequest)
+            }
             #expect(bucket.asked.isEmpty)
             let deep = String(repeating: "d/", count: 10) + String(repeating: "n", count: 240) + "/"
             let long = String(repeating: deep, count: 4) + "x"
