@@ -344,6 +344,15 @@ struct BucketSyncTests {
             #expect(report.isComplete && report.fetchedCount == 1 && report.unchangedCount == 1, "\(report)")
             #expect(bucket.takeAsked().filter { $0.hasSuffix("a.bin") } == ["HEAD to/set/a.bin"])
             #expect(shop.server.bodyBytes("/pub/b.bin") == 1000)
+
+            // One that has another digest is not of the set; the file is neither sent to the store nor left here.
+            bucket["to/set/b.bin"] = [7]
+            _ = bucket.takeAsked()
+            let second = try await Self.sync(shop, bucket, shop.server.url("/pub/SUMS"))
+            #expect(second.incomplete == ["b.bin"] && second.unchangedCount == 1, "\(second)")
+            #expect(second.errors["b.bin"]?.phrase?.key == .thereAlready)
+            #expect(bucket.takeAsked() == ["HEAD to/set/b.bin"])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: shop.path("staging")) == [])
         }
     }
 
