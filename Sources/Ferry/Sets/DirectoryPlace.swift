@@ -102,7 +102,9 @@ struct DirectoryPlace: SyncPlace {
         }
     }
 
-    func replace(_ manifest: Manifest, by records: [FileRecord]) async throws(DownloadError) {
+    func replace(
+        _ manifest: Manifest, by records: [FileRecord], errors: [FilePath: DownloadError]
+    ) async throws(DownloadError) {
         try await EngineProvider.files.run { _ throws(DownloadError) in try manifest.replace(by: records) }
     }
 

@@ -113,10 +113,11 @@ struct Manifest: Sendable {
         } catch { throw DownloadError(error) }
     }
 
-    /// Returns the records in the bytes of a manifest, in the order of their paths' first lines.
-    static func records(in bytes: [UInt8]) -> [FileRecord] {
+    /// Returns the records in the bytes of a manifest, in the order of their paths' first lines; `nil` if it is not whole.
+    static func records(in bytes: [UInt8]) -> [FileRecord]? {
         var lines = Lines()
         for line in bytes.split(separator: 0x0A) { lines.add(line) }
+        guard lines.unusable == 0, let count = lines.count, count <= lines.records.count else { return nil }
         return lines.order.compactMap { lines.records[$0] }
     }
 
@@ -178,7 +179,8 @@ struct Manifest: Sendable {
         return lines
     }
 
-    /// Appends a record. Not synced: a lost line costs a request. Blocks.
+    /// Appends a record. Not synced: a lost line costs a request, or the comparison of an object whose begin was synced.
+    /// Blocks.
     mutating func append(_ record: FileRecord) throws(DownloadError) {
         records[record.key] = record
         try write(try Self.line(record))
@@ -195,6 +197,14 @@ struct Manifest: Sendable {
             buffer = []
         }
         if !buffer.isEmpty { try write(buffer) }
+    }
+
+    /// Makes the lines durable that were appended, and the name of the manifest. Blocks.
+    func sync() throws(DownloadError) {
+        do throws(FileError) {
+            try file.dataSync()
+            try fileSystem.syncDirectoryIfSupported(path.parent)
+        } catch { throw DownloadError(error) }
     }
 
     private mutating func write(_ lines: [UInt8]) throws(DownloadError) {

@@ -28,8 +28,8 @@ struct ObjectPlace: SyncPlace {
     private let options: SyncOptions
     private let manager: DownloadManager
 
-    /// The maximum size of a manifest in bytes: millions of files.
-    private static let mostManifestBytes = 1 << 30
+    /// The maximum size of a manifest in bytes, which is in memory as a whole: half a million files.
+    private static let mostManifestBytes = 256 << 20
     /// Objects that are deleted at the same time.
     private static let parallelDeletions = 4
     /// The maximum size of a key in bytes.
@@ -88,6 +88,8 @@ struct ObjectPlace: SyncPlace {
                 let plan = SyncPlan(listing, options, state.holdings)
                 var manifest = noted
                 try manifest.append(contentsOf: plan.begun(state.records))
+                // An object may outlive a power cut that this file would not: then nobody would know it.
+                if options.request.syncsToDisk { try manifest.sync() }
                 return (plan: plan, manifest: manifest)
             }
             manifest = opened.manifest
@@ -136,7 +138,8 @@ struct ObjectPlace: SyncPlace {
         var (state, records): (Held, [FileRecord]) = (Held(), [])
         // The manifest before the list: of objects that another sync stores in between no record is lost by it.
         let store = try store(options, manager) { $0.environment }
-        if let found = try await store.bytes(of: manifestObject(of: prefix), most: mostManifestBytes) {
+        let object = manifestObject(of: prefix)
+        if let found = try await store.bytes(of: object, most: mostManifestBytes) {
             guard let tag = found.etag else {
                 throw DownloadError(
                     .refused, ErrorPhrase(.failedWith, prefix.text, ErrorPhrase(.unusableStoreAnswer)))
@@ -144,7 +147,13 @@ struct ObjectPlace: SyncPlace {
             let read = await EngineProvider.files.run { _ in
                 (Manifest.records(in: found.bytes), ByteDigest.of(found.bytes, .sha256))
             }
-            (records, state.manifestTag, state.manifestDigest) = (read.0, tag, read.1)
+            // Always written in one step: another one was damaged, or is not ours.
+            guard let known = read.0 else {
+                throw DownloadError(
+                    .conflict, ErrorPhrase(.manifestNotWhole, object.text), suggestion: ErrorPhrase(.restoreManifest),
+                    recovery: .needsUser)
+            }
+            (records, state.manifestTag, state.manifestDigest) = (known, tag, read.1)
         }
         var plain = SyncOptions()
         (plain.request, plain.listingTime) = (options.request.withoutSecrets, options.listingTime)
@@ -184,7 +193,8 @@ struct ObjectPlace: SyncPlace {
         // Without an ETag nothing is replaced.
         var known = KnownObject(etag: tag == "" ? nil : tag)
         known.mayHaveContent = cause == .unrecorded
-        if cause == .unproven, let record = earlier[entry.key] {
+        // Validators are those of one URL: of another file a 304 would say nothing.
+        if cause == .unproven, let record = earlier[entry.key], record.urls.first == entry.sources[0].with(nil).text {
             known.source = FileIdentity(
                 etag: record.etag, lastModified: record.lastModified, totalBytes: record.totalBytes)
             known.checksum = record.checksum
@@ -231,13 +241,22 @@ struct ObjectPlace: SyncPlace {
         }
     }
 
-    func replace(_ manifest: Manifest, by records: [FileRecord]) async throws(DownloadError) {
+    func replace(
+        _ manifest: Manifest, by records: [FileRecord], errors: [FilePath: DownloadError]
+    ) async throws(DownloadError) {
         let (bytes, digest) = await EngineProvider.files.run { _ in
             let bytes = Manifest.bytes(of: records)
             return (bytes, ByteDigest.of(bytes, .sha256))
         }
         var outcome: Result<ObjectStore.Outcome, DownloadError> = .success(.stored(etag: state.manifestTag))
-        if digest != state.manifestDigest {
+        if bytes.count > Self.mostManifestBytes {
+            let object = Self.manifestObject(of: prefix)
+            outcome = .failure(
+                DownloadError(
+                    .tooLarge,
+                    ErrorPhrase(.largeManifest, object.text, ByteText.size(ByteCount(Self.mostManifestBytes))),
+                    recovery: .needsUser))
+        } else if digest != state.manifestDigest {
             outcome = await withStore { store in
                 do throws(DownloadError) {
                     let object = Self.manifestObject(of: prefix)
@@ -248,13 +267,36 @@ struct ObjectPlace: SyncPlace {
                 .failure($0)
             }
         }
-        if case .success(.stored) = outcome { return await EngineProvider.files.run { _ in manifest.remove() } }
+        if case .success(.stored) = outcome {
+            let unknown = unknown(of: manifest, records, errors)
+            return await EngineProvider.files.run { _ in
+                // If this fails, all that was noted counts, which costs no more.
+                if unknown.isEmpty { manifest.remove() } else { try? manifest.replace(by: unknown) }
+            }
+        }
         // What was noted here counts for the next run.
         await EngineProvider.files.run { _ in manifest.close() }
         _ = try outcome.get()
         throw DownloadError(
             .conflict, ErrorPhrase(.setChangedMeanwhile, prefix.text), suggestion: ErrorPhrase(.syncAgain),
             recovery: .needsUser)
+    }
+
+    /// Returns what was noted of files of which nobody can tell whether they were stored: an upload may have been stopped, or
+    /// its answer lost. By it the next run compares such an object with its source.
+    private func unknown(
+        of manifest: Manifest, _ records: [FileRecord], _ errors: [FilePath: DownloadError]
+    ) -> [FileRecord] {
+        let known = Set(records.lazy.filter { $0.problem == nil && $0.proof != nil }.map(\.key))
+            .union(plan.gone.map(\.record.key))
+        let requested = Set(plan.steps.compactMap { if case .request(let entry, _) = $0 { entry.key } else { nil } })
+        let unknown = manifest.records.values.filter { record in
+            if known.contains(record.key) { return false }
+            guard requested.contains(record.key) else { return state.objects[record.key] != nil }
+            // Compared just now, and of others.
+            return ![.thereAlready, .objectChanged].contains(errors[record.key]?.phrase?.key)
+        }
+        return unknown.sorted { $0.path < $1.path }
     }
 
     /// Runs `body` with a store that also answers after the manager has been shut down.
@@ -292,7 +334,7 @@ extension SyncPlan {
         steps.compactMap { step in
             guard case .request(let entry, _) = step else { return nil }
             var record = earlier[entry.key] ?? FileRecord(path: entry.path)
-            record.urls = [entry.sources[0].with(nil).text]
+            record.setURLs([entry.sources[0].with(nil).text])
             return record
         }
     }

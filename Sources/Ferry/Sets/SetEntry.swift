@@ -57,6 +57,12 @@ public struct SetEntry: Sendable, Hashable {
 extension FileRecord {
     /// Likewise.
     var key: FilePath { FilePath(path) }
+
+    /// Sets the URLs, and forgets what only the source of before has said.
+    mutating func setURLs(_ urls: [String]) {
+        if self.urls.first != urls.first { (etag, lastModified, listed) = (nil, nil, nil) }
+        self.urls = urls
+    }
 }
 
 /// Paths of files below the directory of a set: relative, each name as the source has it where that is possible.
@@ -86,7 +92,8 @@ enum SetPath {
         return names.joined(separator: "/")
     }
 
-    /// Whether the file is one that Ferry keeps beside the files of a set: a directory that is served may itself be one.
+    /// Whether the file is one that Ferry keeps beside the files of a set: a directory that is served, or a prefix,
+    /// may itself be one.
     static func isOwn(_ path: String) -> Bool {
         ReservedName(path) == .manifest || ReservedName(Paths.name(of: path)) == .digests
     }

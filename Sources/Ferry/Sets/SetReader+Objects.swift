@@ -105,6 +105,7 @@ private struct ObjectReader: Sendable {
             var entries: [SetEntry] = []
             for object in found where object.key.starts(with: start) && object.key.last != UInt8(ascii: "/") {
                 let path = String(decoding: object.key.dropFirst(start.count), as: UTF8.self)
+                guard !SetPath.isOwn(path) else { continue }
                 do throws(DownloadError) {
                     guard let url = DownloadURL(bucket: bucket.host, key: object.key) else { continue }
                     var entry = try SetEntry(

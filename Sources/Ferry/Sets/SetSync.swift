@@ -143,7 +143,7 @@ public final class SetSync: Sendable {
         /// Notes a file that is not complete; what is known of an earlier version of it stays.
         mutating func fail(_ entry: SetEntry, _ earlier: [FilePath: FileRecord], _ error: DownloadError) {
             var record = earlier[entry.key] ?? FileRecord(path: entry.path)
-            record.urls = entry.sources.map { $0.with(nil).text }
+            record.setURLs(entry.sources.map { $0.with(nil).text })
             record.listedPath = entry.otherName
             record.problem = error.message
             (records[entry.key], errors[entry.key]) = (record, error)
@@ -302,12 +302,12 @@ public final class SetSync: Sendable {
             return state.withLock(\.report)
         }
         let stopped = DownloadError(.cancelled, ErrorPhrase(.stopped))
-        let (records, ended) = state.withLock { state in
+        let (records, errors, ended) = state.withLock { state in
             for entry in listing.entries where state.records[entry.key] == nil {
                 state.fail(entry, place.earlier, stopped)
             }
             state.report.errors = Dictionary(state.errors.map { ($0.key.string, $0.value) }) { first, _ in first }
-            return (state.records, state.report)
+            return (state.records, state.errors, state.report)
         }
         var report = ended
         let plan = place.plan
@@ -322,7 +322,7 @@ public final class SetSync: Sendable {
             records[$0.key]?.problem != nil || records[$0.key]?.proof == nil
         }.map(\.path).sorted()
         try await place.replace(
-            manifest, by: listing.entries.compactMap { records[$0.key] } + kept + plan.others)
+            manifest, by: listing.entries.compactMap { records[$0.key] } + kept + plan.others, errors: errors)
         state.withLock { [report] in $0.report = report }
         return report
     }

@@ -39,7 +39,11 @@ protocol SyncPlace: Sendable {
     /// Deletes files of the set that are still the ones of their records.
     func delete(_ records: [FileRecord]) async -> [SyncDeletion]
     /// Replaces the records of the set in one step, and closes the open manifest.
-    func replace(_ manifest: Manifest, by records: [FileRecord]) async throws(DownloadError)
+    ///
+    /// - Parameter errors: Why files are not complete, by path.
+    func replace(
+        _ manifest: Manifest, by records: [FileRecord], errors: [FilePath: DownloadError]
+    ) async throws(DownloadError)
 }
 
 /// The outcome of deleting a file of a set.

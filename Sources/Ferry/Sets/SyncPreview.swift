@@ -199,6 +199,9 @@ extension SyncOptions {
                 try options.checkBackup(beside: FilePath(path))
             }
         case .objects(let prefix, _):
+            guard prefix.isObject, prefix.query == nil, !prefix.path.utf8.hasPrefix("//") else {
+                throw DownloadError(.invalidRequest, ErrorPhrase(.uploadsObjects), recovery: .needsUser)
+            }
             if backupDirectory != nil {
                 throw DownloadError(
                     .invalidRequest, ErrorPhrase(.backupOfObjects, prefix.text), recovery: .needsUser)

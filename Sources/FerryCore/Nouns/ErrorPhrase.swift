@@ -101,6 +101,7 @@ extension ErrorPhrase {
         case notAList, largeSet, slowSet, tooManyGone, noSetBase, backupAroundSet, backupInSet, setInUse,
             setChangedMeanwhile, setInItself, longKey, backupOfObjects
         case noManifest, manifestDamaged, manifestShort, syncNotEnded, linksWithQuery, deepSet, noneWanted
+        case manifestNotWhole, largeManifest
         case recordNotOurs, downloadedRecord, largeRecord
         case notRepairable, repairWithoutURL, repairInTheWay, setRedirected, unclosedQuote, contentInTheWay
         case noGateway, serveGateway, noSuchDoor, purgeWithoutFiles, notInCache, severalInCache, listGateway
@@ -204,7 +205,7 @@ extension ErrorPhrase {
         case giveDescriptor, listenForFerry, writeObject
         case allowThenRestart, startUnconfined
         case nameSessions, nameDownloads, noShell, choosePlaceBelow, giveInURLs, runByItself, startUserSession
-        case waitForSync, syncAgain, finishOther, overwriteInSet, overwriteOrRepair, changedAtSource, moveItAway,
+        case waitForSync, syncAgain, restoreManifest, finishOther, overwriteInSet, overwriteOrRepair, changedAtSource, moveItAway,
             newLinkInSet, leaveStrictAway, keptInSet, listWithDigests, giveThatAddress, moveRecord, syncHere, setsShow
     }
 }

@@ -38,6 +38,13 @@ extension SentenceTable {
             "the manifest in {0} has {1} of {2} files: its other lines were lost; ferry sync restores them",
             "{0} 的清单只有 {2} 个文件中的 {1} 个：其余的行丢失了；ferry sync 会恢复它们"
         ),
+        .manifestNotWhole: (
+            "{0} is not a whole manifest of Ferry: it is not replaced", "{0} 不是 Ferry 的完整清单：不会被替换"
+        ),
+        .largeManifest: (
+            "the manifest {0} has more than {1}: sync parts of the set to prefixes of their own",
+            "清单 {0} 超过 {1}：请将该集合分成几部分，分别同步到各自的前缀"
+        ),
         .syncNotEnded: (
             "the sync of {0} has not ended: run it again", "{0} 的同步尚未完成：请再次运行"
         ),
@@ -112,6 +119,10 @@ extension SentenceTable {
         .syncAgain: (
             "Run it again when the other one has ended: what this run has stored is kept.",
             "请在另一个同步结束后重新运行：本次已存储的内容会保留。"
+        ),
+        .restoreManifest: (
+            "Restore its earlier version. If there is none, delete it and sync with --on-conflict overwrite.",
+            "请恢复它的早期版本；如果没有，请删除它，并使用 --on-conflict overwrite 同步。"
         ),
         .waitForSync: ("Wait until the other one has ended.", "请等待另一个同步结束。"),
         .finishOther: ("Finish or remove that one first.", "请先完成或删除它。"),

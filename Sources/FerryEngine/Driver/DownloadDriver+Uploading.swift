@@ -14,13 +14,23 @@ extension DownloadDriver {
     var store: ObjectStore { ObjectStore(request, environment, settings) }
 
     /// Applies the rules `fail` and `skip` to an existing object, before any byte of the body is read. Of an object that is
-    /// known nothing is asked again, except whether it has the digest of the file.
+    /// known nothing is asked again, except whether it has the size and the digest of the file.
     func existing(_ object: DownloadURL) async throws(DownloadError) -> FinishedDownload? {
         if let known = request.knownObject {
-            guard known.mayHaveContent, let wanted = transfer.digest.requested, wanted.algorithm == .sha256,
-                let found = try await store.status(of: object), let bytes = found.bytes,
-                found.checksum == Data(wanted.bytes).base64EncodedString()
+            let wanted = transfer.digest.requested.flatMap { $0.algorithm == .sha256 ? $0 : nil }
+            guard known.mayHaveContent, wanted != nil || request.expectedBytes != nil,
+                let found = try await store.status(of: object), let bytes = found.bytes
             else { return nil }
+            let digest = wanted.map { Data($0.bytes).base64EncodedString() }
+            guard let wanted, let digest, found.checksum == digest else {
+                // The checksum of a larger object may be that of its parts, even without their number.
+                let isOfWhole =
+                    bytes < S3UploadPlan.leastBytes && found.checksum?.utf8.contains(UInt8(ascii: "-")) == false
+                guard request.expectedBytes ?? bytes == bytes, digest == nil || !isOfWhole else {
+                    throw DownloadError(.conflict, ErrorPhrase(.thereAlready, object.text), recovery: .needsUser)
+                }
+                return nil
+            }
             var file = finished(path: object.text, total: bytes, proof: .digest)
             (file.wasAlreadyComplete, file.checksum, file.storedETag) = (true, wanted, found.etag)
             return file

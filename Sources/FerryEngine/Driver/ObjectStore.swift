@@ -37,11 +37,21 @@ package struct ObjectStore: Sendable {
     /// decides when the object is made.
     package func status(of object: DownloadURL) async throws(DownloadError) -> Status? {
         do throws(DownloadError) {
+            return try await knownStatus(of: object)
+        } catch {
+            guard error.phrase?.key == .objectDenied else { throw error }
+            return nil
+        }
+    }
+
+    /// Returns what the store knows of an object; `nil` if there is none.
+    private func knownStatus(of object: DownloadURL) async throws(DownloadError) -> Status? {
+        do throws(DownloadError) {
             let head = try await send(.head, object, [.checksumMode: "ENABLED"]).head
             return Status(
-                bytes: head.declaredLength, etag: head.single(.eTag), checksum: head.single(.checksumSHA256))
+                bytes: head.declaredLength, etag: head.objectTag, checksum: head.single(.checksumSHA256))
         } catch {
-            guard [.noSuchObject, .objectDenied].contains(error.phrase?.key) else { throw error }
+            guard error.phrase?.key == .noSuchObject else { throw error }
             return nil
         }
     }
@@ -56,7 +66,7 @@ package struct ObjectStore: Sendable {
             if isGone(error) { return .exists }
             throw error
         }
-        return head.status == 412 ? .exists : .stored(etag: head.single(.eTag))
+        return head.status == 412 ? .exists : .stored(etag: head.objectTag)
     }
 
     /// Makes an object of a whole content in memory, of at most 5 GiB.
@@ -71,8 +81,15 @@ package struct ObjectStore: Sendable {
         var fields: HTTPFields = etag.map { [.ifMatch: $0] } ?? [.ifNoneMatch: "*"]
         fields[.checksumAlgorithm] = "SHA256"
         fields[.checksumSHA256] = digests.base64
-        let head = try await send(.put, object, fields, source.content(all, digests)).head
-        if head.status != 412 { return .stored(etag: head.single(.eTag)) }
+        let head: ResponseHead
+        do throws(DownloadError) {
+            head = try await send(.put, object, fields, source.content(all, digests)).head
+        } catch {
+            // Deleted meanwhile.
+            if etag != nil, error.phrase?.key == .noSuchObject { return .exists }
+            throw error
+        }
+        if head.status != 412 { return .stored(etag: head.objectTag) }
         // The answer to an earlier attempt may have been lost.
         guard let found = try await status(of: object), found.bytes == source.totalBytes,
             found.checksum.map({ $0 == digests.base64 }) ?? (found.etag == "\"\(HexText.string(digests.md5))\"")
@@ -80,7 +97,8 @@ package struct ObjectStore: Sendable {
         return .stored(etag: found.etag)
     }
 
-    /// Returns an object of at most `most` bytes, and its ETag; `nil` if there is none. Throws `tooLarge` for a larger one.
+    /// Returns an object of at most `most` bytes, and its ETag; `nil` if there is none. Throws `tooLarge` for a larger one,
+    /// as a manifest.
     package func bytes(
         of object: DownloadURL, most: Int
     ) async throws(DownloadError) -> (bytes: [UInt8], etag: String?)? {
@@ -88,10 +106,10 @@ package struct ObjectStore: Sendable {
             let answer = try await send(.get, object, most: most)
             guard answer.isWhole else {
                 throw DownloadError(
-                    .tooLarge, ErrorPhrase(.largeObject, object.redacted, ByteText.size(ByteCount(most))),
+                    .tooLarge, ErrorPhrase(.largeManifest, object.redacted, ByteText.size(ByteCount(most))),
                     recovery: .needsUser)
             }
-            return (answer.body, answer.head.single(.eTag))
+            return (answer.body, answer.head.objectTag)
         } catch {
             guard error.phrase?.key == .noSuchObject else { throw error }
             return nil
@@ -100,10 +118,11 @@ package struct ObjectStore: Sendable {
 
     /// Deletes an object, if it still has this ETag. Returns whether it is gone.
     ///
-    /// Not every store checks the condition of a deletion, so the object is looked at first.
+    /// Not every store checks the condition of a deletion, so the object is looked at first. Throws if the keys do not permit
+    /// that: an object that nobody has looked at is not deleted.
     package func delete(_ object: DownloadURL, ifMatch etag: String) async throws(DownloadError) -> Bool {
-        let found = try await status(of: object)
-        guard let tag = EntityTag(etag), found?.etag.flatMap({ EntityTag($0) }) == tag else { return false }
+        guard let found = try await knownStatus(of: object) else { return true }
+        guard let tag = EntityTag(etag), found.etag.flatMap({ EntityTag($0) }) == tag else { return false }
         do throws(DownloadError) { return try await send(.delete, object, [.ifMatch: etag]).head.status != 412 } catch {
             guard error.phrase?.key == .noSuchObject else { throw error }
             return true
@@ -222,11 +241,13 @@ package struct ObjectStore: Sendable {
             do throws(TransferFailure) {
                 let response = try await environment.transport.fetch(outgoing)
                 let head = response.head
+                let isSuccess = (200...299).contains(head.status)
                 // A store sends blanks until it has joined the parts.
                 let content = try await ShortBody(response.body).collect(
-                    ShortBody.Limits(bytes: most, whole: .seconds(1800)),
+                    ShortBody.Limits(
+                        bytes: isSuccess ? most : min(most, S3UploadDocument.mostBytes), whole: .seconds(1800)),
                     clock: environment.clock)
-                if (200...299).contains(head.status) || head.status == 412 {
+                if isSuccess || head.status == 412 {
                     return (head, Array(buffer: content.bytes), content.isWhole)
                 }
                 wish = RetryAfter.delay(in: head, now: environment.clock.date())
@@ -251,4 +272,9 @@ package struct ObjectStore: Sendable {
             throw DownloadError(.cancelled, ErrorPhrase(.stopped))
         }
     }
+}
+
+extension ResponseHead {
+    /// The ETag of the object that the answer is about, as lists have it; `nil` if it is none.
+    fileprivate var objectTag: String? { single(.eTag).flatMap { EntityTag($0)?.field } }
 }

@@ -40,9 +40,7 @@ struct ObjectWriter: Sendable {
             let object = number == 0 ? wanted : numbered(wanted, number)
             let isWhole = plan.totalBytes < S3UploadPlan.leastBytes
             switch isWhole ? try await put(source, as: object) : try await putParts(of: source, plan, as: object) {
-            case .stored(var etag):
-                // Without it nobody can tell later whether the object is still this one.
-                if etag == nil, request.knownObject != nil { etag = try await store.status(of: object)?.etag }
+            case .stored(let etag):
                 return Made(object: object, etag: etag, bytes: plan.totalBytes)
             case .exists: break
             case .gone:
@@ -80,9 +78,14 @@ struct ObjectWriter: Sendable {
         let all = 0..<source.totalBytes
         let digests = try await source.digests(all)
         let outcome = try await store.put(source.content(all, digests), base64: digests.base64, as: object)
-        guard outcome == .exists else { return outcome }
+        guard outcome == .exists || needsTag(outcome) else { return outcome }
         let etag = "\"\(HexText.string(digests.md5))\""
-        return try await found(object, source.totalBytes, digests.base64, etag: etag) ?? .exists
+        return try await found(object, source.totalBytes, digests.base64, etag: etag) ?? outcome
+    }
+
+    /// Whether the store has named no ETag, without which nobody can tell later whether a known object is still this one.
+    private func needsTag(_ outcome: ObjectStore.Outcome) -> Bool {
+        outcome == .stored(etag: nil) && request.knownObject != nil
     }
 
     /// Returns `stored` if an object has this content: then an answer was lost, or an earlier run has made it.
@@ -132,8 +135,9 @@ struct ObjectWriter: Sendable {
             guard error.phrase?.key == .uploadGone else { throw error }
             parts = try await self.parts(of: source, plan)
         }
-        if case .stored = outcome { return outcome }
+        if case .stored = outcome, !needsTag(outcome) { return outcome }
         if let stored = try await found(object, parts) { return stored }
+        if case .stored = outcome { return outcome }
         if outcome == .exists { await store.abort(object, upload) }
         try await note(nil)
         return outcome

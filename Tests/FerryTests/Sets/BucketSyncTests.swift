@@ -13,15 +13,15 @@ struct BucketSyncTests {
     }
 
     private static func sync(
-        _ shop: Workshop, _ bucket: BucketTransport, _ source: String? = nil, staging: String = "staging",
-        _ change: (inout SyncOptions) -> Void = { _ in }
+        _ shop: Workshop, _ bucket: BucketTransport, _ source: String? = nil,
+        into destination: SyncDestination? = nil, _ change: (inout SyncOptions) -> Void = { _ in }
     ) async throws -> SyncReport {
         let manager = shop.manager(engine: shop.engine(transport: bucket)) { $0.maxAttempts = 1 }
         var options = SyncOptions()
         change(&options)
         do {
             let report = try await manager.sync(
-                .url(try DownloadURL(source ?? shop.server.url("/pub/"))), into: try place(shop, staging),
+                .url(try DownloadURL(source ?? shop.server.url("/pub/"))), into: try destination ?? place(shop),
                 options: options)
             await manager.shutdown()
             return report
@@ -93,6 +93,27 @@ struct BucketSyncTests {
         }
     }
 
+    @Test("Bucket: a file of another URL is fetched, though its Last-Modified is that of the recorded one")
+    func otherSource() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            for (release, seed) in [("/1/", UInt64(1)), ("/2/", 2), ("/3/", 3)] {
+                shop.server.serve(release, SyncTests.page(["a.bin"]))
+                if seed != 3 { shop.server.serve(release + "a.bin", Resource(size: 1000, seed: seed, etag: nil)) }
+            }
+            #expect(try await Self.sync(shop, bucket, shop.server.url("/1/")).fetchedCount == 1)
+            #expect(try await Self.sync(shop, bucket, shop.server.url("/1/")).unchangedCount == 1)
+            let second = try await Self.sync(shop, bucket, shop.server.url("/2/"))
+            #expect(second.isComplete && second.fetchedCount == 1, "\(second)")
+            #expect(bucket["to/set/a.bin"] == Self.bytes(2))
+            // A run that fails does not pass the validators of the one URL on to the other.
+            #expect(try await Self.sync(shop, bucket, shop.server.url("/3/")).incomplete == ["a.bin"])
+            shop.server.serve("/3/a.bin", Resource(size: 1000, seed: 3, etag: nil))
+            #expect(try await Self.sync(shop, bucket, shop.server.url("/3/")).fetchedCount == 1)
+            #expect(bucket["to/set/a.bin"] == Self.bytes(3))
+        }
+    }
+
     @Test("Bucket: objects of others are neither replaced nor deleted, unless they are to be replaced")
     func others() async throws {
         try await Workshop.run { shop in
@@ -134,6 +155,64 @@ struct BucketSyncTests {
             #expect(report.errors["a.bin"]?.phrase?.key == .objectChanged)
             #expect(report.errors["c.bin"]?.phrase?.key == .thereAlready)
             #expect(bucket["to/set/a.bin"] == [0] && bucket["to/set/c.bin"] == [0])
+        }
+    }
+
+    @Test("Bucket: objects that others delete during the sync, or the manifest, are not made again by it")
+    func deletedMeanwhile() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            Self.serve(shop, [("a.bin", 1), ("b.bin", 2)])
+            _ = try await Self.sync(shop, bucket)
+            Self.serve(shop, [("a.bin", 5), ("b.bin", 2)])
+            bucket.before { asked, bucket in if asked.method == "PUT" { bucket[asked.key] = nil } }
+            let error = await #expect(throws: DownloadError.self) { try await Self.sync(shop, bucket) }
+            bucket.before(nil)
+            #expect(error?.phrase?.key == .setChangedMeanwhile)
+            #expect(bucket.keys == ["to/set/b.bin"])
+        }
+    }
+
+    @Test("Bucket: an object that may not be looked at is not deleted, and that is a problem")
+    func deniedDeletion() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            Self.serve(shop, [("a.bin", 1), ("b.bin", 2)])
+            _ = try await Self.sync(shop, bucket)
+            Self.serve(shop, [("a.bin", 1)])
+            bucket.after { asked, _ throws(TransferFailure) in
+                guard asked.method == "HEAD" else { return }
+                throw TransferFailure(.store(.credentials), ErrorPhrase(.objectDenied, asked.key))
+            }
+            let report = try await Self.sync(shop, bucket) { $0.deletesGone = true }
+            #expect(report.deleted == [] && report.gone == ["b.bin"] && report.problems.count == 1, "\(report)")
+            #expect(bucket["to/set/b.bin"] == Self.bytes(2))
+            bucket.after(nil)
+            #expect(try await Self.sync(shop, bucket) { $0.deletesGone = true }.deleted == ["b.bin"])
+        }
+    }
+
+    @Test("Bucket: of a store that names no ETag, that of the object counts if its bytes are those of the file")
+    func withoutTags() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            Self.serve(shop, [("a.bin", 1), ("b.bin", 2), ("c.bin", 3)])
+            bucket.after { asked, head throws(TransferFailure) in
+                guard asked.method == "PUT", !asked.key.hasSuffix("jsonl") else { return }
+                // Without its quotes it is none.
+                head.headers[.eTag] = asked.key.hasSuffix("a.bin") ? "abc" : nil
+                // Another writer is faster than the question after it.
+                if asked.key.hasSuffix("c.bin") { bucket[asked.key] = [9] }
+            }
+            let report = try await Self.sync(shop, bucket)
+            bucket.after(nil)
+            #expect(report.fetchedCount == 2 && report.incomplete == ["c.bin"], "\(report)")
+            #expect(
+                try Self.records(bucket).map(\.storedETag)
+                    == [1, 2].map { BucketTransport.Object(bytes: Self.bytes($0)).etag } + [nil])
+            let second = try await Self.sync(shop, bucket)
+            #expect(second.unchangedCount == 2 && second.incomplete == ["c.bin"], "\(second)")
+            #expect(bucket["to/set/c.bin"] == [9])
         }
     }
 
@@ -197,6 +276,42 @@ struct BucketSyncTests {
         }
     }
 
+    @Test("Bucket: an object whose upload was stopped, or answered with an error, is compared by the next run")
+    func unknownOutcome() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            Self.serve(shop, [("a.bin", 1), ("b.bin", 2), ("c.bin", 3)])
+            let manager = shop.manager(engine: shop.engine(transport: bucket)) { $0.maxAttempts = 1 }
+            let sync = try await SetSync(
+                of: .url(try DownloadURL(shop.server.url("/pub/"))), into: try Self.place(shop),
+                options: SyncOptions(), manager: manager)
+            // Stored, but the run is stopped before it is told; others are not begun.
+            _ = try await manager.download(try #require(sync.requests.first)).finished()
+            #expect(try await sync.finish().incomplete == ["a.bin", "b.bin", "c.bin"])
+            await manager.shutdown()
+            #expect(bucket["to/set/a.bin"] == Self.bytes(1))
+            // An object of others is still not replaced.
+            bucket["to/set/b.bin"] = [7]
+
+            bucket.after { asked, _ throws(TransferFailure) in
+                guard asked.method == "PUT", asked.key == "to/set/c.bin" else { return }
+                throw TransferFailure(.store(.refused), ErrorPhrase(.storeAnswered, asked.key, "400"))
+            }
+            let second = try await Self.sync(shop, bucket)
+            bucket.after(nil)
+            #expect(second.incomplete == ["b.bin", "c.bin"], "\(second)")
+            #expect(bucket["to/set/b.bin"] == [7] && bucket["to/set/c.bin"] == Self.bytes(3))
+            let sent = shop.server.bodyBytes("/pub/b.bin")
+            let third = try await Self.sync(shop, bucket)
+            #expect(third.incomplete == ["b.bin"] && third.fetchedCount == 1, "\(third)")
+            // Once compared, an object of others is not fetched again; and nothing is noted any more.
+            #expect(shop.server.bodyBytes("/pub/b.bin") == sent)
+            let left = try FileManager.default.contentsOfDirectory(atPath: shop.path("staging"))
+            #expect(!left.contains { $0.hasSuffix(".ferry-set") })
+            #expect(try Self.records(bucket).compactMap(\.proof).count == 2)
+        }
+    }
+
     @Test("Bucket: objects of another bucket with the ETags of the manifest are not requested, and nothing is written")
     func fromBucket() async throws {
         try await Workshop.run { shop in
@@ -215,7 +330,7 @@ struct BucketSyncTests {
         }
     }
 
-    @Test("Bucket: an object that has the digest of the list becomes one of the set without a request for its file")
+    @Test("Bucket: an object that has the digest of the list becomes one of the set, and is not stored again")
     func adopted() async throws {
         try await Workshop.run { shop in
             let bucket = BucketTransport()
@@ -229,6 +344,58 @@ struct BucketSyncTests {
             #expect(report.isComplete && report.fetchedCount == 1 && report.unchangedCount == 1, "\(report)")
             #expect(bucket.takeAsked().filter { $0.hasSuffix("a.bin") } == ["HEAD to/set/a.bin"])
             #expect(shop.server.bodyBytes("/pub/b.bin") == 1000)
+
+            // One that has another digest is not of the set; the file is neither sent to the store nor left here.
+            bucket["to/set/b.bin"] = [7]
+            _ = bucket.takeAsked()
+            let second = try await Self.sync(shop, bucket, shop.server.url("/pub/SUMS"))
+            #expect(second.incomplete == ["b.bin"] && second.unchangedCount == 1, "\(second)")
+            #expect(second.errors["b.bin"]?.phrase?.key == .thereAlready)
+            #expect(bucket.takeAsked() == ["HEAD to/set/b.bin"])
+            #expect(try FileManager.default.contentsOfDirectory(atPath: shop.path("staging")) == [])
+        }
+    }
+
+    @Test("Bucket: a prefix that is a set is a source without its manifest, also of deletions, and becomes a directory")
+    func chain() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            for (key, seed) in [("a", 1), ("d/b", 2)] { bucket["from/x/" + key] = Self.bytes(UInt64(seed)) }
+            #expect(try await Self.sync(shop, bucket, "s3://from/x/").fetchedCount == 2)
+            let chained = SyncDestination.objects(try DownloadURL("s3://third/"), staging: shop.path("staging"))
+            let copied = try await Self.sync(shop, bucket, "s3://to/set/", into: chained)
+            #expect(copied.isComplete && copied.fetchedCount == 2, "\(copied)")
+            #expect(bucket["third/d/b"] == Self.bytes(2))
+            bucket["from/x/d/b"] = nil
+            #expect(try await Self.sync(shop, bucket, "s3://from/x/") { $0.deletesGone = true }.deleted == ["d/b"])
+            let pruned = try await Self.sync(shop, bucket, "s3://to/set/", into: chained) { $0.deletesGone = true }
+            #expect(pruned.isComplete && pruned.deleted == ["d/b"] && bucket["third/d/b"] == nil, "\(pruned)")
+            let here = try await Self.sync(shop, bucket, "s3://third/", into: .directory(shop.path("here")))
+            #expect(here.isComplete && here.listedCount == 1 && here.fetchedCount == 1, "\(here)")
+        }
+    }
+
+    @Test("Bucket: a manifest that is not whole is not replaced, and nothing is requested")
+    func damaged() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            Self.serve(shop, [("a.bin", 1), ("b.bin", 2)])
+            _ = try await Self.sync(shop, bucket)
+            let whole = try #require(bucket["to/set/ferry-manifest.jsonl"])
+            let lines = whole.split(separator: UInt8(ascii: "\n")).map { Array($0) }
+            let cut: [[UInt8]] = [
+                [], Array("\n".utf8), Array("<html></html>\n".utf8), Array(whole.dropLast(20)),
+                lines[0] + Array("\n".utf8) + lines[1], lines[0] + Array("\n".utf8) + lines[2],
+            ]
+            for bytes in cut {
+                bucket["to/set/ferry-manifest.jsonl"] = bytes
+                _ = bucket.takeAsked()
+                let error = await #expect(throws: DownloadError.self) { try await Self.sync(shop, bucket) }
+                #expect(error?.phrase?.key == .manifestNotWhole)
+                #expect(bucket.takeAsked() == [] && bucket["to/set/ferry-manifest.jsonl"] == bytes)
+            }
+            bucket["to/set/ferry-manifest.jsonl"] = whole
+            #expect(try await Self.sync(shop, bucket).unchangedCount == 2)
         }
     }
 
@@ -264,6 +431,13 @@ struct BucketSyncTests {
                 try await Self.sync(shop, bucket) { $0.backupDirectory = shop.path("old") }
             }
             #expect(error?.phrase?.key == .backupOfObjects)
+            for prefix in ["https://to/set/", "s3://to/set/?x=1"] {
+                let place = SyncDestination.objects(try DownloadURL(prefix), staging: shop.path("staging"))
+                let error = await #expect(throws: DownloadError.self) {
+                    try await Self.sync(shop, bucket, into: place)
+                }
+                #expect(error?.phrase?.key == .uploadsObjects && error?.code == .invalidRequest)
+            }
             #expect(bucket.asked.isEmpty)
             let deep = String(repeating: "d/", count: 10) + String(repeating: "n", count: 240) + "/"
             let long = String(repeating: deep, count: 4) + "x"

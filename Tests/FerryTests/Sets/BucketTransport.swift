@@ -28,6 +28,7 @@ final class BucketTransport: Transport {
         var objects: [String: Object] = [:]
         var asked: [Asked] = []
         var before: (@Sendable (Asked, BucketTransport) -> Void)?
+        var after: After?
     }
 
     private let state = Mutex(State())
@@ -41,6 +42,12 @@ final class BucketTransport: Transport {
 
     /// Calls a closure before each request to the store is executed.
     func before(_ body: (@Sendable (Asked, BucketTransport) -> Void)?) { state.withLock { $0.before = body } }
+
+    /// Changes the answer to a request to the store that has been executed, or throws in place of it.
+    typealias After = @Sendable (Asked, inout ResponseHead) throws(TransferFailure) -> Void
+
+    /// Calls a closure after each request to the store.
+    func after(_ body: After?) { state.withLock { $0.after = body } }
 
     var asked: [Asked] { state.withLock { $0.asked } }
     var keys: [String] { state.withLock { $0.objects.keys.sorted() } }
@@ -77,7 +84,8 @@ final class BucketTransport: Transport {
             }
             content = Array(buffer: bytes)
         }
-        let (head, body) = try answer(asked, request, content)
+        var (head, body) = try answer(asked, request, content)
+        if let after = state.withLock(\.after) { try after(asked, &head) }
         let rest = Mutex<ByteBuffer?>(ByteBuffer(bytes: body))
         return TransferResponse(
             head: head, url: request.url,
@@ -96,21 +104,24 @@ final class BucketTransport: Transport {
             if !isRefused, asked.method == "DELETE" { state.objects[asked.key] = nil }
             return (found, isRefused)
         }
+        if isRefused, found == nil { throw missing(request) }
         if isRefused { return (ResponseHead(status: 412), []) }
         var head = ResponseHead(status: 200)
         switch asked.method {
         case "PUT": head.headers[.eTag] = Object(bytes: content).etag
         case "DELETE": head = ResponseHead(status: 204)
         default:
-            guard let found else {
-                throw TransferFailure(.store(.refused), ErrorPhrase(.noSuchObject, request.url.redacted))
-            }
+            guard let found else { throw missing(request) }
             head.headers[.eTag] = found.etag
             head.headers[.contentLength] = "\(found.bytes.count)"
             if let name = HTTPField.Name("x-amz-checksum-sha256") { head.headers[name] = found.checksum }
             return (head, asked.method == "HEAD" ? [] : found.bytes)
         }
         return (head, [])
+    }
+
+    private func missing(_ request: TransferRequest) -> TransferFailure {
+        TransferFailure(.store(.refused), ErrorPhrase(.noSuchObject, request.url.redacted))
     }
 
     private func list(_ url: DownloadURL) -> [UInt8] {
