@@ -168,8 +168,9 @@ struct ShapeTests {
             #expect {
                 try APICoding.decode(NewDownloads.self, from: Data(body.utf8))
             } throws: { error in
-                guard case .typeMismatch? = error as? DecodingError else { return false }
-                return Problem(decoding: error).detail?.contains("\(name)”: it is no ") == true
+                let problem = Problem(decoding: error)
+                return problem.detail?.contains("\(name)”: it is no ") == true
+                    && problem.index == (body == text ? nil : 0)
             }
         }
     }

@@ -70,7 +70,7 @@ extension SentenceTable {
             "Write the name that the certificate is for in the URL; --insecure would trust anyone.",
             "请在网址中使用证书所属的名称；--insecure 会信任任何人。"
         ),
-        .getOneFile: ("ferry get downloads a single file.", "下载单个文件请用 ferry get。"),
+        .getOneFile: ("Use ferry get for a single file.", "下载单个文件请用 ferry get。"),
         .giveAuthority: (
             "Give the authority with --ca-file; --insecure would trust anyone; in the daemon, ferry set NAME ca-file=FILE.",
             "请用 --ca-file 提供证书颁发机构；--insecure 会信任任何人；后台服务中用 ferry set NAME ca-file=FILE。"
