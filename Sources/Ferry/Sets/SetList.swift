@@ -33,10 +33,6 @@ package struct SetList: Sendable {
             } catch { throw DownloadError(.invalidRequest, error.whole) }
             return
         }
-        guard !Self.isBinary(bytes) else {
-            throw DownloadError(
-                .invalidRequest, ErrorPhrase(.notAList), suggestion: ErrorPhrase(.getOneFile), recovery: .needsUser)
-        }
         var lines = TextLines(mostBytes: URLList.mostLineBytes)
         lines.append(bytes)
         lines.finish()
@@ -47,6 +43,9 @@ package struct SetList: Sendable {
             addRows(bytes, heading)
         } else if ChecksumList(String(first)).entries.first?.name != nil {
             try addChecksums(bytes)
+        } else if Self.isBinary(bytes) {
+            throw DownloadError(
+                .invalidRequest, ErrorPhrase(.notAList), suggestion: ErrorPhrase(.getOneFile), recovery: .needsUser)
         } else {
             addURLs(bytes)
         }

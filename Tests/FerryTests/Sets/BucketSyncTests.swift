@@ -9,7 +9,7 @@ import Testing
 @Suite("Sets of files in a bucket", .timeLimit(.minutes(30)))
 struct BucketSyncTests {
     private static func place(_ shop: Workshop, _ staging: String = "staging") throws -> SyncDestination {
-        .objects(try DownloadURL("s3://to/set/"), staging: shop.path(staging))
+        .objects(try DownloadURL("s3://target/set/"), staging: shop.path(staging))
     }
 
     private static func sync(
@@ -39,7 +39,7 @@ struct BucketSyncTests {
     private static func bytes(_ seed: UInt64) -> [UInt8] { Array(Resource(size: 1000, seed: seed).bytes(0..<1000)) }
 
     private static func records(_ bucket: BucketTransport) throws -> [FileRecord] {
-        let lines = String(decoding: try #require(bucket["to/set/ferry-manifest.jsonl"]), as: UTF8.self)
+        let lines = String(decoding: try #require(bucket["target/set/ferry-manifest.jsonl"]), as: UTF8.self)
             .split(separator: "\n")
         #expect(lines.last == "{\"files\":\(lines.count - 1)}")
         return try lines.dropLast().map { try JSONDecoder().decode(FileRecord.self, from: Data($0.utf8)) }
@@ -51,13 +51,13 @@ struct BucketSyncTests {
     func update() async throws {
         try await Workshop.run { shop in
             let bucket = BucketTransport()
-            bucket["to/set/mine"] = [1]
-            bucket["to/setting"] = [2]
+            bucket["target/set/mine"] = [1]
+            bucket["target/setting"] = [2]
             Self.serve(shop, [("a.bin", 1), ("b.bin", 2), ("c.bin", 3)])
             let first = try await Self.sync(shop, bucket)
             #expect(first.isComplete && first.fetchedCount == 3, "\(first)")
-            #expect(bucket["to/set/a.bin"] == Self.bytes(1) && bucket["to/set/c.bin"] == Self.bytes(3))
-            #expect(bucket.takeAsked() == ["PUT to/set/a.bin", "PUT to/set/b.bin", "PUT to/set/c.bin"])
+            #expect(bucket["target/set/a.bin"] == Self.bytes(1) && bucket["target/set/c.bin"] == Self.bytes(3))
+            #expect(bucket.takeAsked() == ["PUT target/set/a.bin", "PUT target/set/b.bin", "PUT target/set/c.bin"])
             let records = try Self.records(bucket)
             #expect(records.map(\.path) == ["a.bin", "b.bin", "c.bin"])
             for (record, seed) in zip(records, 1...) {
@@ -79,7 +79,7 @@ struct BucketSyncTests {
             let third = try await Self.sync(shop, bucket)
             #expect(third.isComplete && third.fetchedCount == 1 && third.gone == ["c.bin"], "\(third)")
             #expect(bucket.asked.first { $0.method == "PUT" }?.ifMatch == old)
-            #expect(bucket["to/set/a.bin"] == Self.bytes(9) && bucket["to/set/c.bin"] == Self.bytes(3))
+            #expect(bucket["target/set/a.bin"] == Self.bytes(9) && bucket["target/set/c.bin"] == Self.bytes(3))
 
             let fourth = try await Self.sync(shop, bucket) { $0.deletesGone = true }
             #expect(fourth.isComplete && fourth.deleted == ["c.bin"] && fourth.gone == [], "\(fourth)")
@@ -88,7 +88,8 @@ struct BucketSyncTests {
                     == [BucketTransport.Object(bytes: Self.bytes(3)).etag])
             #expect(
                 bucket.keys == [
-                    "to/set/a.bin", "to/set/b.bin", "to/set/ferry-manifest.jsonl", "to/set/mine", "to/setting",
+                    "target/set/a.bin", "target/set/b.bin", "target/set/ferry-manifest.jsonl", "target/set/mine",
+                    "target/setting",
                 ])
         }
     }
@@ -105,12 +106,12 @@ struct BucketSyncTests {
             #expect(try await Self.sync(shop, bucket, shop.server.url("/1/")).unchangedCount == 1)
             let second = try await Self.sync(shop, bucket, shop.server.url("/2/"))
             #expect(second.isComplete && second.fetchedCount == 1, "\(second)")
-            #expect(bucket["to/set/a.bin"] == Self.bytes(2))
+            #expect(bucket["target/set/a.bin"] == Self.bytes(2))
             // A run that fails does not pass the validators of the one URL on to the other.
             #expect(try await Self.sync(shop, bucket, shop.server.url("/3/")).incomplete == ["a.bin"])
             shop.server.serve("/3/a.bin", Resource(size: 1000, seed: 3, etag: nil))
             #expect(try await Self.sync(shop, bucket, shop.server.url("/3/")).fetchedCount == 1)
-            #expect(bucket["to/set/a.bin"] == Self.bytes(3))
+            #expect(bucket["target/set/a.bin"] == Self.bytes(3))
         }
     }
 
@@ -119,22 +120,22 @@ struct BucketSyncTests {
         try await Workshop.run { shop in
             let bucket = BucketTransport()
             Self.serve(shop, [("a.bin", 1), ("b.bin", 2), ("c.bin", 3)])
-            bucket["to/set/a.bin"] = [7]
+            bucket["target/set/a.bin"] = [7]
             let first = try await Self.sync(shop, bucket)
             #expect(first.incomplete == ["a.bin"] && first.fetchedCount == 2, "\(first)")
-            #expect(first.errors["a.bin"]?.phrase?.key == .thereAlready && bucket["to/set/a.bin"] == [7])
+            #expect(first.errors["a.bin"]?.phrase?.key == .thereAlready && bucket["target/set/a.bin"] == [7])
             // Objects of the set that others have written since.
-            bucket["to/set/b.bin"] = [8]
-            bucket["to/set/c.bin"] = [9]
+            bucket["target/set/b.bin"] = [8]
+            bucket["target/set/c.bin"] = [9]
             Self.serve(shop, [("a.bin", 1), ("b.bin", 2)])
             let second = try await Self.sync(shop, bucket) { $0.deletesGone = true }
             #expect(second.incomplete == ["a.bin", "b.bin"] && second.deleted == [], "\(second)")
             #expect(second.errors["b.bin"]?.phrase?.key == .changedHere)
-            #expect(bucket["to/set/b.bin"] == [8] && bucket["to/set/c.bin"] == [9])
+            #expect(bucket["target/set/b.bin"] == [8] && bucket["target/set/c.bin"] == [9])
             let third = try await Self.sync(shop, bucket) { $0.replacesOthers = true }
             #expect(third.isComplete && third.fetchedCount == 2, "\(third)")
-            #expect(bucket["to/set/a.bin"] == Self.bytes(1) && bucket["to/set/b.bin"] == Self.bytes(2))
-            #expect(bucket["to/set/c.bin"] == [9])
+            #expect(bucket["target/set/a.bin"] == Self.bytes(1) && bucket["target/set/b.bin"] == Self.bytes(2))
+            #expect(bucket["target/set/c.bin"] == [9])
         }
     }
 
@@ -154,7 +155,7 @@ struct BucketSyncTests {
             #expect(report.incomplete == ["a.bin", "c.bin"], "\(report)")
             #expect(report.errors["a.bin"]?.phrase?.key == .objectChanged)
             #expect(report.errors["c.bin"]?.phrase?.key == .thereAlready)
-            #expect(bucket["to/set/a.bin"] == [0] && bucket["to/set/c.bin"] == [0])
+            #expect(bucket["target/set/a.bin"] == [0] && bucket["target/set/c.bin"] == [0])
         }
     }
 
@@ -169,7 +170,7 @@ struct BucketSyncTests {
             let error = await #expect(throws: DownloadError.self) { try await Self.sync(shop, bucket) }
             bucket.before(nil)
             #expect(error?.phrase?.key == .setChangedMeanwhile)
-            #expect(bucket.keys == ["to/set/b.bin"])
+            #expect(bucket.keys == ["target/set/b.bin"])
         }
     }
 
@@ -186,7 +187,7 @@ struct BucketSyncTests {
             }
             let report = try await Self.sync(shop, bucket) { $0.deletesGone = true }
             #expect(report.deleted == [] && report.gone == ["b.bin"] && report.problems.count == 1, "\(report)")
-            #expect(bucket["to/set/b.bin"] == Self.bytes(2))
+            #expect(bucket["target/set/b.bin"] == Self.bytes(2))
             bucket.after(nil)
             #expect(try await Self.sync(shop, bucket) { $0.deletesGone = true }.deleted == ["b.bin"])
         }
@@ -212,7 +213,7 @@ struct BucketSyncTests {
                     == [1, 2].map { BucketTransport.Object(bytes: Self.bytes($0)).etag } + [nil])
             let second = try await Self.sync(shop, bucket)
             #expect(second.unchangedCount == 2 && second.incomplete == ["c.bin"], "\(second)")
-            #expect(bucket["to/set/c.bin"] == [9])
+            #expect(bucket["target/set/c.bin"] == [9])
         }
     }
 
@@ -229,7 +230,7 @@ struct BucketSyncTests {
             }
             let error = await #expect(throws: DownloadError.self) { try await Self.sync(shop, bucket) }
             #expect(error?.phrase?.key == .setChangedMeanwhile && error?.code == .conflict)
-            #expect(bucket["to/set/ferry-manifest.jsonl"] == Array("{\"files\":0}\n".utf8))
+            #expect(bucket["target/set/ferry-manifest.jsonl"] == Array("{\"files\":0}\n".utf8))
             _ = bucket.takeAsked()
             let sent = shop.server.bodyBytes("/pub/a.bin")
             let next = try await Self.sync(shop, bucket)
@@ -260,18 +261,18 @@ struct BucketSyncTests {
                 options: SyncOptions(), manager: manager)
             // Stored, and never told to the sync; its end does not reach the bucket.
             _ = try await manager.download(try #require(sync.requests.first)).finished()
-            bucket["to/set/b.bin"] = [1]
+            bucket["target/set/b.bin"] = [1]
             bucket.before { asked, bucket in
                 if asked.key.hasSuffix("jsonl") { bucket[asked.key] = [UInt8(ascii: "\n")] }
             }
             await #expect(throws: DownloadError.self) { try await sync.finish() }
             await manager.shutdown()
             bucket.before(nil)
-            bucket["to/set/ferry-manifest.jsonl"] = nil
+            bucket["target/set/ferry-manifest.jsonl"] = nil
 
             let report = try await Self.sync(shop, bucket)
             #expect(report.fetchedCount == 1 && report.incomplete == ["b.bin"], "\(report)")
-            #expect(bucket["to/set/a.bin"] == Self.bytes(1) && bucket["to/set/b.bin"] == [1])
+            #expect(bucket["target/set/a.bin"] == Self.bytes(1) && bucket["target/set/b.bin"] == [1])
             #expect(try Self.records(bucket).first?.storedETag == BucketTransport.Object(bytes: Self.bytes(1)).etag)
         }
     }
@@ -289,18 +290,18 @@ struct BucketSyncTests {
             _ = try await manager.download(try #require(sync.requests.first)).finished()
             #expect(try await sync.finish().incomplete == ["a.bin", "b.bin", "c.bin"])
             await manager.shutdown()
-            #expect(bucket["to/set/a.bin"] == Self.bytes(1))
+            #expect(bucket["target/set/a.bin"] == Self.bytes(1))
             // An object of others is still not replaced.
-            bucket["to/set/b.bin"] = [7]
+            bucket["target/set/b.bin"] = [7]
 
             bucket.after { asked, _ throws(TransferFailure) in
-                guard asked.method == "PUT", asked.key == "to/set/c.bin" else { return }
+                guard asked.method == "PUT", asked.key == "target/set/c.bin" else { return }
                 throw TransferFailure(.store(.refused), ErrorPhrase(.storeAnswered, asked.key, "400"))
             }
             let second = try await Self.sync(shop, bucket)
             bucket.after(nil)
             #expect(second.incomplete == ["b.bin", "c.bin"], "\(second)")
-            #expect(bucket["to/set/b.bin"] == [7] && bucket["to/set/c.bin"] == Self.bytes(3))
+            #expect(bucket["target/set/b.bin"] == [7] && bucket["target/set/c.bin"] == Self.bytes(3))
             let sent = shop.server.bodyBytes("/pub/b.bin")
             let third = try await Self.sync(shop, bucket)
             #expect(third.incomplete == ["b.bin"] && third.fetchedCount == 1, "\(third)")
@@ -319,14 +320,14 @@ struct BucketSyncTests {
             for (key, seed) in [("a", 1), ("d/b", 2), ("d/c", 3)] { bucket["from/x/" + key] = Self.bytes(UInt64(seed)) }
             let first = try await Self.sync(shop, bucket, "s3://from/x/")
             #expect(first.isComplete && first.fetchedCount == 3, "\(first)")
-            #expect(bucket["to/set/d/b"] == Self.bytes(2))
+            #expect(bucket["target/set/d/b"] == Self.bytes(2))
             _ = bucket.takeAsked()
             let second = try await Self.sync(shop, bucket, "s3://from/x/")
             #expect(second.isComplete && second.unchangedCount == 3, "\(second)")
             #expect(bucket.asked.allSatisfy { $0.isList || $0.method == "GET" } && bucket.takeAsked() == [])
             bucket["from/x/d/c"] = Self.bytes(4)
             #expect(try await Self.sync(shop, bucket, "s3://from/x/").fetchedCount == 1)
-            #expect(bucket.takeAsked() == ["GET from/x/d/c", "PUT to/set/d/c"])
+            #expect(bucket.takeAsked() == ["GET from/x/d/c", "PUT target/set/d/c"])
         }
     }
 
@@ -339,19 +340,19 @@ struct BucketSyncTests {
                 HexText.string(ByteDigest.of(Self.bytes(UInt64(seed)), .sha256)) + "  \(name)\n"
             }
             shop.server.serve("/pub/SUMS", Resource(text: sums.joined()))
-            bucket["to/set/a.bin"] = Self.bytes(1)
+            bucket["target/set/a.bin"] = Self.bytes(1)
             let report = try await Self.sync(shop, bucket, shop.server.url("/pub/SUMS"))
             #expect(report.isComplete && report.fetchedCount == 1 && report.unchangedCount == 1, "\(report)")
-            #expect(bucket.takeAsked().filter { $0.hasSuffix("a.bin") } == ["HEAD to/set/a.bin"])
+            #expect(bucket.takeAsked().filter { $0.hasSuffix("a.bin") } == ["HEAD target/set/a.bin"])
             #expect(shop.server.bodyBytes("/pub/b.bin") == 1000)
 
             // One that has another digest is not of the set; the file is neither sent to the store nor left here.
-            bucket["to/set/b.bin"] = [7]
+            bucket["target/set/b.bin"] = [7]
             _ = bucket.takeAsked()
             let second = try await Self.sync(shop, bucket, shop.server.url("/pub/SUMS"))
             #expect(second.incomplete == ["b.bin"] && second.unchangedCount == 1, "\(second)")
             #expect(second.errors["b.bin"]?.phrase?.key == .thereAlready)
-            #expect(bucket.takeAsked() == ["HEAD to/set/b.bin"])
+            #expect(bucket.takeAsked() == ["HEAD target/set/b.bin"])
             #expect(try FileManager.default.contentsOfDirectory(atPath: shop.path("staging")) == [])
         }
     }
@@ -363,12 +364,12 @@ struct BucketSyncTests {
             for (key, seed) in [("a", 1), ("d/b", 2)] { bucket["from/x/" + key] = Self.bytes(UInt64(seed)) }
             #expect(try await Self.sync(shop, bucket, "s3://from/x/").fetchedCount == 2)
             let chained = SyncDestination.objects(try DownloadURL("s3://third/"), staging: shop.path("staging"))
-            let copied = try await Self.sync(shop, bucket, "s3://to/set/", into: chained)
+            let copied = try await Self.sync(shop, bucket, "s3://target/set/", into: chained)
             #expect(copied.isComplete && copied.fetchedCount == 2, "\(copied)")
             #expect(bucket["third/d/b"] == Self.bytes(2))
             bucket["from/x/d/b"] = nil
             #expect(try await Self.sync(shop, bucket, "s3://from/x/") { $0.deletesGone = true }.deleted == ["d/b"])
-            let pruned = try await Self.sync(shop, bucket, "s3://to/set/", into: chained) { $0.deletesGone = true }
+            let pruned = try await Self.sync(shop, bucket, "s3://target/set/", into: chained) { $0.deletesGone = true }
             #expect(pruned.isComplete && pruned.deleted == ["d/b"] && bucket["third/d/b"] == nil, "\(pruned)")
             let here = try await Self.sync(shop, bucket, "s3://third/", into: .directory(shop.path("here")))
             #expect(here.isComplete && here.listedCount == 1 && here.fetchedCount == 1, "\(here)")
@@ -381,20 +382,20 @@ struct BucketSyncTests {
             let bucket = BucketTransport()
             Self.serve(shop, [("a.bin", 1), ("b.bin", 2)])
             _ = try await Self.sync(shop, bucket)
-            let whole = try #require(bucket["to/set/ferry-manifest.jsonl"])
+            let whole = try #require(bucket["target/set/ferry-manifest.jsonl"])
             let lines = whole.split(separator: UInt8(ascii: "\n")).map { Array($0) }
             let cut: [[UInt8]] = [
                 [], Array("\n".utf8), Array("<html></html>\n".utf8), Array(whole.dropLast(20)),
                 lines[0] + Array("\n".utf8) + lines[1], lines[0] + Array("\n".utf8) + lines[2],
             ]
             for bytes in cut {
-                bucket["to/set/ferry-manifest.jsonl"] = bytes
+                bucket["target/set/ferry-manifest.jsonl"] = bytes
                 _ = bucket.takeAsked()
                 let error = await #expect(throws: DownloadError.self) { try await Self.sync(shop, bucket) }
                 #expect(error?.phrase?.key == .manifestNotWhole)
-                #expect(bucket.takeAsked() == [] && bucket["to/set/ferry-manifest.jsonl"] == bytes)
+                #expect(bucket.takeAsked() == [] && bucket["target/set/ferry-manifest.jsonl"] == bytes)
             }
-            bucket["to/set/ferry-manifest.jsonl"] = whole
+            bucket["target/set/ferry-manifest.jsonl"] = whole
             #expect(try await Self.sync(shop, bucket).unchangedCount == 2)
         }
     }
@@ -404,7 +405,7 @@ struct BucketSyncTests {
         try await Workshop.run { shop in
             let bucket = BucketTransport()
             Self.serve(shop, [("a.bin", 1), ("b.bin", 2), ("c.bin", 3)])
-            bucket["to/set/a.bin"] = [7]
+            bucket["target/set/a.bin"] = [7]
             _ = try await Self.sync(shop, bucket) { $0.filter = SetFilter(include: ["b.bin"]) }
             let before = bucket.asked.count
             let manager = shop.manager(engine: shop.engine(transport: bucket))
@@ -423,7 +424,7 @@ struct BucketSyncTests {
         try await Workshop.run { shop in
             let bucket = BucketTransport()
             Self.serve(shop, [("a.bin", 1)])
-            for source in ["s3://to/set/", "s3://to/set", "s3://to/", "s3://to/set/deeper/"] {
+            for source in ["s3://target/set/", "s3://target/set", "s3://target/", "s3://target/set/deeper/"] {
                 let error = await #expect(throws: DownloadError.self) { try await Self.sync(shop, bucket, source) }
                 #expect(error?.phrase?.key == .setInItself)
             }
@@ -431,7 +432,7 @@ struct BucketSyncTests {
                 try await Self.sync(shop, bucket) { $0.backupDirectory = shop.path("old") }
             }
             #expect(error?.phrase?.key == .backupOfObjects)
-            for prefix in ["https://to/set/", "s3://to/set/?x=1"] {
+            for prefix in ["https://target/set/", "s3://target/set/?x=1"] {
                 let place = SyncDestination.objects(try DownloadURL(prefix), staging: shop.path("staging"))
                 let error = await #expect(throws: DownloadError.self) {
                     try await Self.sync(shop, bucket, into: place)
@@ -445,7 +446,7 @@ struct BucketSyncTests {
             bucket["from/y"] = [2]
             let report = try await Self.sync(shop, bucket, "s3://from/")
             #expect(report.fetchedCount == 1 && report.problems.count == 1 && !report.isComplete, "\(report)")
-            #expect(bucket["to/set/y"] == [2])
+            #expect(bucket["target/set/y"] == [2])
         }
     }
 }
