@@ -205,8 +205,9 @@ extension ErrorPhrase {
         case giveDescriptor, listenForFerry, writeObject
         case allowThenRestart, startUnconfined
         case nameSessions, nameDownloads, noShell, choosePlaceBelow, giveInURLs, runByItself, startUserSession
-        case waitForSync, syncAgain, restoreManifest, finishOther, overwriteInSet, overwriteOrRepair, changedAtSource, moveItAway,
-            newLinkInSet, leaveStrictAway, keptInSet, listWithDigests, giveThatAddress, moveRecord, syncHere, setsShow
+        case waitForSync, syncAgain, restoreManifest, finishOther, overwriteInSet, overwriteOrRepair, changedAtSource
+        case moveItAway, newLinkInSet, leaveStrictAway, keptInSet, listWithDigests, giveThatAddress
+        case moveRecord, syncHere, setsShow
     }
 }
 
