@@ -100,8 +100,9 @@ struct ListingTests {
             try await check()
             try await download.moveFiles(to: shop.path("elsewhere"))
             try await check()
+            // Its credentials were forgotten at its end.
             try await download.restart()
-            _ = try await download.finished()
+            await shop.reach(download) { $0 == .waiting(.credentials) }
             try await check()
             await manager.shutdown()
         }

@@ -1,5 +1,6 @@
 import FerryTesting
 import Foundation
+import HTTPTypes
 import Testing
 
 @testable import Ferry
