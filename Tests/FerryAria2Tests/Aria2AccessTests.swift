@@ -167,6 +167,7 @@ struct Aria2AccessTests {
             let taken = try #require(rig.addresses.port)
             let error = await #expect(throws: DownloadError.self) {
                 try await DaemonRig.run {
+                    $0.doors = [.aria2]
                     $0.flags[.aria2Rpc] = .whole(taken)
                 } _: { _ in
                 }

@@ -336,7 +336,7 @@ struct Aria2DialectTests {
     @Test("docs/aria2.md has every method, notification and option with its effect")
     func documentation() throws {
         let root = URL(filePath: #filePath).deletingLastPathComponent().deletingLastPathComponent()
-            .deletingLastPathComponent().deletingLastPathComponent()
+            .deletingLastPathComponent()
         let text = try String(contentsOf: root.appending(path: "docs/aria2.md"), encoding: .utf8)
         for method in Aria2Method.allCases {
             let name = method.rawValue.split(separator: ".")[1]

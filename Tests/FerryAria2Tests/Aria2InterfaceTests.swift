@@ -267,6 +267,7 @@ struct Aria2InterfaceTests {
             try FileManager.default.createDirectory(atPath: directory + "/downloads", withIntermediateDirectories: true)
             defer { try? FileManager.default.removeItem(atPath: directory) }
             let configure: @Sendable (inout Daemon.Options) -> Void = { options in
+                options.doors = [.aria2]
                 options.flags[.aria2Rpc] = .whole(0)
                 options.flags[.aria2Secret] = .text(DaemonRig.secret)
             }

@@ -93,7 +93,7 @@ import Testing
         let file = FinishedDownload(
             path: "/d/f", totalBytes: 10, proof: .strong, redactedFinalURL: "u", contentType: "t", etag: "e",
             lastModified: "l",
-            checksum: Checksum(algorithm: .md5, bytes: [UInt8](repeating: 0, count: 16)))
+            checksum: Checksum(algorithm: .md5, bytes: [UInt8](repeating: 0, count: 16)), storedETag: "s")
         let error = DownloadError(
             .disk, ErrorPhrase(.noFile), suggestion: ErrorPhrase(.runAgain), underlying: "u", recovery: .needsUser)
         let kinds: [DownloadEvent.Kind] = [
