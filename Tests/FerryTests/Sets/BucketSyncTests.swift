@@ -433,7 +433,7 @@ struct BucketSyncTests {
                 try await Self.sync(shop, bucket) { $0.backupDirectory = shop.path("old") }
             }
             #expect(error?.phrase?.key == .backupOfObjects)
-            for prefix in ["https://target/set/", "s3://target/set/?x=1"] {
+            for prefix in ["https://target/set/", "s3://target/set/?versionId=1"] {
                 let place = SyncDestination.objects(try DownloadURL(prefix), staging: shop.path("staging"))
                 let error = await #expect(throws: DownloadError.self) {
                     try await Self.sync(shop, bucket, into: place)
