@@ -72,7 +72,7 @@ package struct ResponseHeadMender: Sendable {
 
     /// Whether another head follows (RFC 9110 §15.2).
     private static func isInterim(_ head: [UInt8]) -> Bool {
-        let words = head.prefix { $0 != lineFeed }.split(separator: space)
+        let words = head.prefix { $0 != lineFeed && $0 != carriageReturn }.split(separator: space)
         guard words.count > 1 else { return false }
         return words[1].first == 0x31 && !words[1].elementsEqual("101".utf8) && words[1].prefix(3).count == 3
     }

@@ -17,6 +17,8 @@ package struct LinkReader: Sendable {
     /// Whether there were more links than the limits allow.
     package private(set) var isFull = false
     private var base: DownloadURL
+    /// Only the first `<base>` counts (HTML §4.2.3); a row that is read again may have it.
+    private var hasBase = false
     private let most: Int
     private let mostBytes: Int
     private let leastBytes: Int
@@ -118,8 +120,8 @@ package struct LinkReader: Sendable {
                         return
                     }
                     links.append(Link(url: target))
-                } else {
-                    base = target
+                } else if !hasBase {
+                    (base, hasBase) = (target, true)
                 }
             }
             rest = rest[tag.text.endIndex...]

@@ -14,6 +14,8 @@ import Testing
         let (links, isWhole) = try links(
             #"<a href="a">a</a><!-- <a href="no"> --><base href="/e/"><A HREF='b?x=1&amp;y'>b</a><a name="c">"#)
         #expect(links == ["http://h.test/d/a", "http://h.test/e/b?x=1&y"] && isWhole)
+        let first = try self.links(#"<base href="e/"><a href="a">a</a> row <base href="f/"><a href="b">"#).0
+        #expect(first == ["http://h.test/d/e/a", "http://h.test/d/e/b"])
     }
 
     @Test("LinkReader: the links of a page have a bound in bytes, whatever its base")
