@@ -295,7 +295,7 @@ extension DownloadManager {
     /// Compares files with the digests that were recorded when they were downloaded.
     ///
     /// - Parameters:
-    ///   - path: A directory with a manifest of ``sync(_:into:options:)``, or a file of one, or one that was downloaded with
+    ///   - path: A directory with a manifest of `sync(_:into:options:)`, or a file of one, or one that was downloaded with
     ///     ``DownloadRequest/recordsDigests``.
     ///   - body: Called with each file in order; of a directory then with those that are not of the set.
     /// - Throws: `invalidRequest` for a directory without a manifest, and after all files for one whose manifest is not
