@@ -39,8 +39,8 @@ extension RequestOption {
     ///
     /// - Parameter value: What the option sets the property to.
     static func flag(
-        _ name: String, _ given: KeyPath<Options, Bool> & Sendable, _ member: DownloadRequest.CodingKeys,
-        _ property: WritableKeyPath<DownloadRequest, Bool> & Sendable, sets value: Bool = true
+        _ name: String, _ given: any KeyPath<Options, Bool> & Sendable, _ member: DownloadRequest.CodingKeys,
+        _ property: any WritableKeyPath<DownloadRequest, Bool> & Sendable, sets value: Bool = true
     ) -> Self {
         Self(name: name, member: member) { options, request, _ in
             if options[keyPath: given] { request[keyPath: property] = value }
@@ -51,8 +51,8 @@ extension RequestOption {
 
     /// An option with a number, which has a default.
     static func number(
-        _ name: String, _ given: KeyPath<Options, Int> & Sendable, _ member: DownloadRequest.CodingKeys,
-        _ property: WritableKeyPath<DownloadRequest, Int> & Sendable
+        _ name: String, _ given: any KeyPath<Options, Int> & Sendable, _ member: DownloadRequest.CodingKeys,
+        _ property: any WritableKeyPath<DownloadRequest, Int> & Sendable
     ) -> Self {
         Self(name: name, member: member) { options, request, _ in
             request[keyPath: property] = options[keyPath: given]
@@ -65,8 +65,8 @@ extension RequestOption {
 
     /// An option with a text, from which `read` makes the value; without the option the manager's value counts.
     static func text<Value>(
-        _ name: String, _ given: KeyPath<Options, String?> & Sendable, _ member: DownloadRequest.CodingKeys,
-        _ property: WritableKeyPath<DownloadRequest, Value?> & Sendable,
+        _ name: String, _ given: any KeyPath<Options, String?> & Sendable, _ member: DownloadRequest.CodingKeys,
+        _ property: any WritableKeyPath<DownloadRequest, Value?> & Sendable,
         _ read: @escaping @Sendable (PlanningWorld) -> (_ text: String, _ option: String) throws(UsageError) -> Value
     ) -> Self {
         Self(name: name, member: member) { options, request, world throws(UsageError) in
@@ -79,8 +79,8 @@ extension RequestOption {
 
     /// As above, where the files of the machine do not matter.
     static func text<Value>(
-        _ name: String, _ given: KeyPath<Options, String?> & Sendable, _ member: DownloadRequest.CodingKeys,
-        _ property: WritableKeyPath<DownloadRequest, Value?> & Sendable,
+        _ name: String, _ given: any KeyPath<Options, String?> & Sendable, _ member: DownloadRequest.CodingKeys,
+        _ property: any WritableKeyPath<DownloadRequest, Value?> & Sendable,
         _ read: @escaping @Sendable (_ text: String, _ option: String) throws(UsageError) -> Value
     ) -> Self {
         text(name, given, member, property) { _ in read }
