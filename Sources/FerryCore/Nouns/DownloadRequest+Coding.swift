@@ -59,8 +59,7 @@ extension DownloadRequest: Codable {
 extension DownloadRequest {
     /// Throws `invalidRequest` for values that no request and no change of one may have.
     package func checkValues() throws(DownloadError) {
-        for property in Self.properties {
-            guard let bounds = property.bounds, !property.isWithinBounds(self) else { continue }
+        for (property, bounds) in Self.bounded where !property.isWithinBounds(self) {
             throw DownloadError(
                 .invalidRequest, ErrorPhrase(.notInRange, property.key.rawValue, bounds.least, bounds.most))
         }
@@ -215,6 +214,9 @@ extension DownloadRequest {
             copy = { $1[keyPath: path] = $0[keyPath: path] }
         }
     }
+
+    /// The properties that are numbers.
+    private static let bounded = properties.compactMap { property in property.bounds.map { (property, $0) } }
 
     /// The bounds of a member whose number is beyond them; `nil` if it is within them.
     package func exceededBounds(of member: CodingKeys) -> Bounds? {

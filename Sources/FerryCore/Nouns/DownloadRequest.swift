@@ -68,96 +68,249 @@ public struct DownloadRequest: Sendable, Hashable {
     }
 
     /// The URLs of the file: the source, then mirrors; at most ``mostSources``. Empty only for `.part`.
-    public var sources: [DownloadURL]
+    public var sources: [DownloadURL] {
+        get { values.sources }
+        set { values.sources = newValue }
+    }
     /// The destination of the file.
-    public var destination: Destination
+    public var destination: Destination {
+        get { values.destination }
+        set { values.destination = newValue }
+    }
     /// The rule for a final name that is in use. Default ``ConflictRule/rename``.
-    public var onConflict: ConflictRule = .rename
+    public var onConflict: ConflictRule {
+        get { values.onConflict }
+        set { values.onConflict = newValue }
+    }
     /// Request headers. Secret ones (all but Accept, Accept-Language, User-Agent and Referer) are sent only to the
     /// origin of the first of `sources`, the others to the origin of each source; none is sent to other origins after a
     /// redirect.
-    public var headers = HTTPFields()
+    public var headers: HTTPFields {
+        get { values.headers }
+        set { values.headers = newValue }
+    }
     /// Credentials for the origin of the first of `sources`. Credentials in a URL take precedence at that URL's origin.
-    public var credentials: Credentials?
+    public var credentials: Credentials? {
+        get { values.credentials }
+        set { values.credentials = newValue }
+    }
     /// The origin that receives ``credentials`` and secret headers instead. Required when there are secrets but no
     /// `sources`: URLs read from a journal are not trusted with secrets. Default `nil`.
-    public var secretsOrigin: Origin?
+    public var secretsOrigin: Origin? {
+        get { values.secretsOrigin }
+        set { values.secretsOrigin = newValue }
+    }
     /// The expected digest of the file; `nil` for the one in the journal of an earlier run, if there is one.
-    public var checksum: Checksum?
+    public var checksum: Checksum? {
+        get { values.checksum }
+        set { values.checksum = newValue }
+    }
     /// Whether a checksum that an earlier run was given is dropped: without ``checksum`` the file is not compared, and a
     /// complete part file that did not match is taken as it is. Default false; a change of ``checksum`` to `nil` sets it.
-    public var ignoresEarlierChecksum = false
+    public var ignoresEarlierChecksum: Bool {
+        get { values.ignoresEarlierChecksum }
+        set { values.ignoresEarlierChecksum = newValue }
+    }
     /// The URL of a list of digests (in the format of `sha256sum`) in which the file's name is looked up.
-    public var checksumList: DownloadURL?
+    public var checksumList: DownloadURL? {
+        get { values.checksumList }
+        set { values.checksumList = newValue }
+    }
     /// The digests of the file's pieces, from a Metalink document: of a file that has not its ``checksum``, only damaged
     /// pieces are fetched again; without ``checksum`` they prove the file. A stream is not compared with them. `nil` for
     /// none.
-    public var pieces: PieceDigests?
+    public var pieces: PieceDigests? {
+        get { values.pieces }
+        set { values.pieces = newValue }
+    }
     /// The maximum number of simultaneous connections, 1 or more. Default 16.
-    public var maxConnections = 16
+    public var maxConnections: Int {
+        get { values.maxConnections }
+        set { values.maxConnections = newValue }
+    }
     /// The rate limit in bytes per second, at least 1; `nil` for no limit.
-    public var rateLimit: ByteCount?
+    public var rateLimit: ByteCount? {
+        get { values.rateLimit }
+        set { values.rateLimit = newValue }
+    }
     /// The maximum size of the file in bytes, at least 1; `nil` for no limit.
-    public var maxBytes: ByteCount?
+    public var maxBytes: ByteCount? {
+        get { values.maxBytes }
+        set { values.maxBytes = newValue }
+    }
     /// The size that the file must have, in bytes: a source that gives another one is not used. `nil` for any.
-    public var expectedBytes: ByteCount?
+    public var expectedBytes: ByteCount? {
+        get { values.expectedBytes }
+        set { values.expectedBytes = newValue }
+    }
     /// The maximum number of redirects that are followed in a row, 0 to 1000. Default 20.
-    public var maxRedirects = 20
+    public var maxRedirects: Int {
+        get { values.maxRedirects }
+        set { values.maxRedirects = newValue }
+    }
     /// The rules for data without proof.
-    public var trust = TrustRules()
+    public var trust: TrustRules {
+        get { values.trust }
+        set { values.trust = newValue }
+    }
     /// How the download connects, where it differs from its manager.
-    public var connection = ConnectionRules()
+    public var connection: ConnectionRules {
+        get { values.connection }
+        set { values.connection = newValue }
+    }
     /// A connection that receives less than 1 KB in this interval is closed; also the time limit for a response head.
     /// `nil` for the manager's.
-    public var stallTimeout: Duration?
+    public var stallTimeout: Duration? {
+        get { values.stallTimeout }
+        set { values.stallTimeout = newValue }
+    }
     /// The speed in bytes per second that a connection must have on average over each ``stallTimeout``; one that has not is
     /// closed and replaced. Default `nil`: 1 KB in that time is enough.
-    public var minSpeed: ByteCount?
+    public var minSpeed: ByteCount? {
+        get { values.minSpeed }
+        set { values.minSpeed = newValue }
+    }
     /// The maximum number of consecutive attempts without progress, 0 to ``mostAttempts``; `nil` for the manager's.
-    public var maxAttempts: Int?
+    public var maxAttempts: Int? {
+        get { values.maxAttempts }
+        set { values.maxAttempts = newValue }
+    }
     /// Free disk space to preserve, in bytes; `nil` for the manager's.
-    public var minFreeBytes: ByteCount?
+    public var minFreeBytes: ByteCount? {
+        get { values.minFreeBytes }
+        set { values.minFreeBytes = newValue }
+    }
     /// Whether data is synced to the disk, so that a power cut loses nothing that the journal claims. Default true.
-    public var syncsToDisk = true
+    public var syncsToDisk: Bool {
+        get { values.syncsToDisk }
+        set { values.syncsToDisk = newValue }
+    }
     /// Whether the finished file gets the modification time that the server gives. Default true.
-    public var usesServerTime = true
+    public var usesServerTime: Bool {
+        get { values.usesServerTime }
+        set { values.usesServerTime = newValue }
+    }
     /// The object that the finished file becomes, or with a path that ends with `/` the prefix of its key, before the file's
     /// name; ``destination`` is then where the file is until it is uploaded. Default `nil`: the file stays there.
-    public var uploadTo: DownloadURL?
+    public var uploadTo: DownloadURL? {
+        get { values.uploadTo }
+        set { values.uploadTo = newValue }
+    }
     /// Whether the SHA-256 of the file and of its pieces are computed during the transfer and kept with the file, so that
     /// damage can be found and repaired later. Default false.
-    public var recordsDigests = false
+    public var recordsDigests: Bool {
+        get { values.recordsDigests }
+        set { values.recordsDigests = newValue }
+    }
 
     /// The identifier of the download, at most 256 bytes of UTF-8; `nil` to have one generated.
-    public var id: DownloadID?
+    public var id: DownloadID? {
+        get { values.id }
+        set { values.id = newValue }
+    }
     /// A human-readable label, shown in lists.
-    public var label: String?
+    public var label: String? {
+        get { values.label }
+        set { values.label = newValue }
+    }
     /// Application data, stored in the catalogue and the journal; at most 4 KiB of UTF-8, keys and values together.
-    public var userInfo: [String: String] = [:]
+    public var userInfo: [String: String] {
+        get { values.userInfo }
+        set { values.userInfo = newValue }
+    }
     /// The queue priority. Default ``DownloadPriority/normal``.
-    public var priority: DownloadPriority = .normal
+    public var priority: DownloadPriority {
+        get { values.priority }
+        set { values.priority = newValue }
+    }
     /// Whether the download is added paused. Default false.
-    public var startsPaused = false
+    public var startsPaused: Bool {
+        get { values.startsPaused }
+        set { values.startsPaused = newValue }
+    }
     /// The earliest start time; `nil` to start at once.
-    public var notBefore: Date?
+    public var notBefore: Date? {
+        get { values.notBefore }
+        set { values.notBefore = newValue }
+    }
     /// The networks that the download may use.
-    public var network = NetworkRule()
+    public var network: NetworkRule {
+        get { values.network }
+        set { values.network = newValue }
+    }
     /// The rule for a download of the same URLs to the same destination that is already listed. Default `.existing`.
-    public var onDuplicate: DuplicateRule = .existing
+    public var onDuplicate: DuplicateRule {
+        get { values.onDuplicate }
+        set { values.onDuplicate = newValue }
+    }
     /// The session that owns the download, in a list shared by several; `nil` for the list's own.
-    package var session: String?
+    package var session: String? {
+        get { values.session }
+        set { values.session = newValue }
+    }
     /// An absolute directory that confines the download's files: every open stays below it and follows no symbolic link
     /// there. `nil` for none.
-    package var root: String?
+    package var root: String? {
+        get { values.root }
+        set { values.root = newValue }
+    }
     /// Where the file is kept that the finished one replaces; `nil` for nowhere.
-    package var keptCopy: KeptCopy?
+    package var keptCopy: KeptCopy? {
+        get { values.keptCopy }
+        set { values.keptCopy = newValue }
+    }
     /// The object at ``uploadTo``, if it is known: in place of the conflict rule it decides what is replaced. `nil`: nothing is
     /// known of it.
-    package var knownObject: KnownObject?
+    package var knownObject: KnownObject? {
+        get { values.knownObject }
+        set { values.knownObject = newValue }
+    }
+
+    /// Shared by copies: requests are large, and lists pass them on and on.
+    @CopyOnWrite private var values: Values
 
     public init(sources: [DownloadURL], destination: Destination) {
-        self.sources = sources
-        self.destination = destination
+        _values = CopyOnWrite(wrappedValue: Values(sources: sources, destination: destination))
+    }
+
+    private struct Values: Sendable, Hashable {
+        var sources: [DownloadURL]
+        var destination: Destination
+        var onConflict: ConflictRule = .rename
+        var headers: HTTPFields = HTTPFields()
+        var credentials: Credentials?
+        var secretsOrigin: Origin?
+        var checksum: Checksum?
+        var ignoresEarlierChecksum: Bool = false
+        var checksumList: DownloadURL?
+        var pieces: PieceDigests?
+        var maxConnections: Int = 16
+        var rateLimit: ByteCount?
+        var maxBytes: ByteCount?
+        var expectedBytes: ByteCount?
+        var maxRedirects: Int = 20
+        var trust: TrustRules = TrustRules()
+        var connection: ConnectionRules = ConnectionRules()
+        var stallTimeout: Duration?
+        var minSpeed: ByteCount?
+        var maxAttempts: Int?
+        var minFreeBytes: ByteCount?
+        var syncsToDisk: Bool = true
+        var usesServerTime: Bool = true
+        var uploadTo: DownloadURL?
+        var recordsDigests: Bool = false
+        var id: DownloadID?
+        var label: String?
+        var userInfo: [String: String] = [:]
+        var priority: DownloadPriority = .normal
+        var startsPaused: Bool = false
+        var notBefore: Date?
+        var network: NetworkRule = NetworkRule()
+        var onDuplicate: DuplicateRule = .existing
+        var session: String?
+        var root: String?
+        var keptCopy: KeptCopy?
+        var knownObject: KnownObject?
     }
 
     /// Whether digests decide at the end whether the file is the right one.
