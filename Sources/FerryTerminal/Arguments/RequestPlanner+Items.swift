@@ -93,8 +93,10 @@ extension RequestPlanner {
     /// Whether the file of an entry is put below the directory in use or the working directory, and in none that is hidden
     /// there.
     private func staysBelow(_ entry: URLList.Entry) -> Bool {
+        let places = [entry.dir, entry.out].compactMap(\.self)
+        guard !places.isEmpty else { return true }
         let homes = [world.absolute(directory), world.directory].map(OwnProgram.plain)
-        return [entry.dir, entry.out].compactMap(\.self).allSatisfy { place in
+        return places.allSatisfy { place in
             var rest = place
             if Paths.isAbsolute(place) {
                 guard let home = homes.first(where: { Paths.isPlace(place, in: $0) }) else { return false }

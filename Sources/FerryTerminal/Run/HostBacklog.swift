@@ -3,18 +3,19 @@ import Ferry
 /// Entries that were read and not submitted, since their hosts have their share of the window: by host, in the order of
 /// the list.
 ///
-/// An entry of a file of lines is kept by its place, and read again at its turn, so that 100,000 entries of one host need
-/// little memory.
+/// Of a file of lines only the first entries are kept whole. Others are kept by their places, and read again at their turn, so
+/// that 100,000 entries of one host need little memory.
 struct HostBacklog {
     enum Item {
         case place(ListPlace)
-        /// An argument, or an entry of a document or of a list that is still written to.
+        /// One of the first, an argument, or an entry of a document or of a list that is still written to.
         case whole(PlannedItems.Placed)
     }
 
     /// The maximum number of entries, beyond which hosts get more than their share.
     static let mostItems = 1 << 17
-    /// The same for a list that is still written to, of which another reader would have to wait for the writer.
+    /// The number of entries that are kept whole although they could be read again; and the maximum of a list that is still
+    /// written to, of which another reader would have to wait for the writer.
     static let mostWhole = 1 << 12
 
     private let isFed: Bool
@@ -33,7 +34,9 @@ struct HostBacklog {
     mutating func append(_ placed: PlannedItems.Placed, of host: String) {
         if items[host] == nil { order.append(host) }
         let item: Item =
-            if !isFed, let place = placed.place, place.isOfLine { .place(place) } else { .whole(placed) }
+            if !isFed, count >= Self.mostWhole, let place = placed.place, place.isOfLine { .place(place) } else {
+                .whole(placed)
+            }
         items[host, default: []].append(item)
         count += 1
     }
