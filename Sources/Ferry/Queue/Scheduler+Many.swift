@@ -139,7 +139,7 @@ extension Scheduler {
         let held = entries.map { HeldDownload($0) }
         switch action {
         case .pause: try await park(held)
-        case .resume: try await enqueue(held)
+        case .resume: try await enqueueTogether(held)
         case .cancel: try await cancel(held)
         case .remove(let deletes, _):
             let failures = deletes ? try await deleteFiles(of: held) : [:]

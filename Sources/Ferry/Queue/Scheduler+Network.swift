@@ -115,12 +115,11 @@ extension Scheduler {
         reschedule()
     }
 
-    /// Ends all lookups and attempts that the network brought about; called at shutdown, after which none begins.
+    /// Ends all lookups; called at shutdown, after which none begins.
     func endLookups() async {
         let tasks: [Task<Void, Never>] = state.withLock { state in
             defer { state.network.lookups = [:] }
-            return Array(state.network.lookups.values)
-                + [state.network.doubt?.task, state.network.pages].compactMap(\.self)
+            return Array(state.network.lookups.values) + [state.network.doubt?.task].compactMap(\.self)
         }
         for task in tasks { task.cancel() }
         for task in tasks { await task.value }
@@ -179,6 +178,13 @@ extension Scheduler {
                 await self?.tryPages()
             }
         }
+    }
+
+    /// Ends the attempts; called at shutdown, before it holds the list's lock, which an attempt may wait for.
+    func endPages() async {
+        let pages = state.withLock { $0.network.pages }
+        pages?.cancel()
+        await pages?.value
     }
 
     private func tryPages() async {

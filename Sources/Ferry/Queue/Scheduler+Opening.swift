@@ -192,6 +192,7 @@ extension Scheduler {
         let pump = state.withLock { $0.handover.pump }
         pump?.cancel()
         await pump?.value
+        await endPages()
         // Wait for additions and moves that are in progress.
         await listLock.acquire()
         defer { listLock.release() }

@@ -60,43 +60,87 @@ extension Scheduler {
         log.append(ListChange(changed: Set(held.map(\.id))), events)
     }
 
-    /// Queues downloads behind the others of their priority, in this order, or with `keepsPlace` where they were, and
+    /// Queues downloads behind the others of their priority, in this order, or with `keepsPlace` where they are, and
     /// stores `fields` of each in the same transaction; with `isRenewed`, without what they have received.
     func enqueue(
         _ held: [HeldDownload], with fields: [RowField] = [], isRenewed: Bool = false, keepsPlace: Bool = false
     ) async throws(DownloadError) {
-        let now = clock.date()
-        let joining = state.withLock { state in
-            held.map { one in
-                var entry = one.entry
-                if !keepsPlace { entry.key = state.queue.takeKey(DownloadPriority(rawValue: entry.key.priority)) }
-                let start = one.notBefore.flatMap { $0 > now ? $0 : nil }
-                return (entry: entry, live: one.live, start: start)
-            }
+        var joining = joining(held)
+        if keepsPlace {
+            try await commit(joining.map { $0.update(fields) })
+        } else {
+            await listLock.acquire()
+            defer { listLock.release() }
+            joining = try await placeLast(joining, with: fields)
         }
-        try await commit(
-            joining.flatMap { entry, _, start in
-                [
-                    .keys([StoreChange.KeyChange(entry.id, entry.key)]),
-                    .update(entry.id, fields + [.state(Self.wait(until: start)), .attempts(0, retryAt: nil)]),
-                ]
-            })
         if isRenewed {
             withdrawLeases(of: held.map(\.id))
             try await discardParts(of: held)
             for one in held { one.live?.forgetProgress() }
             state.withLock { state in for one in held { state.queue.fetchAnew(one.id) } }
         }
-        for (_, live, start) in joining { live?.set(state: Self.wait(until: start)) }
+        join(joining)
+    }
+
+    /// Queues downloads behind the others of their priority, in this order; the caller holds the list's lock.
+    func enqueueTogether(_ held: [HeldDownload]) async throws(DownloadError) {
+        join(try await placeLast(joining(held)))
+    }
+
+    /// A download that is to be queued: with its key, from this date on.
+    private struct Joining {
+        var entry: IndexEntry
+        let live: LiveDownload?
+        let start: Date?
+
+        func update(_ fields: [RowField]) -> StoreChange {
+            .update(entry.id, fields + [.state(Scheduler.wait(until: start)), .attempts(0, retryAt: nil)])
+        }
+    }
+
+    private func joining(_ held: [HeldDownload]) -> [Joining] {
+        let now = clock.date()
+        return held.map { one in
+            Joining(entry: one.entry, live: one.live, start: one.notBefore.flatMap { $0 > now ? $0 : nil })
+        }
+    }
+
+    /// Gives downloads the last places of their priority, and stores them with what is to be updated. The caller holds the
+    /// list's lock, since two places of a download may otherwise be stored in another order than the queue gets them.
+    private func placeLast(
+        _ joining: [Joining], with fields: [RowField] = []
+    ) async throws(DownloadError) -> [Joining] {
+        let placed = state.withLock { state in
+            joining.map { one in
+                var one = one
+                one.entry.key = state.queue.takeKey(DownloadPriority(rawValue: one.entry.key.priority))
+                return one
+            }
+        }
+        try await commit(
+            placed.flatMap { one in
+                [.keys([StoreChange.KeyChange(one.entry.id, one.entry.key)]), one.update(fields)]
+            })
+        state.withLock { state in for one in placed { state.queue.set(key: one.entry.key, of: one.entry.id) } }
+        return placed
+    }
+
+    /// Queues stored downloads, each at the place that it has by now.
+    private func join(_ joining: [Joining]) {
+        for one in joining { one.live?.set(state: Self.wait(until: one.start)) }
         let rests = joining.map { rest(until: $0.start) }
         state.withLock { state in
-            for (one, rest) in zip(joining, rests) { state.enter(one.entry, of: one.live?.request, as: rest) }
+            for (one, rest) in zip(joining, rests) {
+                var entry = one.entry
+                if let listed = state.queue.listed(entry.id) { entry.key = listed.key }
+                state.enter(entry, of: one.live?.request, as: rest)
+            }
         }
-        let ids = Set(held.map(\.id))
+        let ids = Set(joining.map(\.entry.id))
         log.append(ListChange(changed: ids, moved: ids))
         startHeartbeat()
         reschedule()
-        showStandings(of: held.compactMap(\.live))
+        showStandings(of: joining.compactMap(\.live))
     }
 
     // MARK: Ends
