@@ -1,6 +1,5 @@
 import FerryCore
 import FerryEngine
-import Synchronization
 
 #if canImport(FoundationEssentials)
     import struct FoundationEssentials.Date
@@ -43,7 +42,7 @@ extension Scheduler {
     /// The download as it is; the caller holds its lock.
     func held(_ live: LiveDownload) -> HeldDownload {
         let priority = live.request.priority
-        return HeldDownload(live, key: state.withLock { $0.queue.listed(live.id)?.key ?? $0.queue.takeKey(priority) })
+        return HeldDownload(live, key: queue.key(of: live.id, or: priority))
     }
 
     /// Pauses downloads; failed ones stay failed, and are not retried.
@@ -77,7 +76,7 @@ extension Scheduler {
             withdrawLeases(of: held.map(\.id))
             try await discardParts(of: held)
             for one in held { one.live?.forgetProgress() }
-            state.withLock { state in for one in held { state.queue.fetchAnew(one.id) } }
+            queue.fetchAnew(held.map(\.id))
         }
         join(joining)
     }
@@ -110,32 +109,28 @@ extension Scheduler {
     private func placeLast(
         _ joining: [Joining], with fields: [RowField] = []
     ) async throws(DownloadError) -> [Joining] {
-        let placed = state.withLock { state in
-            joining.map { one in
-                var one = one
-                one.entry.key = state.queue.takeKey(DownloadPriority(rawValue: one.entry.key.priority))
-                return one
-            }
+        let keys = queue.takeKeys(like: joining.map(\.entry.key))
+        let placed = zip(joining, keys).map { one, key in
+            var one = one
+            one.entry.key = key
+            return one
         }
         try await commit(
             placed.flatMap { one in
                 [.keys([StoreChange.KeyChange(one.entry.id, one.entry.key)]), one.update(fields)]
             })
-        state.withLock { state in for one in placed { state.queue.set(key: one.entry.key, of: one.entry.id) } }
+        queue.set(placed.map { QueuePlace(id: $0.entry.id, key: $0.entry.key) })
         return placed
     }
 
     /// Queues stored downloads, each at the place that it has by now.
     private func join(_ joining: [Joining]) {
         for one in joining { one.live?.set(state: Self.wait(until: one.start)) }
-        let rests = joining.map { rest(until: $0.start) }
-        state.withLock { state in
-            for (one, rest) in zip(joining, rests) {
-                var entry = one.entry
-                if let listed = state.queue.listed(entry.id) { entry.key = listed.key }
-                state.enter(entry, of: one.live?.request, as: rest)
-            }
-        }
+        let settings = configuration.transfer
+        queue.join(
+            joining.map { one in
+                QueuedDownload(one.entry, of: one.live?.request, as: rest(until: one.start), through: settings)
+            })
         let ids = Set(joining.map(\.entry.id))
         log.append(ListChange(changed: ids, moved: ids))
         startHeartbeat()
@@ -185,22 +180,17 @@ extension Scheduler {
         let ending = cancellation
         let stored = try await commit(cancelling.map { .end($0.id, ending) } + [.remove(ids)])
         withdrawLeases(of: ids)
-        for id in ids { forgetPage(id) }
+        for id in ids { pageRetries.forget(id) }
         await forgetSecrets(of: ids)
         report(ending, of: cancelling, stored)
-        state.withLock { state in
-            for id in ids {
-                state.queue.take(.remove, of: id)
-                registry.remove(id)
-            }
-        }
+        queue.unlist(ids)
         let sessions = Dictionary(held.map { ($0.id, $0.entry.session) }) { first, _ in first }
         log.append(ListChange(removed: sessions))
     }
 
     /// A cancellation that happens now.
     private var cancellation: Ending {
-        Ending(.cancelled, at: clock.date(), isNumbered: configuration.storage.isKept)
+        Ending(.cancelled, at: clock.date(), isNumbered: isKept)
     }
 
     /// Shows and reports a stored end.
@@ -267,7 +257,7 @@ extension Scheduler {
     // MARK: Queue and events
 
     private func rest(_ held: [HeldDownload]) {
-        state.withLock { state in for one in held { state.queue.take(.rest(.parked), of: one.id) } }
+        queue.rest(held.map(\.id), .parked)
     }
 
     /// The state of a download that is queued, from a date on.

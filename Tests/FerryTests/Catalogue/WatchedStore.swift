@@ -113,9 +113,12 @@ extension Scheduler {
         afterwards: Bool = false, _ isMeant: @escaping @Sendable (StoreChange) -> Bool
     ) async throws -> WatchedStore {
         let store = WatchedStore(try await opened(), afterwards: afterwards, holding: isMeant)
-        state.withLock { $0.store = store }
+        use(store)
         return store
     }
+
+    /// Replaces the store of an open list.
+    func use(_ store: any DownloadStore) { storage.open(store, storage.vault, storage.ledger) }
 
     /// Whether the lock for adding, moving and changing many is free.
     var isListFree: Bool {

@@ -89,7 +89,7 @@ struct OrderTests {
                 let all = try await add(["/a", "/b", "/c", "/d"], shop, manager)
                 let (a, b, c, d) = (all[0], all[1], all[2], all[3])
                 let store = WatchedStore(try await scheduler.opened())
-                scheduler.state.withLock { $0.store = store }
+                scheduler.use(store)
                 try await d.moveInList(to: .first)
                 try await a.moveInList(to: .last)
                 try await b.moveInList(to: .after(c.id))
