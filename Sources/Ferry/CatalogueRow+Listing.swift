@@ -2,7 +2,6 @@ package import FerryAPI
 import FerryCore
 import FerryEngine
 import HTTPTypes
-import Synchronization
 
 #if canImport(FoundationEssentials)
     import struct FoundationEssentials.Date
@@ -59,7 +58,7 @@ extension DownloadManager {
         detail.proxy = connection.proxy?.description
         if connection.certificates != nil { detail.hasCertificates = true }
         if connection.insecure { detail.insecure = true }
-        if detail.download.status.state == .waiting(.slot) { detail.queue = scheduler?.place(of: row.id) }
+        if detail.download.status.state == .waiting(.slot) { detail.queue = scheduler?.queue.place(of: row.id) }
         if let live = scheduler?.known(row.id) { detail.headers = live.request.headers.map(\.name.rawName) }
         if let picture { detail.download.validator = picture.identity.etag ?? picture.identity.lastModified }
         detail.response = DownloadDetail.Response(
@@ -97,7 +96,7 @@ extension Scheduler {
     fileprivate func sessions(of ids: [DownloadID]) async throws(DownloadError) -> [DownloadID: String] {
         let store = try await opened()
         var found: [DownloadID: String] = [:]
-        for id in ids { found[id] = entry(of: id)?.live.session }
+        for id in ids { found[id] = queue.listed(id)?.live.session }
         let others = ids.filter { found[$0] == nil }
         if !others.isEmpty { for row in try await store.rows(others) { found[row.id] = row.session } }
         return found
@@ -110,19 +109,11 @@ extension Scheduler {
 
     /// A listed download as its object shows it; `nil` if it is not in memory.
     private func shown(_ id: DownloadID, asOf position: UInt64, hasHandle: Bool) -> ListedDownload? {
-        guard let (live, key) = entry(of: id), let addedAt = live.addedAt else { return nil }
+        guard let (live, key) = queue.listed(id), let addedAt = live.addedAt else { return nil }
         let (snapshot, endedAt) = live.listing
         return ListedDownload(
             snapshot, session: live.session, key: key, addedAt: addedAt, endedAt: endedAt, asOf: position,
             hasHandle: hasHandle)
-    }
-
-    /// The object of a listed download, and its place in the list; `nil` if it is not in memory.
-    private func entry(of id: DownloadID) -> (live: LiveDownload, key: QueueKey)? {
-        state.withLock { state in
-            guard let live = registry[id], let entry = state.queue.listed(id) else { return nil }
-            return (live, entry.key)
-        }
     }
 }
 

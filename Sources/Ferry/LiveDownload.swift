@@ -11,7 +11,7 @@ import Synchronization
 /// The in-memory state of a download that is running or has a handle; one object for each identifier.
 ///
 /// Durable state is in the store; this object has the state of a handle and notifies its observers of changes. Lock
-/// order: this lock may be acquired while the scheduler's is held, never the other way round.
+/// order: this lock may be acquired while the queue's is held, never the other way round.
 final class LiveDownload: Sendable {
     private struct State {
         var request: DownloadRequest

@@ -1,6 +1,5 @@
 import FerryCore
 import FerryEngine
-import Synchronization
 import SystemPackage
 
 #if canImport(FoundationEssentials)
@@ -16,14 +15,10 @@ import SystemPackage
 extension Scheduler {
     /// The directory of leases and landed files, in the state directory.
     private static let directory = "handover"
-    /// How long a download in the foreground waits for tasks that are nearly done.
-    static let holdLimit: Duration = .seconds(30)
-    /// How often a download whose file has landed is looked at again.
-    private static let landedInterval: Duration = .seconds(1)
 
     /// Makes the session again and reads the leases; `nil` without a session, or if they cannot be read.
     func openKeeper(at place: String) async -> HandoverKeeper? {
-        if let keeper = state.withLock({ $0.handover.keeper }) { return keeper }
+        if let keeper = handover.keeper { return keeper }
         guard let transfer = configuration.backgroundTransfer, let session = makeSession(transfer) else { return nil }
         do throws(DownloadError) {
             let fileSystem = await withFiles { $0 }
@@ -51,60 +46,42 @@ extension Scheduler {
         of lease: Lease, _ head: ResponseHead?, _ fileSystem: any FileSystem
     ) throws(DownloadError) -> HandoverPair? {
         let id = lease.download
-        guard var place = state.withLock({ $0.handover.places[id] }) else {
+        guard var place = handover.place(of: id) else {
             throw DownloadError(.internal, "where \(id) is has not been read")
         }
         if let pair = try place.open(id, fileSystem) { return pair }
         guard lease.range == nil, place.isAbsent(fileSystem), let head,
             let pair = try place.make(id, landed: head, at: clock.date(), fileSystem)
         else { return nil }
-        state.withLock { [place] in $0.handover.places[id] = place }
+        handover.made(place, of: id)
         return pair
     }
 
     // MARK: Executing
 
     /// Executes what the keeper has to do; returns at once.
-    func pumpHandover() {
-        state.withLock { state in
-            guard state.phase == .open, state.handover.keeper != nil else { return }
-            state.handover.isDue = true
-            guard state.handover.pump == nil else { return }
-            // owner: state.handover, awaited in suspend and shutdown.
-            state.handover.pump = Task { [weak self] in
-                while let self, self.takeDue() { await self.settleHandover() }
-            }
-        }
-    }
-
-    private func takeDue() -> Bool {
-        state.withLock { state in
-            defer { state.handover.isDue = false }
-            let isDue = state.handover.isDue && !Task.isCancelled
-            if !isDue { state.handover.pump = nil }
-            return isDue
-        }
-    }
+    func pumpHandover() { handover.pump { [weak self] in await self?.settleHandover() } }
 
     /// Executes what the keeper has to do.
     func settleHandover() async {
-        let (keeper, isNew) = state.withLock { state in
-            defer { state.handover.isNew = false }
-            return (state.handover.keeper, state.handover.isNew)
-        }
-        guard let keeper else { return }
+        let (held, isNew) = handover.takeNew()
+        guard let keeper = held else { return }
         let ids = Set(keeper.leases.map(\.download))
         await readPlaces(of: ids)
         // After an error the rest waits for the next event.
         do throws(DownloadError) {
             if isNew {
                 for id in ids { keeper.retried(id) }
-                for id in state.withLock({ $0.queue.parked(among: ids) }) { keeper.takeBack(id) }
+                for id in queue.parked(among: ids) { keeper.takeBack(id) }
             }
             if isNew || keeper.isMissingTask { try await keeper.compare() }
             try await keeper.settle()
         } catch { complain(error) }
-        release()
+        let free = handover.release()
+        if !free.isEmpty {
+            queue.wake(free)
+            reschedule()
+        }
         updates.notify()
     }
 
@@ -112,12 +89,7 @@ extension Scheduler {
     func readPlaces(of ids: Set<DownloadID>) async {
         guard let rows = try? await store?.rows(ids.sorted { $0.rawValue < $1.rawValue }) else { return }
         let read = Dictionary(rows.map { ($0.id, place(of: $0)) }) { first, _ in first }
-        state.withLock { state in
-            // A pair may have been made since, whose name the list does not have yet.
-            state.handover.places = read.merging(state.handover.places.filter { read[$0.key] != nil }) { new, old in
-                new.paths == nil ? old : new
-            }
-        }
+        handover.read(read)
     }
 
     private func place(of row: CatalogueRow) -> HandoverPlace {
@@ -133,12 +105,7 @@ extension Scheduler {
         await live.lock.acquire()
         defer { live.lock.release() }
         if live.isClosed || !live.current.actions.contains(.cancel) { return .ended(.withdrawn) }
-        let isFree = state.withLock { state in
-            guard state.queue.run(of: id) == nil else { return false }
-            _ = state.queue.hold(id)
-            return true
-        }
-        guard isFree else { return .postponed }
+        guard queue.holdIdle(id) else { return .postponed }
         let result = await body()
         // Before a run can begin, which would take another name.
         switch result {
@@ -146,7 +113,7 @@ extension Scheduler {
         case .ended(.claimed), .ended(.repeated): await keepPlace(of: live)
         case .ended, .postponed: break
         }
-        state.withLock { $0.queue.take(.settle, of: id) }
+        queue.settle([id])
         updates.notify()
         reschedule()
         return result
@@ -154,7 +121,7 @@ extension Scheduler {
 
     /// Stores the name and the part file that a download has got with a landed file.
     private func keepPlace(of live: LiveDownload) async {
-        guard let paths = state.withLock({ $0.handover.places[live.id]?.paths }),
+        guard let paths = handover.place(of: live.id)?.paths,
             let row = try? await store?.row(live.id), row.part == nil
         else { return }
         let path = paths.final.string
@@ -171,16 +138,16 @@ extension Scheduler {
         var fields: [RowField] = []
         switch end.outcome {
         case .claimed, .repeated:
-            let place = state.withLock { $0.handover.places[id] } ?? place(of: row)
+            let place = handover.place(of: id) ?? place(of: row)
             if let held = await withFiles({ place.held(by: id, $0) }) {
                 fields.append(.progress(completedBytes: held.completedBytes, totalBytes: held.totalBytes))
                 known(id)?.fetched(held.completedBytes, of: held.totalBytes)
             }
-        case .refused: state.withLock { _ = $0.handover.refused.insert(id) }
+        case .refused: handover.noteRefusal(of: id)
         case .takenBack, .stopped, .failed, .lost, .withdrawn: break
         }
         // All leases of one suspension are one attempt.
-        if end.outcome.isAttempt, !row.state.isFinal, state.withLock({ $0.handover.attempted.insert(id).inserted }) {
+        if end.outcome.isAttempt, !row.state.isFinal, handover.countAttempt(of: id) {
             fields.append(.attempts(row.attempts + 1, retryAt: row.retryAt))
         }
         var changes: [StoreChange] = fields.isEmpty ? [] : [.update(id, fields)]
@@ -199,32 +166,9 @@ extension Scheduler {
     /// A lease is no claim, so a run that does not wait does no harm: what it has fetched when the file lands is not
     /// written again.
     func holdForLeases(_ id: DownloadID) -> Duration? {
-        let until: Duration? = state.withLock { state in
-            guard let keeper = state.handover.keeper else { return nil }
-            let (any, landed) = keeper.leases(of: id)
-            guard any else { return nil }
-            let now = clock.now()
-            var until = now + Self.holdLimit
-            if let since = state.handover.foregroundSince { until = since + Self.holdLimit }
-            if landed { until = now + Self.landedInterval }
-            guard until > now else { return nil }
-            state.handover.held.insert(id)
-            return until
-        }
+        let until = handover.hold(id, at: clock.now())
         if until != nil { pumpHandover() }
         return until
-    }
-
-    /// Lets downloads run whose leases have ended.
-    private func release() {
-        let isChanged = state.withLock { state in
-            guard let keeper = state.handover.keeper else { return false }
-            let free = state.handover.held.filter { !keeper.leases(of: $0).any }
-            for id in free { state.queue.take(.wake, of: id) }
-            state.handover.held.subtract(free)
-            return !free.isEmpty
-        }
-        if isChanged { reschedule() }
     }
 
     /// A run has ended: files that have landed meanwhile can be spliced.
@@ -235,7 +179,7 @@ extension Scheduler {
 
     /// The rules for networks have become stricter, or other ones: tasks that have begun keep theirs.
     func takeBackAllLeases() {
-        guard let keeper = state.withLock({ $0.handover.keeper }) else { return }
+        guard let keeper = handover.keeper else { return }
         for id in Set(keeper.leases.map(\.download)) { keeper.takeBack(id) }
         pumpHandover()
     }
@@ -244,7 +188,7 @@ extension Scheduler {
     func withdrawLeases(of ids: [DownloadID]) { withLeases(of: ids) { $0.withdrew($1) } }
 
     private func withLeases(of ids: [DownloadID], _ change: (HandoverKeeper, DownloadID) -> Void) {
-        guard let keeper = state.withLock({ $0.handover.keeper }) else { return }
+        guard let keeper = handover.keeper else { return }
         let leased = ids.filter { keeper.leases(of: $0).any }
         for id in leased { change(keeper, id) }
         if !leased.isEmpty { pumpHandover() }
@@ -260,15 +204,15 @@ extension Scheduler {
     ///
     /// - Parameter answered: What the runs have learned.
     func handOver(_ answered: [DownloadID: DownloadDriver.Answered]) async {
-        guard let keeper = state.withLock({ $0.handover.keeper }), let store else { return }
-        let entries = state.withLock { $0.queue.entries.filter { !$1.state.isParked && !$1.state.isLeaving } }
-        let ids = entries.sorted { ($0.value.key, $0.key.rawValue) < ($1.value.key, $1.key.rawValue) }.map(\.key)
-        guard let rows = try? await store.rows(Array(ids.prefix(Self.maxCandidates))) else { return }
-        state.withLock { $0.handover.refused.subtract(answered.filter { $1.isProven != nil }.keys) }
+        guard let keeper = handover.keeper, let store else { return }
+        let active = queue.active.prefix(Self.maxCandidates)
+        let allNeeds = Dictionary(active.map { ($0.id, $0.needs) }) { first, _ in first }
+        guard let rows = try? await store.rows(active.map(\.id)) else { return }
+        handover.forgetRefusals(of: answered.filter { $1.isProven != nil }.keys)
         var refusals: [DownloadID: HandoverRefusal] = [:]
         var candidates: [HandoverCandidate] = []
         for row in rows where row.state.mayBeHandedOver {
-            let needs = entries[row.id].map { NetworkNeeds(lane: Int($0.lane)) } ?? NetworkNeeds()
+            let needs = allNeeds[row.id] ?? NetworkNeeds()
             do throws(HandoverRefusal) {
                 if let candidate = try await candidate(row, answered[row.id], needs) { candidates.append(candidate) }
             } catch { refusals[row.id] = error }
@@ -301,7 +245,7 @@ extension Scheduler {
         if row.hasSecrets, secrets == nil { throw .obstacle(.credentials) }
         let request = row.request(with: secrets)
         guard let source = request.sources.first else { return nil }
-        if state.withLock({ $0.handover.refused.contains(row.id) }) { throw .refusedBefore }
+        if handover.hasRefused(row.id) { throw .refusedBefore }
         let place = place(of: row)
         let (record, isAbsent) = await withFiles { (place.record(of: row.id, $0), place.isAbsent($0)) }
         let unproven: UnprovenHandover =
@@ -340,12 +284,8 @@ extension Scheduler {
     /// Tells each download once why it stays with the app.
     private func tell(_ refusals: [DownloadID: HandoverRefusal]) {
         for (id, refusal) in refusals {
-            guard let phrase = refusal.phrase else { continue }
-            let isNews = state.withLock { state in
-                defer { state.handover.told[id] = phrase }
-                return state.handover.told[id] != phrase
-            }
-            if isNews { happened(.note(.phrase(phrase)), to: id) }
+            guard let phrase = refusal.phrase, handover.noteReason(phrase, of: id) else { continue }
+            happened(.note(.phrase(phrase)), to: id)
         }
     }
 }

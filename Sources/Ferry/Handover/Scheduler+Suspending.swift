@@ -1,6 +1,5 @@
 import FerryCore
 import FerryEngine
-import Synchronization
 
 /// The life of a manager whose app is suspended and resumed.
 ///
@@ -16,7 +15,7 @@ extension Scheduler {
 
     /// Throws if the manager is suspended or shut down.
     func checkIsOpen() throws(DownloadError) {
-        switch state.withLock({ $0.phase }) {
+        switch queue.phase {
         case .idle, .open: return
         case .suspended: throw Self.isSuspendedError
         case .closing, .closed: throw Self.wasShutDown
@@ -25,25 +24,14 @@ extension Scheduler {
 
     /// Stops all runs, leases what is missing to the system, and releases all locks.
     func suspend() async {
-        let isPostponed = state.withLock { state in
-            guard state.handover.postponements > 0 else { return false }
-            state.handover.isSuspensionPostponed = true
-            return true
-        }
-        if !isPostponed { await suspendNow() }
+        if handover.maySuspend() { await suspendNow() }
     }
 
     /// Calls the body; a suspension that the app asks for meanwhile, and does not end, follows it.
     func postponeSuspension(_ body: () async -> Void) async {
-        state.withLock { $0.handover.postponements += 1 }
+        handover.postpone()
         await body()
-        let isDue = state.withLock { state in
-            state.handover.postponements -= 1
-            guard state.handover.postponements == 0 else { return false }
-            defer { state.handover.isSuspensionPostponed = false }
-            return state.handover.isSuspensionPostponed
-        }
-        if isDue { await suspendNow() }
+        if handover.endPostponement() { await suspendNow() }
     }
 
     private func suspendNow() async {
@@ -55,12 +43,11 @@ extension Scheduler {
     }
 
     private func suspendInTurn() async {
-        guard let (runs, ledger) = await beginSuspension() else { return }
+        guard let runs = await beginSuspension() else { return }
         // Little time is left: what has landed, or is being spliced, goes on at the next start.
-        let keeper = state.withLock { $0.handover.keeper }
-        keeper?.hurry()
+        handover.keeper?.hurry()
         // From here on the end of the process is no crash of a download.
-        if let ledger { await withFiles { _ in ledger.endAll() } }
+        if let ledger = storage.ledger { await withFiles { _ in ledger.endAll() } }
         var answered: [DownloadID: DownloadDriver.Answered] = [:]
         for (id, run) in runs {
             answered[id] = run.driver?.answered
@@ -70,56 +57,34 @@ extension Scheduler {
         // Additions and moves that are in progress.
         await listLock.acquire()
         listLock.release()
-        let pump = state.withLock { $0.handover.pump }
-        await pump?.value
-        guard configuration.storage.isKept else { return }
+        await handover.pumped()
+        guard isKept else { return }
         await settleHandover()
         await handOver(answered)
-        let store = state.withLock { state in
-            (state.ledger, state.vault) = (nil, SecretMemory())
-            defer { state.store = nil }
-            return state.store
-        }
-        await store?.close()
+        await storage.close()?.close()
         engine.started?.renewConnections()
     }
 
     /// Begins a suspension; `nil` if nothing is open. A download into a stream goes on, since it could not be resumed.
-    private func beginSuspension() async -> (runs: [DownloadID: Run], ledger: RunLedger?)? {
+    private func beginSuspension() async -> [DownloadID: Run]? {
         await openLock.acquire()
         defer { openLock.release() }
-        return state.withLock { state in
-            switch state.phase {
-            case .closing, .closed, .suspended: return nil
-            case .idle:
-                state.phase = .suspended
-                return nil
-            case .open: break
-            }
-            state.phase = .suspended
-            state.handover.foregroundSince = nil
-            state.handover.attempted = []
-            state.handover.isReopening = true
-            state.wakeTimer?.task.cancel()
-            state.wakeTimer = nil
-            state.pulse?.cancel()
-            state.pulse = nil
-            return (state.queue.runs.filter { !$1.isStream }, state.ledger)
-        }
+        guard let closing = queue.suspend() else { return nil }
+        handover.willSuspend()
+        wakeTimer.set(closing.wake)
+        heartbeat.stop()
+        return closing.runs.filter { !$1.isStream }
     }
 
     /// Opens the list, also after a suspension, and takes back what the system has not nearly fetched.
     func activate() async throws(DownloadError) {
-        state.withLock { $0.handover.isSuspensionPostponed = false }
+        handover.forgetSuspension()
         await lifeLock.acquire()
         defer { lifeLock.release() }
         try await reopen()
-        let keeper = state.withLock { state in
-            guard state.phase == .open else { return nil as HandoverKeeper? }
-            if state.handover.foregroundSince == nil { state.handover.foregroundSince = clock.now() }
-            return state.handover.keeper
-        }
-        guard let keeper, !keeper.leases.isEmpty else { return }
+        guard queue.isOpen else { return }
+        handover.cameToForeground(at: clock.now())
+        guard let keeper = handover.keeper, !keeper.leases.isEmpty else { return }
         await readPlaces(of: Set(keeper.leases.map(\.download)))
         // What fails here is tried again by the next event, and at the latest by the next start.
         do throws(DownloadError) { try await keeper.cameToForeground() } catch { complain(error) }
@@ -127,14 +92,8 @@ extension Scheduler {
     }
 
     private func reopen() async throws(DownloadError) {
-        let keeper = state.withLock { state in
-            if state.phase == .suspended {
-                state.phase = state.configuration.storage.isKept ? .idle : .open
-                state.handover.isNew = true
-            }
-            return state.handover.keeper
-        }
-        keeper?.hasTime()
+        if queue.endSuspension(isKept: isKept) { handover.willReopen() }
+        handover.keeper?.hasTime()
         _ = try await opened()
         reschedule()
     }
@@ -168,7 +127,7 @@ extension Scheduler {
             }
         }
         await lifeLock.acquire()
-        if state.withLock({ $0.handover.foregroundSince }) == nil { await suspendInTurn() }
+        if !handover.isInForeground { await suspendInTurn() }
         lifeLock.release()
         await completion()
     }
@@ -180,7 +139,7 @@ extension Scheduler {
             complain(error)
             return nil
         }
-        return state.withLock { $0.handover.keeper }
+        return handover.keeper
     }
 
     /// Waits until all files that have landed are spliced and their ends stored, and the downloads all of whose bytes are there
@@ -188,9 +147,7 @@ extension Scheduler {
     private func awaitComplete(_ keeper: HandoverKeeper) async {
         while !Task.isCancelled {
             let seen = updates.count
-            let ids = state.withLock { state in
-                state.phase == .open ? state.queue.entries.filter { !$1.state.isParked }.map(\.key) : []
-            }
+            let ids = queue.unparked
             let isBusy = keeper.isDue || ids.contains { keeper.leases(of: $0).landed }
             guard let rows = try? await store?.rows(ids),
                 isBusy || rows.contains(where: { $0.totalBytes != nil && $0.completedBytes == $0.totalBytes })
@@ -216,16 +173,5 @@ extension Scheduler {
             }
             live.show(row)
         }
-    }
-}
-
-extension Scheduler.State {
-    /// Puts the stored downloads into the queue, and removes those that another process has removed.
-    mutating func replaceQueue(_ entries: [(IndexEntry, QueueEntry.Rest)]) -> ListChange {
-        let (old, new) = (Set(queue.entries.keys), Set(entries.map(\.0.id)))
-        for id in old.subtracting(new) { queue.take(.remove, of: id) }
-        for (entry, rest) in entries { enter(entry, as: rest) }
-        guard handover.isReopening else { return ListChange() }
-        return ListChange(added: new.subtracting(old), removed: old.subtracting(new))
     }
 }

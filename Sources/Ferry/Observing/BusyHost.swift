@@ -1,6 +1,5 @@
 public import FerryCore
 import FerryEngine
-import Synchronization
 
 /// A server of files, and what is fetched from it now.
 public struct BusyHost: Sendable, Hashable {
@@ -26,10 +25,9 @@ public struct BusyHost: Sendable, Hashable {
 extension Scheduler {
     /// The hosts with open connections or running downloads, the busiest first.
     var busyHosts: [BusyHost] {
-        let lives = state.withLock { state in state.queue.runs.compactMap { registry[$0.key] } }
-        return BusyHost.all(
+        BusyHost.all(
             connections: engine.started?.hosts.open ?? [:],
-            speeds: lives.compactMap { live in
+            speeds: queue.running.compactMap { live, _ in
                 // allow(origin): names the server; carries no secret.
                 live.request.sources.first.map { ($0.origin, live.status.progress.bytesPerSecond) }
             })

@@ -94,6 +94,9 @@ struct QueuedHosts: Sendable {
         unasked = unasked.filter { !first.contains($0) } + unasked.filter { first.contains($0) }
     }
 
+    /// Whether there may be a name to resolve in this network.
+    var hasUnasked: Bool { !unasked.isEmpty }
+
     /// The next name to resolve in this network.
     mutating func nextUnasked() -> String? {
         while let name = unasked.popLast() {

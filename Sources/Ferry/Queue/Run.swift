@@ -137,7 +137,7 @@ package final class Run: Sendable {
 
     /// The number of user changes to the stored row since the run began.
     var edits: Int { state.withLock { $0.edits } }
-    /// Counts a stored change that is about to be shown; called under the scheduler's lock.
+    /// Counts a stored change that is about to be shown; called under the queue's lock.
     func edited() { state.withLock { $0.edits += 1 } }
 
     /// Sets the task of the run, which ``ended()`` awaits.
@@ -185,7 +185,7 @@ extension Scheduler {
     func begin(_ run: Run, _ id: DownloadID) async throws(DownloadError) -> (RunInput, LiveDownload)? {
         while true {
             guard let input = try await input(id, run) else { return nil }
-            if let live = live(for: input, in: run) { return (input, live) }
+            if let live = queue.object(of: input, in: run) { return (input, live) }
         }
     }
 
@@ -194,18 +194,6 @@ extension Scheduler {
         guard let row = try await store?.row(id) else { return nil }
         let secrets = row.hasSecrets ? try await vault.secrets(of: id) : nil
         return RunInput(row, secrets, edits: edits)
-    }
-
-    /// The object, updated to the input; `nil` if the download was changed since the input was read.
-    @inline(never) private func live(for input: RunInput, in run: Run) -> LiveDownload? {
-        let request = input.row.request(with: input.secrets)
-        return state.withLock { state in
-            guard run.edits == input.edits else { return nil }
-            let live = live(for: input.row.id, &state) { object(of: input.row, input.secrets) }
-            // An object that was created for a list lacks the secrets.
-            live.set(request: request)
-            return live
-        }
     }
 
     /// Applies changes made since the row was read, while there was no driver to receive them.

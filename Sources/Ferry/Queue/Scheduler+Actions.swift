@@ -1,6 +1,5 @@
 import FerryCore
 import FerryEngine
-import Synchronization
 import SystemPackage
 
 #if canImport(FoundationEssentials)
@@ -56,10 +55,7 @@ extension Scheduler {
     private func stopRetrying(_ live: LiveDownload) async throws(DownloadError) -> Bool {
         await live.lock.acquire()
         defer { live.lock.release() }
-        let isToRetry = state.withLock { state in
-            if case .resting(.waiting)? = state.queue.listed(live.id)?.state { true } else { false }
-        }
-        guard live.current.isFailed, isToRetry else { return false }
+        guard live.current.isFailed, queue.isTimed(live.id) else { return false }
         try await holding(live, .pause) { _ throws(DownloadError) in
             // The retry may have begun meanwhile, and was paused then.
             if live.current.isFailed { try await park([held(live)]) }
@@ -71,22 +67,16 @@ extension Scheduler {
         await live.lock.acquire()
         defer { live.lock.release() }
         guard try begins(.resume, on: live) else { return }
-        forgetPage(live.id)
+        pageRetries.forget(live.id)
         let old = live.current
-        let run: Run?? = state.withLock { state in
-            guard old.followsQueue || old == .waiting(.diskSpace), let entry = state.queue.listed(live.id),
-                !entry.state.isParked
-            else { return nil }
-            state.queue.take(.wake, of: live.id)
-            return .some(entry.state.run)
+        guard old.followsQueue || old == .waiting(.diskSpace), let tried = queue.tryNow(live.id) else {
+            return try await enqueue([held(live)])
         }
-        guard let run else { return try await enqueue([held(live)]) }
-        // Tries now.
-        if let run {
+        if let run = tried.run {
             run.driver?.retryNow()
         } else {
-            if let site = state.withLock({ $0.queue.site(of: live.id) }) { engine.started?.book.tryNow(site) }
-            live.wait(for: standing(of: live.id) ?? .slot, insteadOf: old)
+            if let site = tried.site { engine.started?.book.tryNow(site) }
+            live.wait(for: queue.standing(of: live.id) ?? .slot, insteadOf: old)
         }
         told(live.id)
         reschedule()
@@ -137,7 +127,7 @@ extension Scheduler {
             // Only after removal: a listed download must stay part of a list that is rebuilt from journals.
             let (id, syncs) = (live.id, live.request.syncsToDisk)
             await withFiles { PartFiles.setTaken(data.partPath, by: id, syncs: syncs, fileSystem: $0) }
-            state.withLock { _ = $0.takenFrom.insert(FilePath(data.partDirectory)) }
+            takenDirectories.insert(data.partDirectory)
             live.set(state: .cancelled)
             live.close()
             return data
@@ -204,11 +194,11 @@ extension Scheduler {
     func holding<Value, Failure: Error>(
         _ live: LiveDownload, _ stop: Run.Stop, _ change: (Run?) async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
-        let run = state.withLock { $0.queue.hold(live.id) }
+        let run = queue.hold(live.id)
         run?.stop(stop)
         await run?.ended()
         defer {
-            state.withLock { $0.queue.take(.settle, of: live.id) }
+            queue.settle([live.id])
             updates.notify()
             reschedule()
             showStandings(of: [live])
@@ -217,7 +207,7 @@ extension Scheduler {
     }
 
     /// Sets the state of a download without a run.
-    func rest(_ id: DownloadID, _ rest: QueueEntry.Rest) { state.withLock { $0.queue.take(.rest(rest), of: id) } }
+    func rest(_ id: DownloadID, _ rest: QueueEntry.Rest) { queue.rest([id], rest) }
 
     /// The state of a download that is to run from its start date on, and its place in the queue.
     func firstWait(of request: DownloadRequest) -> (DownloadState, QueueEntry.Rest) {

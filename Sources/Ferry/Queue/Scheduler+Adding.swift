@@ -1,6 +1,5 @@
 package import FerryCore
 import FerryEngine
-import Synchronization
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -64,7 +63,7 @@ extension Scheduler {
         let store = try await opened()
         await lookAtNetwork(for: rules)
         await listLock.acquire()
-        guard state.withLock({ !$0.isDraining && $0.phase == .open }) else {
+        guard queue.accepts else {
             listLock.release()
             try checkIsOpen()
             throw Self.wasShutDown
@@ -91,7 +90,6 @@ extension Scheduler {
     ) async throws(DownloadError) -> Plan {
         var plan = Plan()
         let now = clock.date().asStored
-        let isKept = configuration.storage.isKept
         let split = requests.map { (stored: $0.stored, secrets: Secrets(of: $0)) }
         let session = requests.first?.session
         let duplicates = isKept ? try await store.duplicates(of: split.map(\.stored), session: session) : []
@@ -118,7 +116,7 @@ extension Scheduler {
             if request.id != nil { plan.wanted.append(id) }
             if isKept { seen[SourcesAndPlace(stored)] = plan.rows.count }
             plan.answers.append(.new(plan.rows.count))
-            let key = state.withLock { $0.queue.takeKey(request.priority) }
+            let key = queue.takeKey(request.priority)
             plan.rows.append(
                 CatalogueRow(
                     id: id, session: request.session ?? configuration.storage.identifier ?? "", key: key,
@@ -136,19 +134,17 @@ extension Scheduler {
         for id in plan.wanted where !ids.insert(id).inserted {
             throw DownloadError(.duplicate, ErrorPhrase(.sameIdentifier, "\(id)"))
         }
-        if let taken = plan.wanted.first(where: isListed) { throw .isListed(taken) }
+        if let taken = plan.wanted.first(where: queue.isListed) { throw .isListed(taken) }
     }
 
     /// Puts stored rows into the queue and publishes events for them; returns their objects.
     func enter(_ rows: [CatalogueRow], _ secrets: [DownloadID: Secrets]) -> [LiveDownload] {
-        let entries = rows.map { ($0.entry, rest($0.entry)) }
-        let all = state.withLock { state in
-            zip(rows, entries).map { row, entry in
-                state.enter(entry.0, of: row.request, as: entry.1)
-                // After queueing, so that the object shows the correct reason of waiting.
-                return live(for: row.id, &state) { object(of: row, secrets[row.id]) }
-            }
+        let settings = configuration.transfer
+        let entries = rows.map { row in
+            let entry = row.entry
+            return (queued: QueuedDownload(entry, of: row.request, as: rest(entry), through: settings), row: row)
         }
+        let all = queue.enter(entries, secrets)
         let date = clock.date()
         let events =
             log.isHeard
@@ -186,15 +182,6 @@ extension Scheduler {
         guard let row = try? await store?.row(live.id), let published = row.published, let finished = row.finished
         else { return false }
         return await withFiles { published.at(finished.path).isUnchanged(fileSystem: $0) }
-    }
-}
-
-extension Scheduler.State {
-    /// Lists a download with its position and conditions. `request`: `nil` if only the entry is known.
-    mutating func enter(_ entry: IndexEntry, of request: DownloadRequest? = nil, as rest: QueueEntry.Rest) {
-        queue.enter(
-            entry.id, key: entry.key, rule: entry.network, host: request.map(host(of:)) ?? host(for: entry.host),
-            origin: request.map(\.site) ?? entry.site, session: entry.session, as: rest)
     }
 }
 

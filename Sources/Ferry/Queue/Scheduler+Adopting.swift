@@ -1,6 +1,5 @@
 import FerryCore
 import FerryEngine
-import Synchronization
 import SystemPackage
 
 #if canImport(FoundationEssentials)
@@ -91,11 +90,11 @@ extension Scheduler {
 
     /// Whether a download of this list uses the directory, or did before it was removed with resume data.
     private func hasUsed(directory: String) async -> Bool {
-        var known = state.withLock { $0.takenFrom }.union(configuration.hosted.directories.map { FilePath($0) })
-        if case .catalogue(_, let own, _) = configuration.storage { known.insert(FilePath(own)) }
-        let directories = Set(known.map { $0.lexicallyNormalized() })
         let wanted = FilePath(directory).lexicallyNormalized()
-        if directories.contains(wanted) { return true }
+        if takenDirectories.contains(wanted) { return true }
+        var known = configuration.hosted.directories
+        if case .catalogue(_, let own, _) = configuration.storage { known.append(own) }
+        if known.contains(where: { FilePath($0).lexicallyNormalized() == wanted }) { return true }
         guard let store, let ids = try? await store.load().map(\.id) else {
             return false
         }
@@ -122,7 +121,7 @@ extension Scheduler {
         // Adopting a part file starts it, even if it was paused.
         row.state = .waiting(.slot)
         let priority = DownloadPriority(rawValue: row.key.priority)
-        row.key = state.withLock { $0.queue.takeKey(priority) }
+        row.key = queue.takeKey(priority)
         let (id, syncs) = (row.id, row.request.syncsToDisk)
         await withFiles { PartFiles.enlist(found.part, by: id, syncs: syncs, fileSystem: $0) }
         try await store.commit([.insert([row])])

@@ -1,6 +1,5 @@
 import FerryCore
 import FerryEngine
-import Synchronization
 
 /// Changes of listed downloads: request, limits, position.
 extension Scheduler {
@@ -34,9 +33,7 @@ extension Scheduler {
         let driver = live.driver
         if request.maxConnections != old.maxConnections { driver?.set(maxConnections: request.maxConnections) }
         if request.rateLimit != old.rateLimit { driver?.set(rateLimit: request.rateLimit) }
-        state.withLock {
-            $0.queue.set(request.network, host: $0.host(of: request), origin: request.site, of: live.id)
-        }
+        queue.set([(live.id, QueueConditions(of: request, through: configuration.transfer))])
         if request.priority != old.priority { try await rank(live, request.priority) }
         let isAnswered =
             request.sources != old.sources || request.trust != old.trust || request.headers != old.headers
@@ -89,9 +86,9 @@ extension Scheduler {
     private func rank(_ live: LiveDownload, _ priority: DownloadPriority) async throws(DownloadError) {
         await listLock.acquire()
         defer { listLock.release() }
-        let key = state.withLock { $0.queue.takeKey(priority) }
+        let key = queue.takeKey(priority)
         try await store?.commit([.keys([StoreChange.KeyChange(live.id, key)])])
-        state.withLock { $0.queue.set(key: key, of: live.id) }
+        queue.set([QueuePlace(id: live.id, key: key)])
         log.append(ListChange(moved: [live.id]))
         try await tag(live)
         // A run that began after the request was written shows the old priority.
@@ -101,7 +98,7 @@ extension Scheduler {
     /// Passes position and texts to the run and its journal.
     private func tag(_ live: LiveDownload) async throws(DownloadError) {
         // A run without a driver checks this count once it has one.
-        state.withLock { $0.queue.run(of: live.id)?.edited() }
+        queue.edited(live.id)
         guard let driver = live.driver, let row = try await keptStore?.row(live.id) else { return }
         driver.set(tags: JournalTags(row))
     }
@@ -145,7 +142,7 @@ extension Scheduler {
         var result = ListActionResult()
         var moved: [QueuePlace] = []
         for id in ids {
-            if let key = state.withLock({ $0.queue.listed(id)?.key }) {
+            if let key = queue.key(of: id) {
                 moved.append(QueuePlace(id: id, key: key))
             } else {
                 result.failures[id] = DownloadError(.notFound, ErrorPhrase(.notListed, id.rawValue))
@@ -159,7 +156,7 @@ extension Scheduler {
                 let gap = moved.count == 1 ? try await store.gap(target, for: moved[0]) : nil
                 changes +=
                     gap.flatMap { PlacementPlanner.place(moved[0], in: $0) }
-                    ?? PlacementPlanner.place(moved, target, among: state.withLock { $0.queue.places(of: priority) })
+                    ?? PlacementPlanner.place(moved, target, among: queue.places(of: priority))
                 result.changed.formUnion(moved.map(\.id))
             } catch {
                 for one in moved { result.failures[one.id] = error }
@@ -167,7 +164,7 @@ extension Scheduler {
         }
         guard !changes.isEmpty else { return result }
         try await store.commit([.keys(changes.map { StoreChange.KeyChange($0.id, $0.key) })])
-        state.withLock { state in for change in changes { state.queue.set(key: change.key, of: change.id) } }
+        queue.set(changes)
         log.append(ListChange(moved: Set(changes.map(\.id))))
         for live in moved.compactMap({ known($0.id) }) { try await tag(live) }
         reschedule()
@@ -181,11 +178,11 @@ extension Scheduler {
         case .first: return .front
         case .index(let index):
             let other = try await store.identifier(at: max(0, index), besides: own)
-            let key = other.flatMap { id in state.withLock { $0.queue.listed(id)?.key } }
+            let key = other.flatMap { queue.key(of: $0) }
             return key.map { .before($0) } ?? .back
         case .last: return .back
         case .before(let id), .after(let id):
-            guard let key = state.withLock({ $0.queue.listed(id)?.key }), key.priority == own.key.priority else {
+            guard let key = queue.key(of: id), key.priority == own.key.priority else {
                 throw DownloadError(
                     .notFound, ErrorPhrase(.notInThatPriority, "\(id)"), recovery: .needsUser)
             }

@@ -1,6 +1,5 @@
 import FerryCore
 import FerryEngine
-import Synchronization
 
 /// Budgets and health of hosts.
 extension Scheduler {
@@ -22,7 +21,7 @@ extension Scheduler {
 
     /// Sets whether downloads of other servers are expected.
     func set(expectsOtherHosts: Bool) {
-        state.withLock { $0.queue.set(expectsOtherHosts: expectsOtherHosts) }
+        queue.set(expectsOtherHosts: expectsOtherHosts)
         reschedule()
     }
 
@@ -34,7 +33,7 @@ extension Scheduler {
 
     /// Which downloads may start has changed beside the queue.
     func hostsChanged() {
-        state.withLock { $0.queue.hostsChanged() }
+        queue.hostsChanged()
         reschedule()
     }
 
@@ -61,22 +60,6 @@ extension Scheduler {
     private static let timeOfProbe: Duration = .seconds(2)
 }
 
-extension Scheduler.State {
-    /// The runs that wait for their next attempt at a server that is down, except the first of each server: one is
-    /// enough to find out when it is back.
-    func idleRuns(_ book: HostBook) -> [Run] {
-        let idle = queue.runs.filter { _, run in
-            !run.isStream && run.retryAt != nil && run.site.map(book.isDown) ?? false
-        }
-        guard idle.count > 1 else { return [] }
-        var seen: Set<Origin> = []
-        return idle.compactMap { id, run in queue.entries[id].map { (key: $0.key, id: id, run: run) } }
-            .sorted { ($0.key, $0.id.rawValue) < ($1.key, $1.id.rawValue) }
-            .filter { $0.run.site.map { !seen.insert($0).inserted } ?? false }
-            .map(\.run)
-    }
-}
-
 extension HostBook: HostGate {}
 
 extension HostScope {
@@ -85,19 +68,6 @@ extension HostScope {
         case .host(let name), .domain(let name): name
         }
     }
-}
-
-extension DownloadRequest {
-    /// The server that the download depends on; `nil` if it has mirrors, so that no server is more than one of several.
-    var site: Origin? {
-        // allow(origin): the budget of a host; carries no secret.
-        sources.count == 1 ? sources[0].origin : nil
-    }
-}
-
-extension IndexEntry {
-    /// The server of a listed download of which only the name is known.
-    var site: Origin? { host.isEmpty ? nil : Origin(scheme: .https, host: host, port: 443) }
 }
 
 extension DownloadManager.Configuration {

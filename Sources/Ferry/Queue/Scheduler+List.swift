@@ -1,6 +1,5 @@
 import FerryCore
 import FerryEngine
-import Synchronization
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -37,24 +36,13 @@ extension Scheduler {
     func lives(
         in store: any DownloadStore, _ read: () async throws(DownloadError) -> [CatalogueRow]
     ) async throws(DownloadError) -> [LiveDownload] {
-        var since = state.withLock { $0.queue.stamp }
+        var since = queue.stamp
         var rows = try await read()
         while true {
-            var stale: Set<DownloadID> = []
-            var isChanging = false
-            let found: [LiveDownload] = state.withLock { state in
-                rows.removeAll { row in
-                    guard registry[row.id] == nil else { return false }
-                    guard let entry = state.queue.listed(row.id) else { return true }
-                    if entry.state.isChanging { isChanging = true }
-                    if entry.state.isChanging || entry.stamp > since { stale.insert(row.id) }
-                    return false
-                }
-                since = state.queue.stamp
-                return stale.isEmpty ? rows.map { row in live(for: row.id, &state) { object(of: row, nil) } } : []
-            }
-            if stale.isEmpty { return found }
-            if isChanging {
+            let objects = queue.objects(of: &rows, since: &since)
+            let stale = objects.stale
+            if stale.isEmpty { return objects.found }
+            if objects.isChanging {
                 // The bulk change holds this lock until its rows are stored.
                 await listLock.acquire()
                 listLock.release()
@@ -92,11 +80,10 @@ extension Scheduler {
             }
         }
         guard let directory else { return report }
-        let entries = state.withLock { $0.queue.entries }
-        let orphans = await withFiles {
+        let orphans = await withFiles { [queue] in
             PartFiles.all(in: directory, fileSystem: $0) { found in
-                entries[DownloadID(rawValue: found.record.id)] == nil
-                    ? (part: found.part, bytes: found.claimedBytes) : nil
+                queue.isKnown(DownloadID(rawValue: found.record.id))
+                    ? nil : (part: found.part, bytes: found.claimedBytes)
             }
         }
         report.orphanedParts = orphans.map(\.part)
@@ -110,7 +97,7 @@ extension Scheduler {
 
     /// Reads unacknowledged ends once the list is open.
     var backlog: @Sendable () async -> [DownloadEvent]? {
-        guard configuration.storage.isKept else { return { [] } }
+        guard isKept else { return { [] } }
         return { [weak self] in
             guard let store = await self?.whenOpen() else { return nil }
             var events: [DownloadEvent] = []
@@ -131,9 +118,9 @@ extension Scheduler {
     private func whenOpen() async -> (any DownloadStore)? {
         while true {
             let seen = updates.count
-            let (phase, store) = state.withLock { ($0.phase, $0.store) }
-            switch phase {
-            case .open: return store
+            switch queue.phase {
+            // Without a store it is being closed.
+            case .open: if let store { return store }
             case .closing, .closed: return nil
             case .idle, .suspended: await updates.wait(after: seen)
             }
@@ -142,11 +129,9 @@ extension Scheduler {
     }
 
     /// Running downloads that have reported their start, so that progress may be reported.
-    var moving: Set<DownloadID> {
-        state.withLock { state in Set(state.queue.runs.lazy.filter(\.value.hasBegun).map(\.key)) }
-    }
+    var moving: Set<DownloadID> { queue.begun }
 
-    func set(dispatcher: DelegateDispatcher?) { state.withLock { $0.dispatcher = dispatcher } }
+    func set(dispatcher: DelegateDispatcher?) { heartbeat.set(dispatcher) }
 }
 
 /// Operations for the program that hosts several sessions, beyond those of an app.
@@ -176,7 +161,7 @@ extension Scheduler {
     func status(of row: CatalogueRow) -> DownloadStatus {
         if let live = known(row.id) { return live.status }
         var status = row.status
-        if status.state.followsQueue, let now = standing(of: row.id) {
+        if status.state.followsQueue, let now = queue.standing(of: row.id) {
             status.state = .waiting(now.reason)
             status.waitError = now.error
         }
@@ -191,16 +176,12 @@ extension Scheduler {
 
     /// The running downloads with their sessions.
     var running: [(status: DownloadStatus, session: String)] {
-        let lives = state.withLock { state in state.queue.runs.compactMap { registry[$0.key] } }
-        return lives.map { ($0.status, $0.session) }
+        queue.running.map { ($0.live.status, $0.live.session) }
     }
 
     /// The speed of a session's downloads, or with `nil` of all, in bytes per second; 0 while none is running.
     func bytesPerSecond(of session: String?) -> Double {
-        let isRunning = state.withLock { state in
-            state.queue.runs.keys.contains { session == nil || registry[$0]?.session == session }
-        }
-        return isRunning ? traffic.bytesPerSecond(of: session, at: clock.now()) : 0
+        queue.isRunning(session) ? traffic.bytesPerSecond(of: session, at: clock.now()) : 0
     }
 
     /// The state of the file's ranges: from the driver while it runs, otherwise from the journal.
@@ -219,23 +200,12 @@ extension Scheduler {
 extension Scheduler {
     /// Applies settings at once, also to running downloads.
     func set(_ settings: SessionSettings, of session: String) {
-        let throttle = throttle(of: session)
-        state.withLock { $0.queue.set(settings, of: session) }
+        let throttle = queue.throttle(of: session)
+        queue.set(settings, of: session)
         throttle?.set(rate: settings.rateLimit)
         if let throttle { environment.note(limitOf: throttle, isRunning: settings.rateLimit != nil) }
         reschedule()
         showStandings()
-    }
-
-    /// The rate limit that the runs of a session share; `nil` for the list's own session.
-    func throttle(of session: String) -> Throttle? {
-        state.withLock { state in
-            guard let group = state.queue.number(of: session) else { return nil }
-            if let throttle = state.throttles[group] { return throttle }
-            let throttle = Throttle(rate: state.queue.rules.sessions.settings(of: group).rateLimit, clock: clock)
-            state.throttles[group] = throttle
-            return throttle
-        }
     }
 }
 
@@ -272,14 +242,14 @@ extension Scheduler: DownloadBackend {
 
     var network: NetworkStatus {
         watchNetwork()
-        return state.withLock { $0.queue.rules.network.status }
+        return queue.networkStatus
     }
 
     var networkChanges: AsyncStream<NetworkStatus> {
         watchNetwork()
         return networkHub.stream {
             // Omits an assumed status while the first check is running.
-            state.withLock { $0.network.isKnown || $0.network.watcher == nil ? $0.queue.rules.network.status : nil }
+            queue.isNetworkKnown || !networkTasks.isWatching ? queue.networkStatus : nil
         }
     }
 }

@@ -1,7 +1,6 @@
 import FerryAPI
 import FerryCore
 import FerryEngine
-import Synchronization
 
 /// User actions on many downloads at once.
 ///
@@ -16,7 +15,7 @@ extension Scheduler {
         let store = try await opened()
         var action = action
         if ids == nil, case .pause = action { action = .pause(stopsRetries: true) }
-        let since = state.withLock { $0.queue.stamp }
+        let since = queue.stamp
         var result = ListActionResult()
         let filter = RowFilter(kinds: ids == nil ? action.kinds : nil, ids: ids.map(Set.init), session: session)
         let entries = try await entries(filter, ordered: ids, in: store)
@@ -42,7 +41,7 @@ extension Scheduler {
             let left = try await together(batched, action, since: since, in: store, &result)
             let ids = (left + known).map(\.id)
             // Resting downloads first: otherwise they would start in the slots of those that run.
-            let running = state.withLock { state in Set(ids.filter { state.queue.run(of: $0) != nil }) }
+            let running = queue.running(among: ids)
             try await singly(ids.filter { !running.contains($0) }, action, in: store, &result)
             try await singly(ids.filter(running.contains), action, in: store, &result)
         }
@@ -87,21 +86,10 @@ extension Scheduler {
     ) async throws(DownloadError) -> [IndexEntry] {
         await listLock.acquire()
         defer { listLock.release() }
-        var (quiet, singly): ([IndexEntry], [IndexEntry]) = ([], [])
-        state.withLock { state in
-            for entry in entries {
-                guard let listed = state.queue.listed(entry.id) else { continue }
-                if registry[entry.id] == nil, listed.state.run == nil, listed.stamp <= since {
-                    state.queue.take(.hold, of: entry.id)
-                    quiet.append(entry)
-                } else {
-                    singly.append(entry)
-                }
-            }
-        }
+        let (quiet, singly) = queue.holdQuiet(entries, since: since)
         guard !quiet.isEmpty else { return singly }
         defer {
-            state.withLock { state in for entry in quiet { state.queue.take(.settle, of: entry.id) } }
+            queue.settle(quiet.map(\.id))
             updates.notify()
             reschedule()
             showStandings(of: quiet.compactMap { known($0.id) })
@@ -139,7 +127,7 @@ extension Scheduler {
         let held = entries.map { HeldDownload($0) }
         switch action {
         case .pause: try await park(held)
-        case .resume: try await enqueue(held)
+        case .resume: try await enqueueTogether(held)
         case .cancel: try await cancel(held)
         case .remove(let deletes, _):
             let failures = deletes ? try await deleteFiles(of: held) : [:]
@@ -187,7 +175,7 @@ extension Scheduler {
                 if request.userInfo != old.userInfo { fields.append(.userInfo(request.userInfo)) }
                 changes.append(.update(entry.id, fields))
                 if request.priority != old.priority {
-                    entry.key = state.withLock { $0.queue.takeKey(request.priority) }
+                    entry.key = queue.takeKey(request.priority)
                     moved.insert(entry.id)
                     changes.append(.keys([StoreChange.KeyChange(entry.id, entry.key)]))
                 }
@@ -195,13 +183,9 @@ extension Scheduler {
             } catch { result.failures[entry.id] = error }
         }
         try await store.commit(changes)
-        state.withLock { state in
-            for (entry, request) in changed {
-                state.queue.set(key: entry.key, of: entry.id)
-                state.queue.set(
-                    request.network, host: state.host(of: request), origin: request.site, of: entry.id)
-            }
-        }
+        let settings = configuration.transfer
+        queue.set(changed.map { QueuePlace(id: $0.entry.id, key: $0.entry.key) })
+        queue.set(changed.map { ($0.entry.id, QueueConditions(of: $0.request, through: settings)) })
         result.changed.formUnion(changed.map(\.entry.id))
         log.append(ListChange(changed: Set(changed.map(\.entry.id)), moved: moved))
         return left

@@ -1,7 +1,6 @@
 import FerryCore
 import FerryEngine
 import Logging
-import Synchronization
 import SystemPackage
 
 /// Opening, resuming and closing the list.
@@ -16,8 +15,7 @@ extension Scheduler {
     }
 
     private func look() throws(DownloadError) -> (any DownloadStore)? {
-        let (phase, store) = state.withLock { ($0.phase, $0.store) }
-        switch phase {
+        switch queue.phase {
         case .idle: return nil
         case .open: return store
         case .suspended: throw Self.isSuspendedError
@@ -50,8 +48,7 @@ extension Scheduler {
             if configuration.watchesNetwork {
                 // Which downloads may start at once depends on the network.
                 await monitor.start()
-                let network = monitor.current
-                state.withLock { $0.see(network) }
+                see(monitor.current)
             }
             let stored = try await store.load()
             let (ledger, entries, crashed) = await openLedger(at: place, stored, in: store)
@@ -62,19 +59,14 @@ extension Scheduler {
             await refresh(entries, in: store)
             await finish(entries, in: store)
             await prepareHosts()
-            let places = entries.map { ($0, configuration.parksListed ? .parked : rest($0)) }
+            let (parks, settings) = (configuration.parksListed, configuration.transfer)
+            let downloads = entries.map { QueuedDownload($0, as: parks ? .parked : rest($0), through: settings) }
             let keeper = await openKeeper(at: place)
             await refreshHandles(entries, in: store)
-            let (change, acknowledged) = state.withLock { state in
-                state.store = store
-                state.vault = vault
-                state.ledger = ledger
-                state.handover.keeper = keeper
-                defer { state.handover.acknowledged = [] }
-                defer { state.phase = .open }
-                return (state.replaceQueue(places), state.handover.acknowledged)
-            }
-            if !acknowledged.isEmpty { store.submit(acknowledged.map { .acknowledge($0) }) }
+            storage.open(store, vault, ledger)
+            handover.willOpen(with: keeper)
+            let change = queue.open(downloads)
+            handover.didOpen()
             if !change.added.isEmpty || !change.removed.isEmpty { log.append(change) }
         } catch {
             await store.close()
@@ -163,8 +155,7 @@ extension Scheduler {
 
     /// Shuts down when the last reference has been released.
     func released() {
-        let isOpen = state.withLock { $0.phase != .closing && $0.phase != .closed }
-        guard isOpen else { return }
+        if isShutDown { return }
         // The next opening of the same list awaits this shutdown.
         PendingShutdowns.all.begin(at: place) { await self.shutdown() }
     }
@@ -175,37 +166,27 @@ extension Scheduler {
         defer { lifeLock.release() }
         await openLock.acquire()
         defer { openLock.release() }
-        let runs: [Run]? = state.withLock { state in
-            guard state.phase != .closed else { return nil }
-            state.phase = .closing
-            state.wakeTimer?.task.cancel()
-            state.pulse?.cancel()
-            return Array(state.queue.runs.values)
-        }
-        guard let runs else { return }
+        guard let closing = queue.beginClosing() else { return }
+        wakeTimer.set(closing.wake)
+        heartbeat.stop()
+        let pump = handover.willClose()
         // From here on, the end of the process counts as requested, not as a crash of a download.
-        if let ledger = state.withLock({ $0.ledger }) {
-            await withFiles { _ in ledger.endAll() }
-        }
-        for run in runs { run.stop(.shutdown) }
-        for run in runs { await run.ended() }
-        let pump = state.withLock { $0.handover.pump }
+        if let ledger = storage.ledger { await withFiles { _ in ledger.endAll() } }
+        for run in closing.runs.values { run.stop(.shutdown) }
+        for run in closing.runs.values { await run.ended() }
         pump?.cancel()
         await pump?.value
+        // Before the list's lock is held, which an attempt may wait for.
+        await pageRetries.close()
         // Wait for additions and moves that are in progress.
         await listLock.acquire()
         defer { listLock.release() }
-        let (store, watcher, live) = state.withLock { state in
-            state.phase = .closed
-            state.handover.keeper = nil
-            defer { state.store = nil }
-            return (state.store, state.network.watcher, registry.all)
-        }
-        watcher?.cancel()
-        await watcher?.value
-        await endLookups()
+        let lives = queue.close()
+        let store = storage.close()
+        handover.didClose()
+        await networkTasks.close()
         await monitor.stop()
-        for live in live { live.close() }
+        for live in lives { live.close() }
         await engine.shutdown()
         await store?.close()
         networkHub.close()
@@ -215,13 +196,12 @@ extension Scheduler {
 
     /// Refuses new downloads and returns once none is running or queued.
     func drain() async -> Bool {
-        state.withLock { $0.isDraining = true }
+        queue.drain()
         do throws(DownloadError) { _ = try await opened() } catch { return false }
         while true {
             let seen = updates.count
-            let (isOpen, isEmpty) = state.withLock { ($0.phase == .open, $0.queue.activeCount == 0) }
-            if !isOpen || Task.isCancelled { return false }
-            if isEmpty { return true }
+            guard let isIdle = queue.isIdle, !Task.isCancelled else { return false }
+            if isIdle { return true }
             await updates.wait(after: seen)
         }
     }

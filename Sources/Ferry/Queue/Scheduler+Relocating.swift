@@ -1,6 +1,5 @@
 import FerryCore
 import FerryEngine
-import Synchronization
 
 /// Moving a download's files to another directory.
 extension Scheduler {
@@ -75,7 +74,7 @@ extension Scheduler {
 
     /// Copying is abandoned when the manager shuts down.
     private var mayCopy: @Sendable () -> Bool {
-        { [weak self] in self?.state.withLock { $0.phase == .open } ?? false }
+        { [weak self] in self?.queue.isOpen ?? false }
     }
 
     func reserve(of row: CatalogueRow) -> ByteCount? { row.request.minFreeBytes ?? configuration.minFreeBytes }

@@ -1,7 +1,6 @@
 import FerryCore
 import FerryEngine
 import Logging
-import Synchronization
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -19,7 +18,7 @@ extension Scheduler {
         let live = await attempt(run, id, environment, on: loop)
         await mark(id, isRunning: false, environment)
         // The entry and the driver's report closure retain the run.
-        state.withLock { $0.queue.take(.ended, of: id) }
+        queue.ended(id)
         run.released()
         if let site = run.site { environment.book.ended(site, gaveUp: run.gaveUp) }
         retryLanded(id)
@@ -37,7 +36,7 @@ extension Scheduler {
         let outcome: DownloadDriver.Outcome
         do throws(DownloadError) {
             guard let (input, found) = try await begin(run, id) else {
-                state.withLock { $0.queue.take(.remove, of: id) }
+                queue.lost(id)
                 return nil
             }
             live = found
@@ -74,7 +73,8 @@ extension Scheduler {
     /// Records for the next process whether a download is running.
     private func mark(_ id: DownloadID, isRunning: Bool, _ environment: EngineEnvironment) async {
         // The system may end an app in the background at any time, which is no crash.
-        guard let ledger = state.withLock({ $0.mayCrash || !isRunning ? $0.ledger : nil }) else { return }
+        if isRunning, handsOver, !handover.isInForeground { return }
+        guard let ledger = storage.ledger else { return }
         await withFiles { _ in isRunning ? ledger.begin(id) : ledger.end(id) }
     }
 
@@ -114,7 +114,7 @@ extension Scheduler {
         _ run: Run, _ live: LiveDownload, _ input: RunInput, _ environment: EngineEnvironment,
         on loop: (any TaskExecutor)?
     ) async -> DownloadDriver.Outcome {
-        let isRenewed = state.withLock { $0.queue.takeFetchAnew(live.id) }
+        let isRenewed = queue.takeFetchAnew(live.id)
         if input.row.announced != nil, let outcome = await recover(input) { return outcome }
         let driver = driver(for: run, live, input.row, environment, on: loop, isRenewed: isRenewed)
         await catchUp(driver, run, live.id, since: input.edits)
@@ -149,18 +149,18 @@ extension Scheduler {
         // A duplicate added on purpose must not end with the first download's file.
         context.ignoresFinished =
             isRenewed || row.published != nil
-            || configuration.storage.isKept && row.request.onDuplicate == .addAnother
+            || isKept && row.request.onDuplicate == .addAnother
         if row.attempts > 0 {
             var retries = RetryMemory()
             retries.attempts = row.attempts
             context.retries = retries
         }
-        guard configuration.storage.isKept else { return context }
-        context.throttle = throttle(of: row.session)
+        guard isKept else { return context }
+        context.throttle = queue.throttle(of: row.session)
         context.tags = JournalTags(row)
         context.observer = PublishObserver(scheduler: self, run: run, id: row.id)
         context.belongsToAnother = { [weak self] other in
-            other != row.id.rawValue && self?.isListed(DownloadID(rawValue: other)) == true
+            other != row.id.rawValue && self?.queue.isListed(DownloadID(rawValue: other)) == true
         }
         return context
     }
@@ -253,7 +253,7 @@ extension Scheduler {
         }
         rest(live.id, .parked)
         withdrawLeases(of: [live.id])
-        forgetPage(live.id)
+        pageRetries.forget(live.id)
         await forgetSecrets(of: [live.id])
         ended(live, ending, number)
     }
@@ -278,7 +278,7 @@ extension Scheduler {
             var next: Date?
             var error: DownloadError?
             // A network may be available again by now.
-            if run.wish == .network, !state.withLock({ $0.queue.mayConnect(live.id) }) { reason = .network }
+            if run.wish == .network, !queue.mayConnect(live.id) { reason = .network }
             if run.wish == .backOff, let retryAt, retryAt > clock.date() {
                 next = retryAt
                 reason = .retry(at: retryAt)
@@ -289,7 +289,7 @@ extension Scheduler {
             store?.submit([
                 .update(
                     live.id,
-                    configuration.storage.isKept
+                    isKept
                         ? [
                             error.map { .waiting(reason, after: $0) } ?? .state(.waiting(reason)), progress,
                             .attempts(attempts, retryAt: next),
@@ -298,11 +298,7 @@ extension Scheduler {
             ])
             live.set(state: .waiting(reason), after: error, isEnd: true)
             if reason == .network {
-                let obstacle = state.withLock { state in
-                    state.queue.report(live.id)
-                    return state.queue.obstacle(to: live.id)
-                }
-                happened(.waiting(.network, message: obstacle), to: live.id)
+                happened(.waiting(.network, message: queue.reportObstacle(to: live.id)), to: live.id)
             }
         }
     }
@@ -356,9 +352,6 @@ extension Scheduler {
         store.submit([.update(live.id, fields)])
     }
 
-    /// The store, if the list is kept.
-    var keptStore: (any DownloadStore)? { state.withLock { $0.configuration.storage.isKept ? $0.store : nil } }
-
     /// Stores and sends an event that is no end.
     func happened(_ told: LocalizedEvent, to id: DownloadID) {
         let event = event(told, of: id)
@@ -391,7 +384,7 @@ extension Scheduler {
     /// Stores the end of a download durably; returns it with the number of its event, if events are kept. An error is
     /// logged, since the run has ended all the same.
     private func end(_ id: DownloadID, _ outcome: Ending.Outcome) async -> (ending: Ending, number: Int64?) {
-        let ending = Ending(outcome, at: clock.date(), isNumbered: configuration.storage.isKept)
+        let ending = Ending(outcome, at: clock.date(), isNumbered: isKept)
         do throws(DownloadError) {
             let events = try await commit([.end(id, ending)])
             return (ending, events.first?.number)
@@ -405,10 +398,5 @@ extension Scheduler {
         configuration.log(LogEntry(.error, "the list of downloads could not be kept", details: "\(error)"))
     }
 
-    func forgetSecrets(of ids: [DownloadID]) async {
-        let (vault, isKept) = state.withLock { ($0.vault, $0.configuration.storage.isKept) }
-        if isKept { await vault.remove(ids) }
-    }
-
-    func isListed(_ id: DownloadID) -> Bool { state.withLock { $0.queue.listed(id) != nil } }
+    func forgetSecrets(of ids: [DownloadID]) async { if isKept { await vault.remove(ids) } }
 }

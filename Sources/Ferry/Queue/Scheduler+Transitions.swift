@@ -1,6 +1,5 @@
 import FerryCore
 import FerryEngine
-import Synchronization
 
 #if canImport(FoundationEssentials)
     import struct FoundationEssentials.Date
@@ -43,7 +42,7 @@ extension Scheduler {
     /// The download as it is; the caller holds its lock.
     func held(_ live: LiveDownload) -> HeldDownload {
         let priority = live.request.priority
-        return HeldDownload(live, key: state.withLock { $0.queue.listed(live.id)?.key ?? $0.queue.takeKey(priority) })
+        return HeldDownload(live, key: queue.key(of: live.id, or: priority))
     }
 
     /// Pauses downloads; failed ones stay failed, and are not retried.
@@ -60,43 +59,83 @@ extension Scheduler {
         log.append(ListChange(changed: Set(held.map(\.id))), events)
     }
 
-    /// Queues downloads behind the others of their priority, in this order, or with `keepsPlace` where they were, and
+    /// Queues downloads behind the others of their priority, in this order, or with `keepsPlace` where they are, and
     /// stores `fields` of each in the same transaction; with `isRenewed`, without what they have received.
     func enqueue(
         _ held: [HeldDownload], with fields: [RowField] = [], isRenewed: Bool = false, keepsPlace: Bool = false
     ) async throws(DownloadError) {
-        let now = clock.date()
-        let joining = state.withLock { state in
-            held.map { one in
-                var entry = one.entry
-                if !keepsPlace { entry.key = state.queue.takeKey(DownloadPriority(rawValue: entry.key.priority)) }
-                let start = one.notBefore.flatMap { $0 > now ? $0 : nil }
-                return (entry: entry, live: one.live, start: start)
-            }
+        var joining = joining(held)
+        if keepsPlace {
+            try await commit(joining.map { $0.update(fields) })
+        } else {
+            await listLock.acquire()
+            defer { listLock.release() }
+            joining = try await placeLast(joining, with: fields)
         }
-        try await commit(
-            joining.flatMap { entry, _, start in
-                [
-                    .keys([StoreChange.KeyChange(entry.id, entry.key)]),
-                    .update(entry.id, fields + [.state(Self.wait(until: start)), .attempts(0, retryAt: nil)]),
-                ]
-            })
         if isRenewed {
             withdrawLeases(of: held.map(\.id))
             try await discardParts(of: held)
             for one in held { one.live?.forgetProgress() }
-            state.withLock { state in for one in held { state.queue.fetchAnew(one.id) } }
+            queue.fetchAnew(held.map(\.id))
         }
-        for (_, live, start) in joining { live?.set(state: Self.wait(until: start)) }
-        let rests = joining.map { rest(until: $0.start) }
-        state.withLock { state in
-            for (one, rest) in zip(joining, rests) { state.enter(one.entry, of: one.live?.request, as: rest) }
+        join(joining)
+    }
+
+    /// Queues downloads behind the others of their priority, in this order; the caller holds the list's lock.
+    func enqueueTogether(_ held: [HeldDownload]) async throws(DownloadError) {
+        join(try await placeLast(joining(held)))
+    }
+
+    /// A download that is to be queued: with its key, from this date on.
+    private struct Joining {
+        var entry: IndexEntry
+        let live: LiveDownload?
+        let start: Date?
+
+        func update(_ fields: [RowField]) -> StoreChange {
+            .update(entry.id, fields + [.state(Scheduler.wait(until: start)), .attempts(0, retryAt: nil)])
         }
-        let ids = Set(held.map(\.id))
+    }
+
+    private func joining(_ held: [HeldDownload]) -> [Joining] {
+        let now = clock.date()
+        return held.map { one in
+            Joining(entry: one.entry, live: one.live, start: one.notBefore.flatMap { $0 > now ? $0 : nil })
+        }
+    }
+
+    /// Gives downloads the last places of their priority, and stores them with what is to be updated. The caller holds the
+    /// list's lock, since two places of a download may otherwise be stored in another order than the queue gets them.
+    private func placeLast(
+        _ joining: [Joining], with fields: [RowField] = []
+    ) async throws(DownloadError) -> [Joining] {
+        let keys = queue.takeKeys(like: joining.map(\.entry.key))
+        let placed = zip(joining, keys).map { one, key in
+            var one = one
+            one.entry.key = key
+            return one
+        }
+        try await commit(
+            placed.flatMap { one in
+                [.keys([StoreChange.KeyChange(one.entry.id, one.entry.key)]), one.update(fields)]
+            })
+        queue.set(placed.map { QueuePlace(id: $0.entry.id, key: $0.entry.key) })
+        return placed
+    }
+
+    /// Queues stored downloads, each at the place that it has by now.
+    private func join(_ joining: [Joining]) {
+        for one in joining { one.live?.set(state: Self.wait(until: one.start)) }
+        let settings = configuration.transfer
+        queue.join(
+            joining.map { one in
+                QueuedDownload(one.entry, of: one.live?.request, as: rest(until: one.start), through: settings)
+            })
+        let ids = Set(joining.map(\.entry.id))
         log.append(ListChange(changed: ids, moved: ids))
         startHeartbeat()
         reschedule()
-        showStandings(of: held.compactMap(\.live))
+        showStandings(of: joining.compactMap(\.live))
     }
 
     // MARK: Ends
@@ -141,22 +180,17 @@ extension Scheduler {
         let ending = cancellation
         let stored = try await commit(cancelling.map { .end($0.id, ending) } + [.remove(ids)])
         withdrawLeases(of: ids)
-        for id in ids { forgetPage(id) }
+        for id in ids { pageRetries.forget(id) }
         await forgetSecrets(of: ids)
         report(ending, of: cancelling, stored)
-        state.withLock { state in
-            for id in ids {
-                state.queue.take(.remove, of: id)
-                registry.remove(id)
-            }
-        }
+        queue.unlist(ids)
         let sessions = Dictionary(held.map { ($0.id, $0.entry.session) }) { first, _ in first }
         log.append(ListChange(removed: sessions))
     }
 
     /// A cancellation that happens now.
     private var cancellation: Ending {
-        Ending(.cancelled, at: clock.date(), isNumbered: configuration.storage.isKept)
+        Ending(.cancelled, at: clock.date(), isNumbered: isKept)
     }
 
     /// Shows and reports a stored end.
@@ -223,7 +257,7 @@ extension Scheduler {
     // MARK: Queue and events
 
     private func rest(_ held: [HeldDownload]) {
-        state.withLock { state in for one in held { state.queue.take(.rest(.parked), of: one.id) } }
+        queue.rest(held.map(\.id), .parked)
     }
 
     /// The state of a download that is queued, from a date on.

@@ -1,7 +1,5 @@
-import FerryAPI
 import FerryCore
 import FerryEngine
-import Synchronization
 
 #if canImport(FoundationEssentials)
     import FoundationEssentials
@@ -26,33 +24,5 @@ struct WallTimes: Sendable {
         let now = clock.date().addingTimeInterval(-clock.now().seconds)
         if let start, abs(now.timeIntervalSince(start)) < 1 {} else { start = now }
         return (start ?? now).addingTimeInterval(time.seconds)
-    }
-}
-
-extension Scheduler {
-    /// The place of a download that waits for a slot.
-    func place(of id: DownloadID) -> DownloadDetail.Queue? {
-        state.withLock { state in
-            guard let before = state.queue.countBefore(id) else { return nil }
-            return DownloadDetail.Queue(
-                before: before, running: state.queue.slotsTaken, limit: state.queue.rules.limit)
-        }
-    }
-}
-
-extension Scheduler.State {
-    /// The reason why a queued download waits, as its status shows it; `nil` if it is not queued.
-    mutating func standing(of id: DownloadID, _ clock: any EngineClock) -> Standing? {
-        switch queue.hindrance(of: id) {
-        case nil: return nil
-        case .slot: return .slot
-        case .network(let obstacle):
-            let error = DownloadError(.network, ErrorPhrase(obstacle), recovery: .transient(retryAfter: nil))
-            return Standing(reason: .network, error: error)
-        case .server(let origin, let wait):
-            let since = wait.since.map { times.date(of: $0, clock) }
-            let until = wait.until.map { times.date(of: $0, clock) }
-            return Standing(reason: .server(since: since, until: until), error: wait.error(of: origin.host))
-        }
     }
 }

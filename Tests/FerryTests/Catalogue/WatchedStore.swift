@@ -5,19 +5,25 @@ import Testing
 @testable import Ferry
 @testable import FerryEngine
 
-/// A store that counts reads of the whole list and of rows, and holds some batches before they are passed on until a test opens it.
+/// A store that counts reads of the whole list and of rows, and holds some batches, before or after they are passed on, until a
+/// test opens it.
 final class WatchedStore: DownloadStore {
     private let base: any DownloadStore
     private let isMeant: @Sendable (StoreChange) -> Bool
+    private let isAfterwards: Bool
     private let arrivals = AsyncEvent()
     private let door = Door()
     private let loaded = Mutex(0)
     private let committed = Mutex(0)
     private let readRows = Mutex(0)
 
-    /// Makes a store that holds the batches with such a change.
-    init(_ base: any DownloadStore, holding isMeant: @escaping @Sendable (StoreChange) -> Bool = { _ in false }) {
+    /// Makes a store that holds the batches with such a change, `afterwards` once they are stored.
+    init(
+        _ base: any DownloadStore, afterwards: Bool = false,
+        holding isMeant: @escaping @Sendable (StoreChange) -> Bool = { _ in false }
+    ) {
         self.base = base
+        isAfterwards = afterwards
         self.isMeant = isMeant
     }
 
@@ -33,11 +39,16 @@ final class WatchedStore: DownloadStore {
 
     func commit(_ changes: [StoreChange]) async throws(DownloadError) -> [NumberedEvent] {
         committed.withLock { $0 += 1 }
-        if changes.contains(where: isMeant) {
-            arrivals.notify()
-            await door.pass()
-        }
-        return try await base.commit(changes)
+        let isHeld = changes.contains(where: isMeant)
+        if isHeld, !isAfterwards { await hold() }
+        let events = try await base.commit(changes)
+        if isHeld, isAfterwards { await hold() }
+        return events
+    }
+
+    private func hold() async {
+        arrivals.notify()
+        await door.pass()
     }
 
     func submit(_ changes: [StoreChange]) { base.submit(changes) }
@@ -97,12 +108,17 @@ extension Workshop {
 }
 
 extension Scheduler {
-    /// Opens the list with a store that holds the batches with such a change.
-    func held(_ isMeant: @escaping @Sendable (StoreChange) -> Bool) async throws -> WatchedStore {
-        let store = WatchedStore(try await opened(), holding: isMeant)
-        state.withLock { $0.store = store }
+    /// Opens the list with a store that holds the batches with such a change, `afterwards` once they are stored.
+    func held(
+        afterwards: Bool = false, _ isMeant: @escaping @Sendable (StoreChange) -> Bool
+    ) async throws -> WatchedStore {
+        let store = WatchedStore(try await opened(), afterwards: afterwards, holding: isMeant)
+        use(store)
         return store
     }
+
+    /// Replaces the store of an open list.
+    func use(_ store: any DownloadStore) { storage.open(store, storage.vault, storage.ledger) }
 
     /// Whether the lock for adding, moving and changing many is free.
     var isListFree: Bool {
@@ -115,4 +131,5 @@ extension Scheduler {
 extension StoreChange {
     var isRemoval: Bool { if case .remove = self { true } else { false } }
     var isPlace: Bool { if case .keys = self { true } else { false } }
+    var isUpdate: Bool { if case .update = self { true } else { false } }
 }

@@ -321,7 +321,7 @@ struct HandingOverTests {
                 let isRead = DispatchSemaphore(value: 0)
                 // owner: this call, which awaits it.
                 Task {
-                    let leases = scheduler.state.withLock { $0.handover.keeper }?.leases ?? []
+                    let leases = scheduler.handover.keeper?.leases ?? []
                     await scheduler.readPlaces(of: Set(leases.map(\.download)))
                     isRead.signal()
                 }
@@ -507,7 +507,5 @@ struct HandingOverTests {
 }
 
 extension Scheduler {
-    fileprivate func waitsForLeases(_ id: DownloadID) -> Bool {
-        state.withLock { if case .resting(.waiting)? = $0.queue.listed(id)?.state { true } else { false } }
-    }
+    fileprivate func waitsForLeases(_ id: DownloadID) -> Bool { queue.isTimed(id) }
 }

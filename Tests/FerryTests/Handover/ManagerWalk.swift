@@ -229,7 +229,7 @@ final class ManagerWalk {
         log.note(powerCut ? "power cut" : "killed")
         process.life.stop()
         if let scheduler = process.manager.scheduler {
-            if scheduler.state.withLock({ $0.handover.foregroundSince != nil }) { falls += 1 }
+            if scheduler.handover.isInForeground { falls += 1 }
             await scheduler.store?.close()
         }
         // Nothing that it does from here on counts.
@@ -275,8 +275,7 @@ final class ManagerWalk {
 
     private static func leases(of manager: DownloadManager) -> [Lease] {
         guard let scheduler = manager.scheduler else { return [] }
-        let keeper = scheduler.state.withLock { $0.handover.keeper }
-        return keeper?.leases ?? []
+        return scheduler.handover.keeper?.leases ?? []
     }
 
     /// Lets the process go on until its threads rest, or for some steps; its clock shows some milliseconds more.
@@ -493,7 +492,7 @@ final class ManagerWalk {
                         default: break
                         }
                     }
-                    let keeper = manager.scheduler?.state.withLock { $0.handover.keeper }
+                    let keeper = manager.scheduler?.handover.keeper
                     let leases = keeper?.leases ?? []
                     let isQuiet = leases.isEmpty && keeper?.isDue != true
                     let areTold = all.allSatisfy { download in

@@ -60,6 +60,26 @@ struct SuspensionTests {
         }
     }
 
+    @Test("Suspend: an end that the app acknowledges meanwhile is stored as such at the next opening")
+    func acknowledged() async throws {
+        try await Workshop.run { shop in
+            shop.serve(["/a"])
+            let manager = shop.kept()
+            var events = manager.events.makeAsyncIterator()
+            _ = try await manager.download(try shop.single("/a")).finished()
+            var end: DownloadEvent?
+            while end == nil, let event = await events.next() {
+                if case .completed = event.kind { end = event }
+            }
+            #expect(await manager.unacknowledged().map(\.number) == [end?.number])
+            await manager.suspend()
+            end?.acknowledge()
+            try await manager.activate()
+            #expect(await manager.unacknowledged().isEmpty)
+            await manager.shutdown()
+        }
+    }
+
     @Test("Suspend: while the app goes on it is postponed, takes place afterwards, and not at all if the app is back")
     func postponed() async throws {
         try await Workshop.run { shop in

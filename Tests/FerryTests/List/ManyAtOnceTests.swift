@@ -140,7 +140,7 @@ struct ManyAtOnceTests {
             })
         let scheduler = try #require(manager.scheduler)
         let store = WatchedStore(try await scheduler.opened())
-        scheduler.state.withLock { $0.store = store }
+        scheduler.use(store)
         try await body(manager, scheduler, store, ids)
         gate.open()
         await manager.shutdown()

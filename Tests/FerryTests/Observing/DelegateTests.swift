@@ -185,7 +185,7 @@ struct DelegateTests {
             var updates = 0
             for await _ in download.updates { updates += 1 }
             await recorder.reach(.completed)
-            let beats = try #require(manager.scheduler).state.withLock { $0.heartbeats }
+            let beats = try #require(manager.scheduler).heartbeat.beats
             #expect(recorder.calls(of: download.id).count { $0 == .progress } <= beats)
             // Besides the ticks there are the first value and one for each change of the state.
             #expect(updates <= beats + 5)

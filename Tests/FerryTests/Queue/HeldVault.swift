@@ -21,8 +21,9 @@ final class HeldVault: SecretVault {
 
     /// Replaces the vault of a manager with a held one; the list must be open.
     static func hold(_ call: Call, in scheduler: Scheduler) -> HeldVault {
-        let vault = HeldVault(scheduler.state.withLock { $0.vault }, holding: call)
-        scheduler.state.withLock { $0.vault = vault }
+        let storage = scheduler.storage
+        let vault = HeldVault(storage.vault, holding: call)
+        if let store = storage.store { storage.open(store, vault, storage.ledger) }
         return vault
     }
 

@@ -89,7 +89,7 @@ struct OrderTests {
                 let all = try await add(["/a", "/b", "/c", "/d"], shop, manager)
                 let (a, b, c, d) = (all[0], all[1], all[2], all[3])
                 let store = WatchedStore(try await scheduler.opened())
-                scheduler.state.withLock { $0.store = store }
+                scheduler.use(store)
                 try await d.moveInList(to: .first)
                 try await a.moveInList(to: .last)
                 try await b.moveInList(to: .after(c.id))
@@ -206,6 +206,52 @@ struct OrderTests {
                 gate.open()
                 try await shop.expectAll([blocker] + all, are: resource)
                 #expect(shop.asked == ["/x", "/b", "/a"])
+            }
+        }
+    }
+
+    @Test("Order: a move while a resume of the same download is stored counts in the list as in the queue")
+    func movedWhileResuming() async throws {
+        try await Workshop.run { shop in
+            try await blocked(shop) { manager, blocker, gate, resource in
+                let all = try await add(["/a", "/b", "/c"], shop, manager)
+                try await all[0].pause()
+                let scheduler = try #require(manager.scheduler)
+                // The resume is stored, and its place is not in the queue yet.
+                let store = try await scheduler.held(afterwards: true) { $0.isUpdate }
+                async let resuming: Void = all[0].resume()
+                await store.arrived()
+                // A resume that holds the list's lock: the move waits for it.
+                if !scheduler.isListFree { store.open() }
+                try await all[0].moveInList(to: .after(all[1].id))
+                store.open()
+                try await resuming
+                #expect(try await list(manager) == "xbac")
+                gate.open()
+                try await shop.expectAll([blocker] + all, are: resource)
+                #expect(shop.asked == ["/x", "/b", "/a", "/c"])
+            }
+        }
+    }
+
+    @Test("Order: a move while a download that keeps its place is queued again is kept")
+    func movedWhileQueued() async throws {
+        try await Workshop.run { shop in
+            try await blocked(shop) { manager, blocker, gate, resource in
+                let all = try await add(["/a", "/b"], shop, manager)
+                let last = try await add(["/c"], shop, manager) { $0.startsPaused = true }
+                let scheduler = try #require(manager.scheduler)
+                let held = scheduler.held(last[0].live)
+                let store = try await scheduler.held { $0.isUpdate }
+                async let queueing: Void = scheduler.enqueue([held], keepsPlace: true)
+                await store.arrived()
+                try await last[0].moveInList(to: .first)
+                store.open()
+                try await queueing
+                #expect(try await list(manager) == "cxab")
+                gate.open()
+                try await shop.expectAll([blocker] + last + all, are: resource)
+                #expect(shop.asked == ["/x", "/c", "/a", "/b"])
             }
         }
     }

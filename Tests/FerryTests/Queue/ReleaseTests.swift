@@ -39,7 +39,7 @@ struct ReleaseTests {
             handle = download
             live = download.live
             driver = download.live.driver
-            run = download.manager.scheduler?.state.withLock { $0.queue.run(of: download.id) }
+            run = download.manager.scheduler?.queue.run(of: download.id)
         }
     }
 

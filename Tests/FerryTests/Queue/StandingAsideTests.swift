@@ -54,7 +54,7 @@ struct StandingAsideTests {
             let providing = Task { try await download.provide(credentials: someone) }
             await vault.arrived()
             let finishing = Task { await manager.finishAndShutDown() }
-            try await eventually { scheduler.state.withLock { $0.isDraining } }
+            try await eventually { scheduler.queue.isDraining }
             vault.open()
             try await providing.value
             gate.open()

@@ -161,13 +161,11 @@ struct StandingTests {
             network.movePath()
             try await eventually { shop.asked.count { $0 == "/a.iso" } == 2 }
             await shop.reach(first) { $0 == .waiting(.freshLink) }
-            scheduler.state.withLock { state in
-                state.network.pageAttempts[first.id] = Scheduler.mostPageAttempts
-                state.network.pages = nil
-            }
+            while scheduler.pageRetries.take(first.id) {}
+            let last = scheduler.pageRetries.task
             network.movePath()
-            try await eventually { scheduler.state.withLock { $0.network.pages } != nil }
-            await scheduler.state.withLock { $0.network.pages }?.value
+            try await eventually { scheduler.pageRetries.task != last }
+            await scheduler.pageRetries.task?.value
             #expect(first.status.state == .waiting(.freshLink), "it was tried often enough")
             // Its user tries it, which counts anew.
             try await first.resume()

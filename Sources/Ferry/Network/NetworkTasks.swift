@@ -1,0 +1,103 @@
+import FerryCore
+import Synchronization
+
+/// The tasks that follow the network for a list: one that watches it, lookups of names in it, and the end of a doubt.
+///
+/// Lookups belong to one network, and are cancelled with the next: networks have ascending numbers, and a lookup of an older
+/// one never outlives a newer. The watcher begins once, when something depends on the network. After ``close()`` there is no
+/// task, and none begins.
+///
+/// The queue's mutex may be acquired under this one, never the other way round.
+final class NetworkTasks: Sendable {
+    /// Maximum number of concurrent lookups.
+    private static let maxLookups = 64
+
+    private struct State {
+        var watcher: Task<Void, Never>?
+        /// The number of the network that the lookups are of.
+        var network = 0
+        var lookups: [String: Task<Void, Never>] = [:]
+        var doubt: Task<Void, Never>?
+        var isClosed = false
+
+        /// Goes on to a newer network; returns the lookups of the former.
+        mutating func move(to number: Int) -> [Task<Void, Never>] {
+            guard number > network else { return [] }
+            network = number
+            defer { lookups = [:] }
+            return Array(lookups.values)
+        }
+    }
+    private let state = Mutex(State())
+
+    var isWatching: Bool { state.withLock { $0.watcher != nil } }
+
+    /// Begins to watch, once.
+    func watch(_ body: @escaping @Sendable () async -> Void) {
+        state.withLock { state in
+            guard state.watcher == nil, !state.isClosed else { return }
+            // owner: state, cancelled in close.
+            state.watcher = Task { await body() }
+        }
+    }
+
+    /// Ends what was begun in former networks: their lookups, and online all doubt.
+    func follow(_ network: Int, isOnline: Bool) {
+        let old = state.withLock { state in
+            var old = state.move(to: network)
+            if isOnline, let doubt = state.doubt {
+                old.append(doubt)
+                state.doubt = nil
+            }
+            return old
+        }
+        for task in old { task.cancel() }
+    }
+
+    /// Resolves names, as many at once as are permitted.
+    ///
+    /// - Parameter next: The next name, and the number of the network to resolve it in; `nil` if there is none.
+    func lookUp(
+        _ next: () -> (name: String, network: Int)?, _ body: @escaping @Sendable (String, Int) async -> Void
+    ) {
+        let old = state.withLock { state in
+            var old: [Task<Void, Never>] = []
+            while !state.isClosed, state.lookups.count < Self.maxLookups, let (name, network) = next() {
+                old += state.move(to: network)
+                // owner: state; cancelled when the network changes, and in close.
+                state.lookups[name] = Task { await body(name, network) }
+            }
+            return old
+        }
+        for task in old { task.cancel() }
+    }
+
+    /// A lookup has ended.
+    func lookedUp(_ name: String, in network: Int) {
+        state.withLock { state in if state.network == network { state.lookups[name] = nil } }
+    }
+
+    /// Sets what ends a doubt that has just begun.
+    func limitDoubt(_ body: @escaping @Sendable () async -> Void) {
+        let last: Task<Void, Never>? = state.withLock { state in
+            guard !state.isClosed else { return nil }
+            defer {
+                // owner: state; cancelled when the machine is online again, and in close.
+                state.doubt = Task { await body() }
+            }
+            return state.doubt
+        }
+        last?.cancel()
+    }
+
+    /// Ends all tasks; none begins from now on.
+    func close() async {
+        let tasks = state.withLock { state in
+            state.isClosed = true
+            defer { state.lookups = [:] }
+            return Array(state.lookups.values) + [state.watcher, state.doubt].compactMap(\.self)
+        }
+        for task in tasks { task.cancel() }
+        for task in tasks { await task.value }
+    }
+}

@@ -1,0 +1,72 @@
+import FerryCore
+import FerryEngine
+import Synchronization
+
+/// What the list is kept in while it is open: its rows, the secrets of its requests, and the ledger of its runs.
+///
+/// The three are had from the same directory, are opened and closed together, and are used without any lock of ours. Whoever
+/// asks for one after the closing gets none; who has one from before gets its error. What the app acknowledges meanwhile is
+/// stored at the next opening.
+final class ListStorage: Sendable {
+    private enum State {
+        case open(store: any DownloadStore, vault: any SecretVault, ledger: RunLedger?)
+        /// With the numbers of events that the app has handled since.
+        case closed(acknowledged: [Int64])
+    }
+    private let state: Mutex<State>
+
+    /// Creates the storage of a list that is kept on disk, and not open yet, or of one in memory.
+    init(isKept: Bool) {
+        state = Mutex(
+            isKept
+                ? .closed(acknowledged: []) : .open(store: MemoryStore(), vault: SecretMemory(), ledger: nil))
+    }
+
+    /// The store while the list is open.
+    var store: (any DownloadStore)? {
+        state.withLock { if case .open(let store, _, _) = $0 { store } else { nil } }
+    }
+
+    /// The secrets; none while the list is closed.
+    var vault: any SecretVault {
+        state.withLock { if case .open(_, let vault, _) = $0 { vault } else { SecretMemory() } }
+    }
+
+    /// The runs recorded for the next process; `nil` if the list is not kept, or closed.
+    var ledger: RunLedger? {
+        state.withLock { if case .open(_, _, let ledger) = $0 { ledger } else { nil } }
+    }
+
+    /// Opens the list, or replaces what it is kept in.
+    func open(_ store: any DownloadStore, _ vault: any SecretVault, _ ledger: RunLedger?) {
+        let acknowledged = state.withLock { state in
+            defer { state = .open(store: store, vault: vault, ledger: ledger) }
+            return if case .closed(let numbers) = state { numbers } else { [Int64]() }
+        }
+        if !acknowledged.isEmpty { store.submit(acknowledged.map { .acknowledge($0) }) }
+    }
+
+    /// Closes the list. Returns the store, to be closed in turn, which makes all changes durable; `nil` if the list was closed.
+    func close() -> (any DownloadStore)? {
+        state.withLock { state in
+            guard case .open(let store, _, _) = state else { return nil }
+            state = .closed(acknowledged: [])
+            return store
+        }
+    }
+
+    /// Stores that the app has handled an event; in a closed list, at its next opening.
+    func acknowledge(_ number: Int64) {
+        let store: (any DownloadStore)? = state.withLock { state in
+            switch state {
+            case .open(let store, _, _): return store
+            case .closed(var numbers):
+                state = .closed(acknowledged: [])
+                numbers.append(number)
+                state = .closed(acknowledged: numbers)
+                return nil
+            }
+        }
+        store?.submit([.acknowledge(number)])
+    }
+}

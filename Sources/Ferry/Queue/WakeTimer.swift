@@ -1,0 +1,51 @@
+import FerryCore
+import FerryEngine
+import Synchronization
+
+/// Wakes the queue at the time that its last decision named.
+///
+/// Decisions of several tasks may set it in any order: only a setting with a higher number than the last has an effect, so that
+/// a time that is over does not replace one that a later decision has named. It has one task, while a time is set.
+final class WakeTimer: Sendable {
+    /// What a decision sets the timer to.
+    struct Setting: Sendable, Hashable {
+        /// The time; `nil` for never.
+        private(set) var at: Duration?
+        private(set) var number: UInt64 = 0
+
+        /// Changes the time; `nil` if it is the same.
+        mutating func changed(to time: Duration?) -> Setting? {
+            guard time != at else { return nil }
+            at = time
+            number += 1
+            return self
+        }
+    }
+
+    private struct State {
+        var number: UInt64 = 0
+        var task: Task<Void, Never>?
+    }
+    private let state = Mutex(State())
+    private let clock: any EngineClock
+
+    init(_ clock: any EngineClock) { self.clock = clock }
+
+    /// Calls `wake` at the time of the setting, unless a later one comes before.
+    func set(_ setting: Setting, _ wake: @escaping @Sendable (Duration) -> Void = { _ in }) {
+        let last: Task<Void, Never>? = state.withLock { state in
+            guard setting.number > state.number else { return nil }
+            state.number = setting.number
+            let last = state.task
+            state.task = setting.at.map { time in
+                // owner: state, cancelled when the timer is set again, as a list that is closed does.
+                Task { [clock] in
+                    try? await clock.sleep(until: time)
+                    if !Task.isCancelled { wake(time) }
+                }
+            }
+            return last
+        }
+        last?.cancel()
+    }
+}
