@@ -35,8 +35,10 @@ extension SentenceTable {
         "on-conflict={0}: write rename, overwrite, fail or skip": "on-conflict={0}：请写 rename、overwrite、fail 或 skip",
         "{0}={1}: write low, normal, high or a whole number": "{0}={1}：请写 low、normal、high 或整数",
         "{0}={1}: write on or off": "{0}={1}：请写 on 或 off",
-        "{0}={1} is {2} bytes per second: write a unit, as in {3}={4}M, or {5}B":
-            "{0}={1} 是每秒 {2} 字节：请写明单位，例如 {3}={4}M，或 {5}B",
+        "{0} is {1} bytes per second: write a unit, as in {2}M, or {3}B":
+            "{0} 是每秒 {1} 字节：请写明单位，例如 {2}M，或 {3}B",
+        "it names one URL: write it once for each of the {0}, or --remote-name-all":
+            "它只命名一个网址：请为全部 {0} 个网址各写一次，或用 --remote-name-all",
         "--state {0}: such downloads are waiting: write --state waiting": "--state {0}：此类下载处于等待状态：请写 --state waiting",
         "{0}={1}: write a number from 1 to {2}": "{0}={1}：请写 1 到 {2} 的数字",
         "{0}=: {1}": "{0}=：{1}",
