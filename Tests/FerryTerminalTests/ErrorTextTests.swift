@@ -79,7 +79,7 @@ import Testing
         #expect(ErrorText.command(after: error, part: "/d/f.part", url: nil) == nil)
         #expect(
             ErrorText.line(error, name: "f").contains(
-                "; sign in there, or get past the page in a browser, and run it again"))
+                "; get past the page in a browser and run it again; after a login there give its cookies"))
     }
 
     @Test("ErrorText: a checksum mismatch has at most two lines of 80 columns")

@@ -83,7 +83,7 @@ struct ExistingFileTests {
                 return
             }
             #expect(outcome.notes("a.bin does not prove to be the server's file"))
-            if size > 1 << 20 { #expect(outcome.notes("the name was taken: saved as a (1).bin")) }
+            if size > 1 << 20 { #expect(outcome.notes("the name is taken: it becomes a (1).bin")) }
             shop.expect(shop.path("a.bin"), is: other)
             // The numbered file is found again.
             #expect(try await shop.get("/a.bin").file.path == file.path)

@@ -69,8 +69,9 @@ import Testing
             (.retry(at: date), busy, "the server answered 503; next attempt at 2023-11-1"),
             (
                 .freshLink, page,
-                "the server sent a web page instead of the file; sign in there; it goes on when the network changes, "
-                    + "or with: ferry resume 0123456789abcdef; to take the page: "
+                "the server sent a web page instead of the file; get past the page in a browser; "
+                    + "it goes on when the network changes, or with: ferry resume 0123456789abcdef; "
+                    + "after a login there: ferry set 0123456789abcdef load-cookies=FILE; to take the page: "
                     + "ferry set 0123456789abcdef accept-html=on"
             ),
             (
@@ -108,7 +109,7 @@ import Testing
     func place() {
         var detail = DownloadDetail(ListedDownload.sample("a", .waiting(.slot)))
         detail.queue = .init(before: 12, running: 4, limit: 4)
-        #expect(DownloadFacts.lines(detail, events: []).contains("state:       queued; 4 run, the limit; 12 before it"))
+        #expect(DownloadFacts.lines(detail, events: []).contains("state:       queued; 4 downloads run, the most that may; 12 before it"))
         detail.queue = .init(before: 0, running: 1, limit: 3)
         #expect(DownloadFacts.lines(detail, events: []).contains("state:       queued; 0 before it"))
     }
