@@ -82,6 +82,14 @@ import Testing
                 "; get past the page in a browser and run it again; after a login there give its cookies"))
     }
 
+    @Test("ErrorText: digests that begin alike are shown whole")
+    func alike() {
+        let digest = "sha-256=" + String(repeating: "0", count: 63)
+        let error = DownloadError(.checksum, ErrorPhrase(.wrongDigest, digest + "1", digest + "2"))
+        let line = ErrorText.line(error, name: "a")
+        #expect(line.contains(digest + "1, ") && line.contains(digest + "2"), "\(line)")
+    }
+
     @Test("ErrorText: a checksum mismatch has at most two lines of 80 columns")
     func mismatch() {
         let digest = "sha-256=" + String(repeating: "0123456789abcdef", count: 4)

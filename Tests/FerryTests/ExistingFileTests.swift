@@ -298,6 +298,11 @@ struct HalfFileTests {
             let first = try await plan("/a.bin")
             #expect(first.name == "a.bin" && first.existingPath == nil && first.redactedRedirects.isEmpty)
             #expect(first.maxConnections > 1)
+            await #expect {
+                _ = try await manager.plan(try shop.request("/a.bin") { $0.maxBytes = 1000 })
+            } throws: {
+                ($0 as? DownloadError)?.code == .tooLarge
+            }
             try shop.write("mine", to: "a.bin")
             try shop.write("mine", to: "a (1).bin")
             let second = try await plan("/a.bin")

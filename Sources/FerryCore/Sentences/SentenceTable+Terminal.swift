@@ -265,6 +265,7 @@ extension SentenceTable {
         "{0} downloads run, the most that may; {1} before it": "正在运行 {0} 个，已达上限；前面还有 {1} 个",
         "{0}; it has failed, and is tried again with: {1}": "{0}；它已失败，要重试：{1}",
         "without --delete-files it leaves the list, and the file stays": "不加 --delete-files 则只移出列表，文件保留",
+        "{0}: too little": "{0}：不足",
         "to write to standard output, use -o -": "要写到标准输出，请用 -o -",
         "it has bytes that no text has, so it is not a list": "其中有文本不会有的字节，因此不是列表",
         "go on with a link of that file: {0}, then {1}": "用该文件的链接继续：{0}，然后 {1}",

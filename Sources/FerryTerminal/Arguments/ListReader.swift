@@ -102,7 +102,7 @@ package struct ListReader: Sendable {
                     try readDocument(from: bytes)
                 } else {
                     // A picture or a program would be told as thousands of lines.
-                    guard !bytes.contains(0) else {
+                    guard offset != bytes.count || !bytes.contains(0) else {
                         throw UsageError("it has bytes that no text has, so it is not a list")
                     }
                     content = .document([])

@@ -28,6 +28,19 @@ import Testing
             ])
     }
 
+    @Test("DownloadTable: of an unknown size the bytes are shown, and of a cancelled download nothing is there")
+    func done() {
+        let rows: [ListedDownload] = [
+            .sample("a", done: 23_000_000, total: nil), .sample("b", .paused, done: 0, total: nil),
+            .sample("c", .cancelled), .sample("d", .completed(.single), total: nil),
+        ]
+        let lines = DownloadTable(width: nil).lines(rows, identifiers: .whole).dropFirst()
+        #expect(
+            lines.map { $0.split(separator: " ").dropFirst(2).prefix(2).joined(separator: " ") } == [
+                "23.0 MB", "-- ?", "- 1.0", "100.0% ?",
+            ])
+    }
+
     @Test("DownloadTable: the lines fit any width from 40 columns on", arguments: [40, 50, 60, 70, 80, 120, 200])
     func fits(width: Int) {
         for line in lines(width) { #expect(DisplayWidth.columns(of: line) <= width) }
@@ -105,11 +118,26 @@ import Testing
         #expect(!facts.contains("--checksum"))
     }
 
+    @Test(
+        "DownloadFacts: after a certificate of no authority, and a link to another file, the command that goes on is shown",
+        arguments: [
+            (ErrorPhrase.Key.giveCertificate, "ca-file=FILE"), (.giveAuthority, "ca-file=FILE"),
+            (.giveLinkOfBegun, "url=NEWURL"),
+        ])
+    func remedies(suggestion: ErrorPhrase.Key, setting: String) {
+        let error = DownloadError(.conflict, ErrorPhrase(.otherFile, "x"), suggestion: ErrorPhrase(suggestion))
+        let failed = ListedDownload.sample("0123456789abcdef", .failed(error))
+        let facts = DownloadFacts.lines(DownloadDetail(failed), events: []).joined(separator: "\n")
+        #expect(
+            facts.contains("ferry set 0123456789abcdef \(setting), then ferry resume 0123456789abcdef"), "\(facts)")
+    }
+
     @Test("DownloadFacts: a download that waits for a slot says how many run, and how many are before it")
     func place() {
         var detail = DownloadDetail(ListedDownload.sample("a", .waiting(.slot)))
         detail.queue = .init(before: 12, running: 4, limit: 4)
-        #expect(DownloadFacts.lines(detail, events: []).contains("state:       queued; 4 downloads run, the most that may; 12 before it"))
+        let running = "state:       queued; 4 downloads run, the most that may; 12 before it"
+        #expect(DownloadFacts.lines(detail, events: []).contains(running))
         detail.queue = .init(before: 0, running: 1, limit: 3)
         #expect(DownloadFacts.lines(detail, events: []).contains("state:       queued; 0 before it"))
     }
