@@ -44,7 +44,7 @@ extension SentenceTable {
             "按照之前一次运行给出的要求，应为 {0}；--checksum none 可取消此要求"
         ),
         .checksumDropped: (
-            "an earlier run expected {0}, and the file did not have it; it was not given again, so it is not compared",
+            "an earlier run expected {0}, and the file did not have it; no checksum is given now, so nothing is compared",
             "之前一次运行要求 {0}，而文件与之不符；这次没有再给出，因此不再核对"
         ),
         .mismatchAccepted: (
