@@ -257,7 +257,8 @@ import Testing
     @Test("ferry get -i: a file that is no text is refused in one line")
     func binary() async throws {
         let place = try Workplace()
-        try Data("http://127.0.0.1:1/a\n".utf8 + [0, 1, 10, 7, 10, 200, 10]).write(to: URL(filePath: place.path("list")))
+        let bytes = "http://127.0.0.1:1/a\n".utf8 + [0, 1, 10, 7, 10, 200, 10]
+        try Data(bytes).write(to: URL(filePath: place.path("list")))
         let outcome = try await FerryProcess.run(["get", "-i", "list"], in: place)
         #expect(outcome.code == 2 && outcome.error.contains("so it is not a list"), "\(outcome.error)")
         #expect(outcome.error.split(separator: "\n").count == 1, "\(outcome.error)")

@@ -345,7 +345,9 @@ struct ServiceTests {
         }
     }
 
-    @Test("NeedMemory: a need is told once, and again after the download went on, for another reason, or after wrong credentials")
+    @Test(
+        "NeedMemory: a need is told once, and again after the download went on, for another reason, or wrong credentials"
+    )
     func needs() {
         var memory = NeedMemory()
         func news(_ kind: DownloadEvent.Kind) -> String? {

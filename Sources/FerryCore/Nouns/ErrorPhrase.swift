@@ -196,8 +196,8 @@ extension ErrorPhrase {
         case makeRoom, minFree, startAnew, updateFerry, useListed, giveBinary, getOneFile
         case nameServer, allowPrivate
         case renewCertificate, setDate, giveNameOfCertificate
-        case giveAuthority, giveCertificate, writeHTTP, allowDowngrade, writeProxyCredentials, waitForOther, moveAway, nameLists,
-            useNewer
+        case giveAuthority, giveCertificate, writeHTTP, allowDowngrade, writeProxyCredentials, waitForOther, moveAway
+        case nameLists, useNewer
         case closeFirst, giveAgain
         case listShows, giveMoreOfID, lookAtLog, logWhere
         case useRunning, listTokens, stopDaemon, killDaemon, anotherPort, anotherSocket, shorterSocket, removeOrChoose,

@@ -266,7 +266,7 @@ extension SentenceTable {
         "{0}; it has failed, and is tried again with: {1}": "{0}；它已失败，要重试：{1}",
         "without --delete-files it leaves the list, and the file stays": "不加 --delete-files 则只移出列表，文件保留",
         "{0}: too little": "{0}：不足",
-        "to write to standard output, use -o -": "要写到标准输出，请用 -o -",
+        "-O-: to write to standard output, use -o -": "-O-：要写到标准输出，请用 -o -",
         "it has bytes that no text has, so it is not a list": "其中有文本不会有的字节，因此不是列表",
         "go on with a link of that file: {0}, then {1}": "用该文件的链接继续：{0}，然后 {1}",
         "to trust it, if it is the server's own: {0}, then {1}": "如果确实是该服务器的证书，要信任它：{0}，然后 {1}",

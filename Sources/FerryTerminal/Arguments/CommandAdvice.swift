@@ -121,7 +121,7 @@ package enum OptionAdvice {
         }
         // `-O-` of wget, whose second dash is read as an option.
         if pattern.utf8.hasPrefix("Unknown"), values[0].hasSameBytes(as: "--") {
-            return "-O-: \("to write to standard output, use -o -" as Reason)"
+            return "-O-: to write to standard output, use -o -"
         }
         if pattern.utf8.hasPrefix("Unknown"), let advice = advice[values[0]] {
             return "\(values[0]): unknown option: \(Reason.pattern(advice, []))"

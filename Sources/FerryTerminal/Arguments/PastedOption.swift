@@ -34,7 +34,8 @@ struct PastedOption: Sendable {
 
     /// An option that says, together with others, what is written where and how often it is tried.
     enum Role: Sendable, Hashable {
-        case file, nameOfURL, namesOfURLs, nameOfServer, quiet, showsProgress, retries, tries, retriesRefused, protocols, url
+        case file, nameOfURL, namesOfURLs, nameOfServer, quiet, showsProgress, retries, tries, retriesRefused, protocols
+        case url
         case glob, bearer, noProxyFor, user, password, execute, method
         case recursive, mirror, level, prefix, noHost, cutDirectories, noDirectories, forceDirectories, accept, reject
         case noClobber, goesOn, makesDirectories

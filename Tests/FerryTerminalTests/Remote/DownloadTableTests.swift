@@ -119,7 +119,7 @@ import Testing
     }
 
     @Test(
-        "DownloadFacts: after a certificate of no authority, and a link to another file, the command that goes on is shown",
+        "DownloadFacts: a certificate of no authority, or a link to another file, has the command that goes on",
         arguments: [
             (ErrorPhrase.Key.giveCertificate, "ca-file=FILE"), (.giveAuthority, "ca-file=FILE"),
             (.giveLinkOfBegun, "url=NEWURL"),
