@@ -153,10 +153,10 @@ final class VerifySum: Sendable {
         let unknown = counts["unknown"] ?? 0
         let others = counts.values.reduce(0, +) - intact - extra - unknown
         let text: Reason = intact == 1 ? "1 file intact, \(others) not" : "\(intact) files intact, \(others) not"
-        let parts: [Reason] = [
+        let parts: [Reason?] = [
             text, unknown > 0 ? "\(unknown) without a record" : nil, extra > 0 ? "\(extra) more not of the set" : nil,
-        ].compactMap(\.self)
-        return parts.map(\.shown).joined(separator: Language.current.text(of: (", ", "，")))
+        ]
+        return parts.compactMap { $0?.shown }.joined(separator: Language.current.text(of: (", ", "，")))
     }
 
     var codes: [ExitCode] {
