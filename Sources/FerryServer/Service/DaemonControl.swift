@@ -1,3 +1,4 @@
+import CFerry
 package import FerryCore
 
 #if canImport(Darwin)
