@@ -45,8 +45,8 @@ struct DaemonTests {
             let input = Pipe()
             daemon.standardInput = input
             try Data().write(to: URL(filePath: state + "/error"))
-            daemon.standardError =
-                isWithout ? FileHandle.nullDevice : try #require(FileHandle(forWritingAtPath: state + "/error"))
+            let error = try #require(FileHandle(forWritingAtPath: state + "/error"))
+            daemon.standardError = isWithout ? FileHandle.nullDevice : error
             try daemon.run()
             let place = DaemonPaths(state: state, socket: "/s", settings: "/c", downloads: "/d")
             let process = Int(daemon.processIdentifier)
