@@ -20,7 +20,7 @@ struct StatusCommand: AsyncCommand {
         let place = DaemonPaths.current()
         let control = DaemonControl(place, environment: ProcessInfo.processInfo.environment)
         return await Program.remote(Self.word, json: flags.json) {
-            try await $0.status(log: place.log, holder: control.holder, isService: control.isService)
+            try await $0.status(log: place.log, hasLog: control.logsToFile, isService: control.isService)
         }
     }
 }
@@ -56,7 +56,7 @@ struct LogsCommand: AsyncCommand {
         let place = DaemonPaths.current()
         let control = DaemonControl(place, environment: ProcessInfo.processInfo.environment)
         return await Program.remote(Self.word, json: false) { run in
-            try await run.logs(holder: control.holder, isService: control.isService) { write in
+            try await run.logs(hasLog: control.logsToFile, isService: control.isService) { write in
                 try await LogReader(place.log).read(last: lines, follows: follow, write)
             }
         }

@@ -138,7 +138,7 @@ import Testing
         arguments: [
             (Certificate.wrongHost, "is for another name; write the name"),
             (.expired, "expired on 2002-01-01; its server"),
-            (.selfSigned, "authority that is not trusted here; give the authority"),
+            (.selfSigned, "signed by itself, not by an authority; if it is the server's own, give it"),
             (.early, "not valid before 2100-01-01; if the date"),
         ])
     func certificates(certificate: Certificate, words: String) async throws {

@@ -104,6 +104,13 @@ import Testing
             #expect(try await names() == ["a", "b", "c"])
             #expect(try await home.run("set", "c", "priority=high", "label=l", "limit=1M").text == "changed: c\n")
             #expect(try await names() == ["c", "a", "b"])
+            try await home.run("add", home.server.url("/gone"))
+            #expect(try await home.ferry("watch", "gone").code == 4)
+            let failed = try #require(try await home.objects("show", "gone").first?["id"] as? String)
+            #expect(
+                try await home.run("set", "gone", "label=l").text
+                    == "changed: gone; it has failed, and is tried again with: ferry resume \(failed)\n")
+            try await home.run("remove", "gone")
             let changed = try #require(try await home.objects("show", "c").first)
             #expect(changed["label"] as? String == "l")
             #expect(changed["rateLimit"] as? Int == 1_000_000)

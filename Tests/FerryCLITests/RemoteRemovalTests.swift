@@ -17,6 +17,7 @@ import Testing
             #expect(outcome.text == "removed: 1 download\n")
             #expect(outcome.error.hasPrefix("ferry: \(home.path("b")) is not the file that was downloaded any more"))
             #expect(outcome.error.split(separator: "\n").count == 1)
+            #expect(outcome.error.hasSuffix("; without --delete-files it leaves the list, and the file stays\n"))
             #expect(!FileManager.default.fileExists(atPath: home.path("a")))
             let again = try await home.ferry("remove", "b", "--delete-files", "--json")
             #expect(again.code == 9)

@@ -239,6 +239,31 @@ import Testing
         }
     }
 
+    @Test("ferry get --results: arguments are requested by each run, whose summary and exit code are of that run alone")
+    func arguments() async throws {
+        try await OriginServer.with { server in
+            server.serve("/a", Resource(size: 1000, seed: 1))
+            let place = try Workplace()
+            let words = ["get", "--results", "r.jsonl", server.url("/a"), server.url("/b")]
+            let first = try await FerryProcess.run(words, in: place)
+            #expect(first.code == 4 && first.error.contains("1 of 2 files, 1 failed"), "\(first.error)")
+            server.serve("/b", Resource(size: 1000, seed: 2))
+            let second = try await FerryProcess.run(words, in: place)
+            #expect(second.code == 0 && second.error.contains("2 of 2 files"), "\(second.error)")
+            #expect(try Self.results(in: place).count == 4)
+        }
+    }
+
+    @Test("ferry get -i: a file that is no text is refused in one line")
+    func binary() async throws {
+        let place = try Workplace()
+        let bytes = "http://127.0.0.1:1/a\n".utf8 + [0, 1, 10, 7, 10, 200, 10]
+        try Data(bytes).write(to: URL(filePath: place.path("list")))
+        let outcome = try await FerryProcess.run(["get", "-i", "list"], in: place)
+        #expect(outcome.code == 2 && outcome.error.contains("so it is not a list"), "\(outcome.error)")
+        #expect(outcome.error.split(separator: "\n").count == 1, "\(outcome.error)")
+    }
+
     @Test("ferry get -i - --results -: a worker requests each entry when it is there, and writes lines alone")
     func worker() async throws {
         try await OriginServer.with { server in

@@ -26,7 +26,7 @@ import Testing
             let second = try await FerryProcess.run(["sync", url, "d", "-q"], in: place)
             #expect(second.code == 0 && second.error == "")
             let intact = try await FerryProcess.run(["verify", "d"], in: place)
-            #expect(intact.code == 0 && intact.lines == [] && intact.error == "ferry: 2 files are intact, 0 are not\n")
+            #expect(intact.code == 0 && intact.lines == [] && intact.error == "ferry: 2 files intact, 0 not\n")
 
             let path = place.path("d/a.bin")
             let handle = try #require(FileHandle(forWritingAtPath: path))
@@ -176,7 +176,7 @@ import Testing
             let repaired = try await FerryProcess.run(["repair", "a.bin"], in: place)
             #expect(repaired.code == 0 && repaired.lines == [place.path("a.bin")], "\(repaired.error)")
             let intact = try await FerryProcess.run(["verify", "a.bin"], in: place)
-            #expect(intact.error == "ferry: 1 file is intact, 0 are not\n")
+            #expect(intact.error == "ferry: 1 file intact, 0 not\n")
             try damage()
             let damaged = try place.data("a.bin")
             resource.size = 3_000_001
@@ -246,7 +246,7 @@ import Testing
             #expect(intact.code == 0)
             #expect(
                 intact.error
-                    == "ferry: the digests of d were recorded by user 12345\nferry: 2 files are intact, 0 are not\n")
+                    == "ferry: the digests of d were recorded by user 12345\nferry: 2 files intact, 0 not\n")
             let handle = try #require(FileHandle(forUpdatingAtPath: place.path("d/sub/b.bin")))
             try handle.write(contentsOf: Data("damage".utf8))
             try handle.close()

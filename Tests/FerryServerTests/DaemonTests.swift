@@ -33,6 +33,34 @@ struct DaemonTests {
             lock = nil
             _ = try DaemonLock.take(path)
         }
+
+        /// `ferry status` named the log of a daemon before it as that of one that `ferry serve` had started.
+        @Test("DaemonControl: a daemon has the log file only if it is without standard error", arguments: [true, false])
+        func logFile(isWithout: Bool) throws {
+            let state = FileManager.default.temporaryDirectory.path + "/ferry-control-" + UUID().uuidString
+            try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
+            defer { try? FileManager.default.removeItem(atPath: state) }
+            let daemon = Process()
+            daemon.executableURL = URL(filePath: "/bin/cat")
+            let input = Pipe()
+            daemon.standardInput = input
+            try Data().write(to: URL(filePath: state + "/error"))
+            let error = try #require(FileHandle(forWritingAtPath: state + "/error"))
+            daemon.standardError = isWithout ? FileHandle.nullDevice : error
+            try daemon.run()
+            let place = DaemonPaths(state: state, socket: "/s", settings: "/c", downloads: "/d")
+            let process = Int(daemon.processIdentifier)
+            try PrivateFile(place.lock, most: 1 << 20).write("\(process)\n")
+            let holder = open(place.lock, O_RDWR)
+            #expect(flock(holder, LOCK_EX) == 0)
+            let control = DaemonControl(place, environment: [:])
+            #expect(control.logsToFile(process) == isWithout)
+            #expect(!control.logsToFile(process + 1))
+            close(holder)
+            #expect(!control.logsToFile(process))
+            try input.fileHandleForWriting.close()
+            daemon.waitUntilExit()
+        }
     #endif
 
     @Test(

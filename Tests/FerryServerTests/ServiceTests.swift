@@ -345,7 +345,9 @@ struct ServiceTests {
         }
     }
 
-    @Test("NeedMemory: a need is told once, and again after the download went on or for another reason")
+    @Test(
+        "NeedMemory: a need is told once, and again after the download went on, for another reason, or wrong credentials"
+    )
     func needs() {
         var memory = NeedMemory()
         func news(_ kind: DownloadEvent.Kind) -> String? {
@@ -359,7 +361,9 @@ struct ServiceTests {
         #expect(news(.waiting(.network, message: "")) == nil)
         #expect(news(.waiting(.credentials, message: "")) == "credentials")
         #expect(news(.retrying(attempt: 1, delay: .seconds(1), reason: "")) == nil)
-        #expect(news(.waiting(.credentials, message: "")) == nil)
+        #expect(news(.waiting(.credentials, message: "")) == "credentials")
+        #expect(news(.waiting(.diskSpace, message: "")) == "diskSpace")
+        #expect(news(.waiting(.diskSpace, message: "")) == nil)
         #expect(news(.started(name: "a", totalBytes: nil)) == nil)
         #expect(news(.waiting(.credentials, message: "")) == "credentials")
         #expect(news(.failed(DownloadError(.refused, ""))) == "refused")

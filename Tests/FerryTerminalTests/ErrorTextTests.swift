@@ -79,7 +79,15 @@ import Testing
         #expect(ErrorText.command(after: error, part: "/d/f.part", url: nil) == nil)
         #expect(
             ErrorText.line(error, name: "f").contains(
-                "; sign in there, or get past the page in a browser, and run it again"))
+                "; get past the page in a browser and run it again; after a login there give its cookies"))
+    }
+
+    @Test("ErrorText: digests that begin alike are shown whole")
+    func alike() {
+        let digest = "sha-256=" + String(repeating: "0", count: 63)
+        let error = DownloadError(.checksum, ErrorPhrase(.wrongDigest, digest + "1", digest + "2"))
+        let line = ErrorText.line(error, name: "a")
+        #expect(line.contains(digest + "1, ") && line.contains(digest + "2"), "\(line)")
     }
 
     @Test("ErrorText: a checksum mismatch has at most two lines of 80 columns")

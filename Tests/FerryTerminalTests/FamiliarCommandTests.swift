@@ -63,6 +63,7 @@ import Testing
         let curl = try #require(CommandAdvice.pastedHelp(["curl", "--help"]))
         #expect(curl.contains("-o --output") && curl.contains("-o FILE --on-conflict overwrite"))
         #expect(CommandAdvice.pastedHelp(["wget", "-h"])?.contains("--directory-prefix") == true)
+        #expect(CommandAdvice.pastedHelp(["help", "curl"]) == curl && CommandAdvice.pastedHelp(["help", "get"]) == nil)
         #expect(CommandAdvice.pastedHelp(["curl", "u"]) == nil && CommandAdvice.pastedHelp(["get", "--help"]) == nil)
     }
 
@@ -156,6 +157,7 @@ import Testing
                 "--cert: unknown option: client certificates cannot be used"
             ),
             ("Unknown option '--data-raw'", "--data-raw: unknown option: \(OptionAdvice.onlyGET)"),
+            ("Unknown option '--'", "-O-: to write to standard output, use -o -"),
             ("Unknown option '-t'", "-t: unknown option: use --retries N"),
             ("Unknown option '--rate'", "--rate: unknown option: use --limit-rate RATE"),
             ("Unknown option '--speed-limit'", "--speed-limit: unknown option: use --min-speed RATE"),

@@ -216,6 +216,11 @@ import Testing
         (.of(url) { $0.request.common.header = ["Range: bytes=0-1"] }, "set by ferry itself"),
         (.of(url) { $0.request.common.header = ["@none.txt"] }, "cannot read header file none.txt"),
         (.of(url) { $0.request.limitRate = "fast" }, "--limit-rate"),
+        (
+            .of(url) { $0.request.limitRate = "5" },
+            "--limit-rate 5 is 5 bytes per second: write a unit, as in --limit-rate 5M, or 5B"
+        ),
+        (.of(url) { $0.request.minSpeed = "999" }, "--min-speed 999 is 999 bytes per second"),
         (.of(url) { $0.request.maxSize = "-1" }, "--max-size"),
         (.of(url) { $0.request.maxSize = "0" }, "--max-size needs a number of 1 or more"),
         (.of(url) { $0.request.maxRedirects = -1 }, "--max-redirects"),

@@ -67,6 +67,15 @@ import Testing
             ),
             (["curl", "--create-dirs", "--output-dir", "d", "u"], ["-d", "d", "u"]),
             (["curl", "--limit-rate", "200k", "--url", "u"], ["--limit-rate", "200KiB", "u"]),
+            (["curl", "--limit-rate", "500", "-Y", "1", "u"], ["--limit-rate", "500B", "--min-speed", "1B", "u"]),
+            (
+                ["curl", "-O", "u", "-O", "v"],
+                ["u", "v", "--name", "{name}", "--on-conflict", "overwrite"]
+            ),
+            (
+                ["curl", "--remote-name-all", "u", "v"],
+                ["u", "v", "--name", "{name}", "--on-conflict", "overwrite"]
+            ),
             (["curl", "--oauth2-bearer", "t", "u"], ["-H", "Authorization: Bearer t", "u"]),
             (["curl", "-H", "-x", "u"], ["-H", "-x", "u"]),
             (["curl", "--noproxy", "*", "u"], ["--proxy", "none", "u"]),
@@ -121,6 +130,8 @@ import Testing
             (["curl", "--proto", "ftp", "u"], "ferry fetches http and https"),
             (["curl", "--proto", "=https", "http://h/f"], "is not an https URL"),
             (["curl", "-O", "http://h/f[1-3].dat"], "ferry expands no patterns"),
+            (["curl", "-sO", "u", "v"], "-O of curl: it names one URL: write it once for each of the 2"),
+            (["curl", "-O", "u", "-OJ", "v", "--url", "w"], "each of the 3, or --remote-name-all"),
             (["curl", "--silent=yes", "u"], "--silent takes no value"), (["wget", "--spider", "u"], "ferry plan URL"),
             (["wget", "-r", "-O", "f", "http://h/"], "ferry sync, which has no -O"),
             (["wget", "-m", "http://h/", "http://g/"], "the URL of one directory"),

@@ -83,7 +83,7 @@ struct ExistingFileTests {
                 return
             }
             #expect(outcome.notes("a.bin does not prove to be the server's file"))
-            if size > 1 << 20 { #expect(outcome.notes("the name was taken: saved as a (1).bin")) }
+            if size > 1 << 20 { #expect(outcome.notes("the name is taken: it becomes a (1).bin")) }
             shop.expect(shop.path("a.bin"), is: other)
             // The numbered file is found again.
             #expect(try await shop.get("/a.bin").file.path == file.path)
@@ -298,6 +298,11 @@ struct HalfFileTests {
             let first = try await plan("/a.bin")
             #expect(first.name == "a.bin" && first.existingPath == nil && first.redactedRedirects.isEmpty)
             #expect(first.maxConnections > 1)
+            await #expect {
+                _ = try await manager.plan(try shop.request("/a.bin") { $0.maxBytes = 1000 })
+            } throws: {
+                ($0 as? DownloadError)?.code == .tooLarge
+            }
             try shop.write("mine", to: "a.bin")
             try shop.write("mine", to: "a (1).bin")
             let second = try await plan("/a.bin")

@@ -88,7 +88,7 @@ package enum ResponseVerdict: Hashable, Sendable {
             // The file is being made.
             guard let wish = RetryAfter.delay(in: head, now: now) else { fallthrough }
             return .busy(status: head.status, retryAfter: wish)
-        default: return .refused(Reason(.answeredNoFile, "\(head.status)"))
+        default: return .refused(Reason(head.status >= 400 ? .serverAnswered : .answeredNoFile, "\(head.status)"))
         }
     }
 

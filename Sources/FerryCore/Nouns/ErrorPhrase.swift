@@ -79,7 +79,7 @@ extension ErrorPhrase {
         // TLS
         case tlsCutOff, cutShort, tlsBrokeOff, handshakeBrokeOff, uncheckable, unreadableTrust, otherName, unaskableName
         case untrusted, wantsCertificate, unacceptable, expired, oldTLS, noTLS, noCipher, noTLSSettings, unknownName
-        case otherProtocol, certificateExpired, certificateNotYetValid, unknownAuthority
+        case otherProtocol, certificateExpired, certificateNotYetValid, unknownAuthority, selfSigned
         // Redirects
         case redirectNowhere, severalRedirects, unusableRedirect, unencryptedRedirect, redirectLoop, tooManyRedirects
         // Remote files
@@ -189,15 +189,15 @@ extension ErrorPhrase {
         case checkS3Keys, setClock, setRegion
 
         // Suggestions
-        case leftAsItIs, orRestart, giveCredentials, giveFreshLink, signInAgain, freshLinkOrThis, runAgain,
+        case giveLinkOfBegun, orRestart, giveCredentials, giveFreshLink, signInAgain, freshLinkOrThis, runAgain,
             giveOwnChecksum,
             giveChecksum, keptMarked, keptMarkedOf,
             doNotUse
         case makeRoom, minFree, startAnew, updateFerry, useListed, giveBinary, getOneFile
         case nameServer, allowPrivate
         case renewCertificate, setDate, giveNameOfCertificate
-        case giveAuthority, writeHTTP, allowDowngrade, writeProxyCredentials, waitForOther, moveAway, nameLists,
-            useNewer
+        case giveAuthority, giveCertificate, writeHTTP, allowDowngrade, writeProxyCredentials, waitForOther, moveAway
+        case nameLists, useNewer
         case closeFirst, giveAgain
         case listShows, giveMoreOfID, lookAtLog, logWhere
         case useRunning, listTokens, stopDaemon, killDaemon, anotherPort, anotherSocket, shorterSocket, removeOrChoose,

@@ -44,7 +44,7 @@ extension SentenceTable {
             "按照之前一次运行给出的要求，应为 {0}；--checksum none 可取消此要求"
         ),
         .checksumDropped: (
-            "an earlier run expected {0}, and the file did not have it; it was not given again, so it is not compared",
+            "an earlier run expected {0}, and the file did not have it; no checksum is given now, so nothing is compared",
             "之前一次运行要求 {0}，而文件与之不符；这次没有再给出，因此不再核对"
         ),
         .mismatchAccepted: (
@@ -118,7 +118,7 @@ extension SentenceTable {
         .otherThanAnnounced: ("{0} is not the file that was to be published", "{0} 不是要命名的那个文件"),
         .otherDevice: ("{0} was published on another device", "{0} 是在另一个设备上命名的"),
         .neitherPublished: ("neither {0} nor {1} is the file that was published", "{0} 和 {1} 都不是已命名的那个文件"),
-        .nameTaken: ("the name was taken: saved as {0}", "名称已被占用：保存为 {0}"),
+        .nameTaken: ("the name is taken: it becomes {0}", "名称已被占用：将保存为 {0}"),
         .replacedOlder: ("replaced the file that had the name", "已替换原来使用该名称的文件"),
         .keptOlder: ("replaced the file that had the name; it is kept as {0}", "已替换原来使用该名称的文件；原文件保存为 {0}"),
         .publishedByLink: (

@@ -74,6 +74,9 @@ extension SentenceTable {
         .unknownAuthority: (
             "{0}: the certificate is from an authority that is not trusted here", "{0}：证书的颁发机构在本机不受信任"
         ),
+        .selfSigned: (
+            "{0}: the certificate is signed by itself, not by an authority", "{0}：证书由其自身签名，不是由颁发机构签发"
+        ),
         .wantsCertificate: ("{0}: the server wants a certificate from us", "{0}：服务器要求客户端证书"),
         .unacceptable: ("{0}: the certificate is not acceptable", "{0}：证书无法接受"),
         .expired: ("{0}: the certificate has expired", "{0}：证书已过期"),

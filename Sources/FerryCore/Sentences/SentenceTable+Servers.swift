@@ -154,7 +154,7 @@ extension SentenceTable {
 
     /// A redirect that cannot be followed.
     static let redirects: Rows = [
-        .redirectNowhere: ("the redirect says nowhere to go", "重定向没有给出目标"),
+        .redirectNowhere: ("the redirect names no address to go to", "重定向没有给出目标"),
         .severalRedirects: ("the redirect names more than one place", "重定向给出了多个目标"),
         .unusableRedirect: ("the redirect cannot be followed: {0}", "无法跟随重定向：{0}"),
         .unencryptedRedirect: ("the redirect leads from https to {0}, which is not encrypted", "重定向从 https 转到未加密的 {0}"),

@@ -1,7 +1,10 @@
 extension SentenceTable {
     /// The suggestions for the user.
     static let suggestions: Rows = [
-        .leftAsItIs: ("The received part was not changed.", "已有的内容保持不变。"),
+        .giveLinkOfBegun: (
+            "Give a link of the file that was begun, or begin anew under another name; the received part was not changed.",
+            "请提供所开始文件的链接，或换一个名称重新开始；已有的内容保持不变。"
+        ),
         .orRestart: (
             "Without --no-restart it starts over; the received part was not changed.",
             "不加 --no-restart 则会从头开始；已有的内容保持不变。"
@@ -12,8 +15,8 @@ extension SentenceTable {
         ),
         .giveFreshLink: ("Give a fresh link for the same file; the received part is kept.", "请提供同一文件的新链接；已有的内容会保留。"),
         .signInAgain: (
-            "Sign in there, or get past the page in a browser, and run it again, or give a fresh link; what is here is kept; --accept-html takes the page.",
-            "请在浏览器中登录或处理该网页，然后重新运行，或提供新链接；已有的内容会保留；用 --accept-html 可接收网页。"
+            "Get past the page in a browser and run it again; after a login there give its cookies with --load-cookies, or give a fresh link; --accept-html takes the page.",
+            "请在浏览器中处理该网页后重新运行；如果在那里登录了，请用 --load-cookies 提供其 Cookie，或提供新链接；用 --accept-html 可接收网页。"
         ),
         .freshLinkOrThis: (
             "Give a fresh link for the same file, or --accept-html to take this; the received part is kept.",
@@ -74,6 +77,10 @@ extension SentenceTable {
         .giveAuthority: (
             "Give the authority with --ca-file; --insecure would trust anyone; in the daemon, ferry set NAME ca-file=FILE.",
             "请用 --ca-file 提供证书颁发机构；--insecure 会信任任何人；后台服务中用 ferry set NAME ca-file=FILE。"
+        ),
+        .giveCertificate: (
+            "If it is the server's own, give it with --ca-file; --insecure would trust anyone.",
+            "如果它确实是该服务器自己的证书，请用 --ca-file 提供它；--insecure 会信任任何人。"
         ),
         .allowDowngrade: ("--allow-downgrade follows it.", "可用 --allow-downgrade 跟随它。"),
         .writeProxyCredentials: (

@@ -1,8 +1,7 @@
 extension SentenceTable {
     /// The patterns of all commands; see ``chinesePatterns``.
     static let terminalPatterns: [String: String] = [
-        "the daemon (process {0}) has another state directory, and logs to its standard error":
-            "后台服务（进程 {0}）使用另一个状态目录，日志写到其标准错误",
+        "the daemon (process {0}) logs to its standard error, not to a file": "后台服务（进程 {0}）的日志写到其标准错误，而不是文件",
         // Usage
         "where to? write first, last, before ID, after ID, or a number from 1":
             "移到哪里？请写 first、last、before ID、after ID，或从 1 开始的数字",
@@ -35,8 +34,10 @@ extension SentenceTable {
         "on-conflict={0}: write rename, overwrite, fail or skip": "on-conflict={0}：请写 rename、overwrite、fail 或 skip",
         "{0}={1}: write low, normal, high or a whole number": "{0}={1}：请写 low、normal、high 或整数",
         "{0}={1}: write on or off": "{0}={1}：请写 on 或 off",
-        "{0}={1} is {2} bytes per second: write a unit, as in {3}={4}M, or {5}B":
-            "{0}={1} 是每秒 {2} 字节：请写明单位，例如 {3}={4}M，或 {5}B",
+        "{0} is {1} bytes per second: write a unit, as in {2}M, or {3}B":
+            "{0} 是每秒 {1} 字节：请写明单位，例如 {2}M，或 {3}B",
+        "it names one URL: write it once for each of the {0}, or --remote-name-all":
+            "它只命名一个网址：请为全部 {0} 个网址各写一次，或用 --remote-name-all",
         "--state {0}: such downloads are waiting: write --state waiting": "--state {0}：此类下载处于等待状态：请写 --state waiting",
         "{0}={1}: write a number from 1 to {2}": "{0}={1}：请写 1 到 {2} 的数字",
         "{0}=: {1}": "{0}=：{1}",
@@ -260,8 +261,15 @@ extension SentenceTable {
         "{0} has what is no setting: {1}": "{0} 中有不是设置的名称：{1}",
         "correct the name: docs/daemon.md lists all": "请更正名称：docs/daemon.md 列出了全部设置",
         "{0} before it": "前面还有 {0} 个",
-        "1 runs, the limit; {0} before it": "正在运行 1 个，已达上限；前面还有 {0} 个",
-        "{0} run, the limit; {1} before it": "正在运行 {0} 个，已达上限；前面还有 {1} 个",
+        "1 download runs, the most that may; {0} before it": "正在运行 1 个，已达上限；前面还有 {0} 个",
+        "{0} downloads run, the most that may; {1} before it": "正在运行 {0} 个，已达上限；前面还有 {1} 个",
+        "{0}; it has failed, and is tried again with: {1}": "{0}；它已失败，要重试：{1}",
+        "without --delete-files it leaves the list, and the file stays": "不加 --delete-files 则只移出列表，文件保留",
+        "{0}: too little": "{0}：不足",
+        "-O-: to write to standard output, use -o -": "-O-：要写到标准输出，请用 -o -",
+        "it has bytes that no text has, so it is not a list": "其中有文本不会有的字节，因此不是列表",
+        "go on with a link of that file: {0}, then {1}": "用该文件的链接继续：{0}，然后 {1}",
+        "to trust it, if it is the server's own: {0}, then {1}": "如果确实是该服务器的证书，要信任它：{0}，然后 {1}",
         "{0} ({1} times)": "{0}（{1} 次）",
         // The list
         "STATE": "状态", "DONE": "完成", "SIZE": "大小", "SPEED": "速度", "LEFT": "剩余", "NAME": "名称", "SESSION": "会话",
@@ -269,8 +277,8 @@ extension SentenceTable {
         "{0}; next attempt at {1}": "{0}；下次尝试：{1}",
         "{0}, since {1}": "{0}（自 {1} 起）",
         "{0}; trying again now": "{0}；正在重试",
-        "sign in there; it goes on when the network changes, or with: {0}; to take the page: {1}":
-            "请在那里登录；网络变化时会自动继续，也可以用：{0}；要接收网页：{1}",
+        "get past the page in a browser; it goes on when the network changes, or with: {0}; after a login there: {1}; to take the page: {2}":
+            "请在浏览器中处理该网页；网络变化时会自动继续，也可以用：{0}；如果在那里登录了：{1}；要接收网页：{2}",
         "go on with: {0}; to take this: {1}": "要继续：{0}；要接收它：{1}",
         "{0}, {1} in {2}": "{0}，{2} 内收到 {1}",
         "{0} left": "剩余 {0}",

@@ -68,6 +68,7 @@ extension DownloadError {
             shortage.reserve > 0
                 ? ErrorPhrase(.noSpaceBesideReserve, directory, free, least, reserve)
                 : ErrorPhrase(.noSpace, directory, free, least),
-            suggestion: shortage.reserve > 0 ? ErrorPhrase(.minFree) : nil, recovery: .needsUser)
+            // Without the reserve there must be enough.
+            suggestion: shortage.missing <= shortage.reserve ? ErrorPhrase(.minFree) : nil, recovery: .needsUser)
     }
 }

@@ -40,6 +40,9 @@ package struct DownloadPlanner: Sendable {
         case .part, .notModified, .unsatisfied:
             throw DownloadError(.refused, ErrorPhrase(.unusableAnswer, "\(source)"))
         }
+        if let total = representation.identity.totalBytes, let most = request.maxBytes, total > most {
+            throw DownloadError(.tooLarge, ErrorPhrase(.fileTooLarge, "\(total)", "\(most)"))
+        }
         var hasRanges = false
         if testsRanges, let total = representation.identity.totalBytes, total > 1, !representation.refusesRanges {
             if case .part = try await ask(source, .range(total - 1..<total)).0 { hasRanges = true }

@@ -77,6 +77,7 @@ extension DownloadError {
             case .certificate:
                 switch failure.phrase.key {
                 case .untrusted, .unknownAuthority, .uncheckable, .unreadableTrust: ErrorPhrase(.giveAuthority)
+                case .selfSigned: ErrorPhrase(.giveCertificate)
                 case .certificateExpired: ErrorPhrase(.renewCertificate)
                 case .certificateNotYetValid: ErrorPhrase(.setDate)
                 case .otherName: ErrorPhrase(.giveNameOfCertificate)

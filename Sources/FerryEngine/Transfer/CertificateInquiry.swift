@@ -13,10 +13,11 @@ import Synchronization
 /// Finds out what is wrong with a certificate that was not trusted, which the failed handshake does not tell: another
 /// handshake reads the certificates of the server and ends with them. No request is sent.
 struct CertificateInquiry: Sendable {
-    /// When a certificate is valid.
-    struct Validity: Hashable, Sendable {
+    /// When a certificate is valid, and who has signed it.
+    struct Certificate: Hashable, Sendable {
         var begin: Date
         var end: Date
+        var isSelfSigned: Bool
     }
 
     let group: any EventLoopGroup
@@ -29,24 +30,25 @@ struct CertificateInquiry: Sendable {
     ///
     /// - Parameter name: The name of the server in the sentence.
     func phrase(host: String, port: Int, name: Reason, at now: Date) async -> ErrorPhrase? {
-        guard let found = try? await validities(host: host, port: port), !found.isEmpty else { return nil }
+        guard let found = try? await certificates(host: host, port: port), !found.isEmpty else { return nil }
         return Self.phrase(found, name: name, at: now)
     }
 
-    static func phrase(_ validities: [Validity], name: Reason, at now: Date) -> ErrorPhrase {
+    /// - Parameter chain: The certificates as the server sent them, its own first.
+    static func phrase(_ chain: [Certificate], name: Reason, at now: Date) -> ErrorPhrase {
         func day(_ date: Date) -> String { String(RFC3339.text(date).prefix(10)) }
-        if let end = validities.map(\.end).min(), end < now { return ErrorPhrase(.certificateExpired, name, day(end)) }
-        if let begin = validities.map(\.begin).max(), begin > now {
+        if let end = chain.map(\.end).min(), end < now { return ErrorPhrase(.certificateExpired, name, day(end)) }
+        if let begin = chain.map(\.begin).max(), begin > now {
             return ErrorPhrase(.certificateNotYetValid, name, day(begin))
         }
-        return ErrorPhrase(.unknownAuthority, name)
+        return ErrorPhrase(chain.first?.isSelfSigned == true ? .selfSigned : .unknownAuthority, name)
     }
 
     private final class Found: Sendable {
-        let validities = Mutex<[Validity]>([])
+        let certificates = Mutex<[Certificate]>([])
     }
 
-    private func validities(host: String, port: Int) async throws -> [Validity] {
+    private func certificates(host: String, port: Int) async throws -> [Certificate] {
         guard var bootstrap = ClientBootstrap(validatingGroup: group) else { return [] }
         let found = Found()
         let context = try NIOSSLContext(configuration: .makeClientConfiguration())
@@ -57,7 +59,7 @@ struct CertificateInquiry: Sendable {
                 let handler = try NIOSSLClientHandler(
                     context: context, serverHostname: isAddress ? nil : host,
                     customVerificationCallback: { certificates, verdict in
-                        found.validities.withLock { $0 = certificates.map(Validity.init) }
+                        found.certificates.withLock { $0 = certificates.map(Certificate.init) }
                         verdict.succeed(.failed)
                         channel.close(promise: nil)
                     })
@@ -67,13 +69,14 @@ struct CertificateInquiry: Sendable {
         let end = channel.eventLoop.scheduleTask(in: Self.limit) { channel.close(promise: nil) }
         try? await channel.closeFuture.get()
         end.cancel()
-        return found.validities.withLock { $0 }
+        return found.certificates.withLock { $0 }
     }
 }
 
-extension CertificateInquiry.Validity {
+extension CertificateInquiry.Certificate {
     fileprivate init(_ certificate: NIOSSLCertificate) {
         begin = Date(timeIntervalSince1970: Double(certificate.notValidBefore))
         end = Date(timeIntervalSince1970: Double(certificate.notValidAfter))
+        isSelfSigned = (try? certificate.toDERBytes()).map(CertificateIssuer.isSelfSigned) ?? false
     }
 }

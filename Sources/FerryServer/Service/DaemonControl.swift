@@ -1,3 +1,4 @@
+import CFerry
 package import FerryCore
 
 #if canImport(Darwin)
@@ -22,6 +23,14 @@ package struct DaemonControl: Sendable {
 
     /// The process that holds the lock of the state directory; `nil` if none does.
     package var holder: Int? { DaemonLock.isTaken(lock) ? DaemonLock.owner(of: lock) : nil }
+
+    /// Whether a process logs to the file of the state directory: it holds the lock there, and is without standard error,
+    /// where the system tells that.
+    package func logsToFile(_ process: Int) -> Bool {
+        guard holder == process else { return false }
+        var output = stat()
+        return stat("/proc/\(process)/fd/2", &output) != 0 || LogFile.isNull(output)
+    }
 
     /// Whether systemd has started this process.
     package func isService(_ process: Int) -> Bool {

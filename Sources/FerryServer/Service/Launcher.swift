@@ -125,7 +125,8 @@ final class Launcher: Sendable {
     }
 }
 
-/// Which downloads need their user, so that each need is told once: an attempt that ends as the one before is no new need.
+/// Which downloads need their user, so that each need is told once: an attempt that ends as the one before is no new need,
+/// except one with credentials that the user gave.
 /// Pure.
 package struct NeedMemory: Sendable {
     private var needs: [DownloadID: String] = [:]
@@ -140,6 +141,8 @@ package struct NeedMemory: Sendable {
         case .waiting(let reason, _):
             // A wait that ends by itself says nothing of what was needed before.
             guard [.freshLink, .credentials, .diskSpace].contains(reason) else { return nil }
+            // Nothing but the user ends a wait for credentials, and the next one says that they were wrong.
+            if reason == .credentials { needs[event.id] = nil }
             return news(reason.kind.rawValue, of: event.id)
         case .failed(let error): return news(error.code.rawValue, of: event.id)
         case .started, .resumed, .restarted, .paused, .completed, .cancelled:

@@ -38,9 +38,15 @@ package final class LogFile: Sendable {
 
     /// Whether standard error is `/dev/null`, as in a daemon that a command or an app has started.
     package static var isNeeded: Bool {
-        var (own, null) = (stat(), stat())
-        guard fstat(2, &own) == 0, stat("/dev/null", &null) == 0 else { return false }
-        return own.st_mode & S_IFMT == S_IFCHR && own.st_rdev == null.st_rdev
+        var own = stat()
+        return fstat(2, &own) == 0 && isNull(own)
+    }
+
+    /// Whether a file is `/dev/null`.
+    static func isNull(_ file: stat) -> Bool {
+        var null = stat()
+        guard stat("/dev/null", &null) == 0 else { return false }
+        return file.st_mode & S_IFMT == S_IFCHR && file.st_rdev == null.st_rdev
     }
 
     package func write(_ line: String) {

@@ -39,8 +39,9 @@ package enum CommandAdvice {
 
     /// Returns the help of `ferry curl` and `ferry wget`; `nil` where none is asked for.
     package static func pastedHelp(_ arguments: [String]) -> String? {
-        guard let program = arguments.first.flatMap(PastedOption.Program.init(rawValue:)),
-            arguments.dropFirst().first.map({ ["--help", "-h"].contains($0) }) == true
+        let isTopic = arguments.first == "help"
+        guard let program = arguments.dropFirst(isTopic ? 1 : 0).first.flatMap(PastedOption.Program.init(rawValue:)),
+            isTopic || arguments.dropFirst().first.map({ ["--help", "-h"].contains($0) }) == true
         else { return nil }
         let name = program.rawValue
         let about: Reason =
@@ -117,6 +118,10 @@ package enum OptionAdvice {
         let message = message.replacing("\n  - ", by: ", ").replacing(":, ", by: ": ")
         guard let (pattern, values) = patterns.lazy.compactMap({ read(message, $0) }).first else {
             return .pattern(message, [])
+        }
+        // `-O-` of wget, whose second dash is read as an option.
+        if pattern.utf8.hasPrefix("Unknown"), values[0].hasSameBytes(as: "--") {
+            return "-O-: to write to standard output, use -o -"
         }
         if pattern.utf8.hasPrefix("Unknown"), let advice = advice[values[0]] {
             return "\(values[0]): unknown option: \(Reason.pattern(advice, []))"

@@ -101,6 +101,10 @@ package struct ListReader: Sendable {
                 if offset == bytes.count, Metalink.isDocument(bytes) {
                     try readDocument(from: bytes)
                 } else {
+                    // A picture or a program would be told as thousands of lines.
+                    guard offset != bytes.count || !bytes.contains(0) else {
+                        throw UsageError("it has bytes that no text has, so it is not a list")
+                    }
                     content = .document([])
                     if isRead { lines.finish() } else { lines.append(bytes) }
                     content = .lines(lines)

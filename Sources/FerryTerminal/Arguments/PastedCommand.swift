@@ -33,6 +33,8 @@ struct PastedCommand {
     /// The indices of the words that stand alone.
     private var alone: [Int] = []
     private var naming = Naming.none
+    /// How many URLs `curl -O` names; `nil` for all.
+    private var namedURLs: Int? = 0
     private var isNamedByServer = false
     private var isQuiet = false
     private var showsProgress = false
@@ -151,7 +153,12 @@ struct PastedCommand {
             naming = .file(value)
             words += ["-o", value]
             recursion.obstacle = name
-        case .nameOfURL: if naming == .none { naming = .url }
+        case .nameOfURL:
+            if naming == .none { naming = .url }
+            namedURLs = namedURLs.map { $0 + 1 }
+        case .namesOfURLs:
+            if naming == .none { naming = .url }
+            namedURLs = nil
         case .nameOfServer:
             if program == .wget { isNamedByServer = true } else if !isFile { naming = .server }
         case .quiet:
@@ -212,9 +219,9 @@ struct PastedCommand {
 
     private var isFile: Bool { if case .file = naming { true } else { false } }
 
-    /// The size with the units of curl and wget, whose `K` is 1024, in Ferry's words.
+    /// The size with the units of curl and wget, whose `K` is 1024 and whose digits alone are bytes, in Ferry's words.
     private static func size(_ text: String) -> String {
-        guard let unit = text.last, "kKmMgG".contains(unit) else { return text }
+        guard let unit = text.last, "kKmMgG".contains(unit) else { return Int(text) == nil ? text : text + "B" }
         return "\(text.dropLast())\(unit.uppercased())iB"
     }
 
@@ -241,6 +248,10 @@ struct PastedCommand {
                     "\(TextError.quote(words[index])): ferry expands no patterns: give each URL, or -g to take it as it is"
                 )
             }
+        }
+        // curl writes those without a name to standard output, behind each other.
+        if program == .curl, !isFile, let namedURLs, 1..<max(1, alone.count) ~= namedURLs {
+            throw refuse("-O", "it names one URL: write it once for each of the \(alone.count), or --remote-name-all")
         }
         var end = try secrets()
         if recursion.isOn { return try sync(end) }

@@ -34,7 +34,8 @@ struct PastedOption: Sendable {
 
     /// An option that says, together with others, what is written where and how often it is tried.
     enum Role: Sendable, Hashable {
-        case file, nameOfURL, nameOfServer, quiet, showsProgress, retries, tries, retriesRefused, protocols, url
+        case file, nameOfURL, namesOfURLs, nameOfServer, quiet, showsProgress, retries, tries, retriesRefused, protocols
+        case url
         case glob, bearer, noProxyFor, user, password, execute, method
         case recursive, mirror, level, prefix, noHost, cutDirectories, noDirectories, forceDirectories, accept, reject
         case noClobber, goesOn, makesDirectories
@@ -44,7 +45,7 @@ struct PastedOption: Sendable {
             case .file, .retries, .tries, .protocols, .url, .bearer, .noProxyFor, .user, .password, .execute, .method,
                 .level, .prefix, .cutDirectories, .accept, .reject:
                 true
-            case .nameOfURL, .nameOfServer, .quiet, .showsProgress, .retriesRefused, .glob, .recursive,
+            case .nameOfURL, .namesOfURLs, .nameOfServer, .quiet, .showsProgress, .retriesRefused, .glob, .recursive,
                 .mirror, .noHost, .noDirectories, .forceDirectories, .noClobber, .goesOn,
                 .makesDirectories:
                 false
@@ -56,6 +57,7 @@ struct PastedOption: Sendable {
             switch self {
             case .file: "`-o FILE --on-conflict overwrite`"
             case .nameOfURL: "the name in the URL, `--on-conflict overwrite`"
+            case .namesOfURLs: "the names in the URLs, `--on-conflict overwrite`"
             case .nameOfServer: "the server's name, which replaces no file"
             case .quiet: "`-q --no-paths`"
             case .showsProgress: "progress although the command is quiet"
@@ -146,7 +148,7 @@ struct PastedOption: Sendable {
 
     private static let curl: [PastedOption] = [
         PastedOption("-o --output", .role(.file)),
-        PastedOption("-O --remote-name --remote-name-all", .role(.nameOfURL)),
+        PastedOption("-O --remote-name", .role(.nameOfURL)), PastedOption("--remote-name-all", .role(.namesOfURLs)),
         PastedOption("-J --remote-header-name", .role(.nameOfServer)), PastedOption("--output-dir", .option("-d")),
         PastedOption("--create-dirs", .role(.makesDirectories)),
         PastedOption("--no-clobber", .words(["--on-conflict", "rename"])),
@@ -173,7 +175,7 @@ struct PastedOption: Sendable {
         PastedOption("--proto-default", acceptedValue), PastedOption("-4 --ipv4", .words(["-4"])),
         PastedOption("-6 --ipv6", .words(["-6"])), PastedOption("--connect-timeout", .option("--connect-timeout")),
         PastedOption("-y --speed-time", .option("--stall-timeout")),
-        PastedOption("-Y --speed-limit", .option("--min-speed")),
+        PastedOption("-Y --speed-limit", .size("--min-speed")),
         PastedOption("--limit-rate", .size("--limit-rate")), PastedOption("--retry", .role(.retries)),
         PastedOption("--retry-connrefused", .role(.retriesRefused)),
         PastedOption("--retry-delay --retry-max-time", acceptedValue), PastedOption("--retry-all-errors", accepted),

@@ -18,9 +18,16 @@ extension PlanningWorld {
         return duration
     }
 
-    /// Returns a number of bytes per second.
+    /// Returns a number of bytes per second. A few bytes per second are meant by nobody who leaves out the unit, and are
+    /// refused.
     static func rate(_ text: String, option: String) throws(UsageError) -> ByteCount {
-        try value(option) { () throws(TextError) in try SizeText.parseRate(text) }
+        let rate = try value(option) { () throws(TextError) in try SizeText.parseRate(text) }
+        if 1..<1000 ~= rate, Int(text) != nil {
+            let given = option + (option.utf8.hasSuffix("=") ? "" : " ") + text
+            throw UsageError(
+                "\(given) is \(text) bytes per second: write a unit, as in \(given)M, or \(text)B")
+        }
+        return rate
     }
 
     /// Returns the maximum number of consecutive attempts: a number, or `inf`.

@@ -16,7 +16,7 @@ package struct BatchCursor: Sendable, Hashable {
     package private(set) var ended: Set<ListPlace.Key> = []
     package private(set) var counts = Counts()
 
-    /// The ended entries of all runs.
+    /// The ended entries of the lists, in all runs.
     package struct Counts: Sendable, Hashable {
         package var completed = 0
         package var failed = 0
@@ -54,8 +54,9 @@ package struct BatchCursor: Sendable, Hashable {
         case duplicate
     }
 
-    /// Records the end of an entry; `nil` is an argument, which no list has.
+    /// Records the end of an entry; `nil` is an argument, which no list has: each run requests it, and counts it itself.
     package mutating func end(_ key: ListPlace.Key?, _ outcome: Outcome) {
+        guard let key else { return }
         switch outcome {
         case .completed: counts.completed += 1
         case .failed(let code):
@@ -66,7 +67,7 @@ package struct BatchCursor: Sendable, Hashable {
             counts.codes.insert(.usage)
         case .duplicate: break
         }
-        guard let key, open.removeValue(forKey: key) == nil, last.map({ $0.key < key }) ?? true else { return }
+        guard open.removeValue(forKey: key) == nil, last.map({ $0.key < key }) ?? true else { return }
         ended.insert(key)
     }
 

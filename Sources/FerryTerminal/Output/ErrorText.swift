@@ -49,6 +49,7 @@ package enum ErrorText {
         switch (error.code, error.phrase?.key) {
         case (.wrongState, .cannotResume?): "ferry restart downloads it again"
         case (.wrongState, .cannotCancel?): "ferry remove takes it off the list"
+        case (.conflict, .otherThanDownloaded?): "without --delete-files it leaves the list, and the file stays"
         case (.conflict, _): "choose another name with -o, or another rule with --on-conflict"
         // Only for a daemon that is not running: one that failed to start would fail again.
         case (.daemonUnavailable, .daemonSilent?), (.daemonUnavailable, .daemonAbsent?):
@@ -60,9 +61,11 @@ package enum ErrorText {
     /// Returns the URL as a shell word; `nil` if its query is redacted, so that it would be a different URL.
     private static func typeable(_ url: String) -> String? { url.utf8.hasSuffix("?…") ? nil : ShellWord.quote(url) }
 
-    /// The text with the first digits of each digest, so that it has a line or two; JSON has all of them.
+    /// The text with the first digits of each digest, so that it has a line or two; JSON has all of them. Different digests
+    /// with the same first digits are left whole.
     private static func shortened(_ text: String) -> String {
         var short = ""
+        var digests: [Substring: Substring] = [:]
         var rest = text[...]
         while !rest.isEmpty {
             let word = rest.prefix { !$0.isHexDigit }
@@ -70,7 +73,9 @@ package enum ErrorText {
             rest = rest[word.endIndex...]
             let digits = rest.prefix { $0.isHexDigit }
             let follows = short.utf8.hasSuffix("=")
-            short += follows && digits.count >= 32 ? digits.prefix(8) + "…" : digits
+            let isDigest = follows && digits.count >= 32
+            if isDigest, digests.updateValue(digits, forKey: digits.prefix(8)) ?? digits != digits { return text }
+            short += isDigest ? digits.prefix(8) + "…" : digits
             rest = rest[digits.endIndex...]
         }
         return short

@@ -30,6 +30,12 @@ package enum PlanRecord {
             return Paths.name(of: path) == plan.name
                 ? ("\(path): --on-conflict decides" as Reason) : ("\(path): the name is taken" as Reason)
         }
+        // An existing file of the same size is not fetched again; a part file has its whole size already.
+        let needed = plan.mayBeComplete || plan.heldBytes != nil ? 0 : plan.totalBytes ?? 0
+        let space = plan.freeBytes.map { free in
+            let size = ByteText.size(free)
+            return (free < needed ? "\(size): too little" as Reason : .words(size)).local
+        }
         let none = ("none" as Reason).local
         let facts: [(name: String, value: String)] = [
             ("name", plan.name),
@@ -44,7 +50,7 @@ package enum PlanRecord {
             ("validator", validator ?? none),
             ("digest", digests.isEmpty ? ("none offered" as Reason).local : digests),
             ("type", plan.contentType ?? ("not said" as Reason).local),
-            ("free space", plan.freeBytes.map(ByteText.size) ?? ("unknown" as Reason).local),
+            ("free space", space ?? ("unknown" as Reason).local),
             ("held", plan.heldBytes.map(ByteText.size) ?? ("nothing" as Reason).local),
             (
                 "resumable",

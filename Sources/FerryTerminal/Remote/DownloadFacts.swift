@@ -116,8 +116,8 @@ package enum DownloadFacts {
     private static func place(_ queue: DownloadDetail.Queue) -> Reason {
         if queue.running < queue.limit { return "\(queue.before) before it" }
         return queue.running == 1
-            ? "1 runs, the limit; \(queue.before) before it"
-            : "\(queue.running) run, the limit; \(queue.before) before it"
+            ? "1 download runs, the most that may; \(queue.before) before it"
+            : "\(queue.running) downloads run, the most that may; \(queue.before) before it"
     }
 
     static func priority(_ priority: DownloadPriority) -> String {

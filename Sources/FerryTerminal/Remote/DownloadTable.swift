@@ -104,9 +104,13 @@ package struct DownloadTable: Sendable {
             "to take it as it is: \(setting(download, "checksum=none")), then \(command("resume", download))"
         case .failed(let error) where error.suggestionPhrase?.key == .giveAuthority:
             "to trust its authority: \(setting(download, "ca-file=FILE")), then \(command("resume", download))"
+        case .failed(let error) where error.suggestionPhrase?.key == .giveCertificate:
+            "to trust it, if it is the server's own: \(setting(download, "ca-file=FILE")), then \(command("resume", download))"
+        case .failed(let error) where error.suggestionPhrase?.key == .giveLinkOfBegun:
+            "go on with a link of that file: \(setting(download, "url=NEWURL")), then \(command("resume", download))"
         case .waiting(.credentials): "go on with: \(setting(download, "--user USER"))"
         case .waiting(.freshLink) where download.status.waitError?.phrase?.key == .pageInstead:
-            "sign in there; it goes on when the network changes, or with: \(command("resume", download)); to take the page: \(setting(download, "accept-html=on"))"
+            "get past the page in a browser; it goes on when the network changes, or with: \(command("resume", download)); after a login there: \(setting(download, "load-cookies=FILE")); to take the page: \(setting(download, "accept-html=on"))"
         case .waiting(.freshLink) where download.status.waitError?.isOtherDocument == true:
             "go on with: \(setting(download, "url=NEWURL")); to take this: \(setting(download, "accept-html=on"))"
         case .waiting(.freshLink): "go on with: \(setting(download, "url=NEWURL"))"
@@ -114,7 +118,8 @@ package struct DownloadTable: Sendable {
         }
     }
 
-    private static func command(_ verb: String, _ download: ListedDownload, _ words: String = "") -> String {
+    /// Returns the command `verb` for a download.
+    static func command(_ verb: String, _ download: ListedDownload, _ words: String = "") -> String {
         let isOwn = download.session == FerryAPI.defaultSession
         let session = isOwn ? "" : " --session " + ShellWord.quote(download.session)
         return "ferry \(verb) \(ShellWord.quote(download.id.rawValue))\(words.isEmpty ? "" : " " + words)" + session
@@ -127,11 +132,7 @@ package struct DownloadTable: Sendable {
         var columns: [Column] = [
             Column(title: "ID") { PrintableText.escape(identifiers.short($0.id.rawValue)) },
             Column(title: "STATE") { state($0) },
-            Column(title: "DONE", isRight: true) {
-                let progress = $0.status.progress
-                let isComplete = if case .completed = $0.status.state { true } else { false }
-                return ByteText.percent(progress.fraction, isComplete: isComplete)
-            },
+            Column(title: "DONE", isRight: true) { done($0.status) },
             Column(title: "SIZE", isRight: true, leaves: 2) { $0.status.progress.totalBytes.map(ByteText.size) ?? "?" },
             Column(title: "SPEED", isRight: true, leaves: 1) {
                 $0.status.state == .downloading ? ByteText.rate($0.status.progress.bytesPerSecond) : "-"
@@ -147,6 +148,20 @@ package struct DownloadTable: Sendable {
         }
         for index in columns.indices { columns[index].title = Reason.pattern(columns[index].title, []).local }
         return columns
+    }
+
+    /// The share that is there; where the size is unknown, the bytes. Nothing is left of a cancelled download.
+    private static func done(_ status: DownloadStatus) -> String {
+        let progress = status.progress
+        switch status.state {
+        case .cancelled: return "-"
+        case .completed: return ByteText.percent(progress.fraction, isComplete: true)
+        default: break
+        }
+        guard progress.totalBytes == nil, progress.completedBytes > 0 else {
+            return ByteText.percent(progress.fraction, isComplete: false)
+        }
+        return ByteText.size(progress.completedBytes)
     }
 
     /// Returns the state, with the reason if the download waits or was paused by the system.

@@ -130,10 +130,18 @@ extension RemoteRun {
                 let name = PrintableText.escape(one.status.name)
                 let isUnchanged = unchanged.contains(one.id.rawValue)
                 let text: Reason = "unchanged: \(name) (\(DownloadTable.state(one)))"
-                say(isUnchanged ? text.local : "\(Reason.pattern(done, []).local): \(name)")
+                let changed = "\(Reason.pattern(done, []).local): \(name)"
+                say(isUnchanged ? text.local : route == .changeMany ? Self.change(changed, of: one) : changed)
             }
         }
         return ExitCode.combine(codes)
+    }
+
+    /// The line of a changed download. A change lets those go on that wait for it, and leaves failed ones as they are.
+    private static func change(_ line: String, of download: ListedDownload) -> String {
+        guard case .failed = download.status.state else { return line }
+        let resume = DownloadTable.command("resume", download)
+        return ("\(line); it has failed, and is tried again with: \(resume)" as Reason).local
     }
 
     private static func number(_ count: Int) -> String {

@@ -71,9 +71,11 @@ extension RemoteRun {
     ///
     /// - Parameters:
     ///   - log: The log file of a daemon that a command has started.
-    ///   - holder: The process that writes to it: it holds the lock of the state directory.
+    ///   - hasLog: Whether a process writes to it.
     ///   - isService: Whether systemd has started this process.
-    package func status(log: String, holder: Int?, isService: (Int) -> Bool) async throws -> ExitCode {
+    package func status(
+        log: String, hasLog: (Int) -> Bool, isService: (Int) -> Bool
+    ) async throws -> ExitCode {
         let greeting: Greeting
         do throws(DaemonFailure) { greeting = try await link.greet() } catch {
             guard case .unreachable = error else { throw error.error(socket: link.socket) }
@@ -90,8 +92,7 @@ extension RemoteRun {
         let since = Date().addingTimeInterval(-counts.uptime)
         let service = isService(greeting.pid)
         // One that was started in a terminal writes there.
-        let hasLog = !service && greeting.pid == holder && FileManager.default.fileExists(atPath: log)
-        let own = hasLog ? log : nil
+        let own = !service && hasLog(greeting.pid) ? log : nil
         let page = greeting.port.map { "http://127.0.0.1:\($0)/" }
         if json {
             say(
@@ -128,14 +129,19 @@ extension RemoteRun {
     }
 
     /// Runs `ferry logs`.
+    ///
+    /// - Parameters:
+    ///   - hasLog: Whether a process writes to the log file of a daemon that a command has started.
+    ///   - isService: Whether systemd has started this process.
+    ///   - read: Reads the lines of that file.
     package func logs(
-        holder: Int?, isService: (Int) -> Bool, read: ((String) -> Void) async throws -> Void
+        hasLog: (Int) -> Bool, isService: (Int) -> Bool, read: ((String) -> Void) async throws -> Void
     ) async throws -> ExitCode {
-        if let process = try? await link.greet().pid, isService(process) || process != holder {
+        if let process = try? await link.greet().pid, isService(process) || !hasLog(process) {
             let text: Reason =
                 isService(process)
                 ? "systemd runs the daemon and keeps its log; show it with: \(Self.journal)"
-                : "the daemon (process \(process)) has another state directory, and logs to its standard error"
+                : "the daemon (process \(process)) logs to its standard error, not to a file"
             console.message("ferry: " + text.local)
             return .done
         }

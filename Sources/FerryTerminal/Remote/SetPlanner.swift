@@ -255,12 +255,6 @@ package enum SetPlanner {
     private static func rate(_ pair: Pair) throws(UsageError) -> ByteCount? {
         if pair.value == "none" || pair.value == "off" { return nil }
         let rate = try PlanningWorld.rate(pair.value, option: pair.name + "=")
-        // A few bytes per second are meant by nobody who leaves out the unit.
-        if 1..<1000 ~= rate, Int(pair.value) != nil {
-            throw UsageError(
-                "\(pair.name)=\(pair.value) is \(pair.value) bytes per second: write a unit, as in \(pair.name)=\(pair.value)M, or \(pair.value)B"
-            )
-        }
         return rate > 0 ? rate : nil
     }
 

@@ -149,15 +149,14 @@ final class VerifySum: Sendable {
         let counts = state.withLock { $0.counts }
         let intact = counts["intact"] ?? 0
         let extra = counts["extra"] ?? 0
-        let others = counts.values.reduce(0, +) - intact - extra
-        let text: Reason =
-            switch (intact, extra) {
-            case (1, 0): "1 file is intact, \(others) are not"
-            case (1, _): "1 file is intact, \(others) are not; \(extra) more are not of the set"
-            case (_, 0): "\(intact) files are intact, \(others) are not"
-            default: "\(intact) files are intact, \(others) are not; \(extra) more are not of the set"
-            }
-        return text.shown
+        // Without a record nothing says whether they are.
+        let unknown = counts["unknown"] ?? 0
+        let others = counts.values.reduce(0, +) - intact - extra - unknown
+        let text: Reason = intact == 1 ? "1 file intact, \(others) not" : "\(intact) files intact, \(others) not"
+        let parts: [Reason?] = [
+            text, unknown > 0 ? "\(unknown) without a record" : nil, extra > 0 ? "\(extra) more not of the set" : nil,
+        ]
+        return parts.compactMap { $0?.shown }.joined(separator: Language.current.text(of: (", ", "，")))
     }
 
     var codes: [ExitCode] {

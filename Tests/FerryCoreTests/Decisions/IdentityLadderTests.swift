@@ -167,7 +167,7 @@ struct ResumePolicyTests {
         let json = whole((.contentType, "application/json"), length: 12)
         #expect(assess(json, mine) == .deadLink(Reason(.unprovenInstead), status: 200))
         #expect(assess(whole((.contentType, "text/html")), mine, acceptsHTML: true) == .inconclusive(Reason(.noRanges)))
-        #expect(assess(head(400), mine) == .refused(Reason(.answeredNoFile, "400")))
+        #expect(assess(head(400), mine) == .refused(Reason(.serverAnswered, "400")))
         #expect(assess(head(416), mine) == .inconclusive(Reason(.serverAnswered, "416")))
         #expect(assess(head(404), mine) == .deadLink(Reason(.serverAnswered, "404"), status: 404))
         #expect(assess(head(503), mine) == .busy(status: 503))

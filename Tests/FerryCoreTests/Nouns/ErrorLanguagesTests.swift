@@ -148,20 +148,20 @@ struct ErrorLanguagesTests {
     @Test("DownloadError: a stored error keeps its translations, and phrases of a newer version are ignored")
     func stored() throws {
         let error = DownloadError(
-            .conflict, ErrorPhrase(.thereAlready, "/文件"), suggestion: ErrorPhrase(.leftAsItIs), recovery: .needsUser)
+            .conflict, ErrorPhrase(.thereAlready, "/文件"), suggestion: ErrorPhrase(.updateFerry), recovery: .needsUser)
         let encoder = JSONEncoder()
         encoder.outputFormatting = [.sortedKeys, .withoutEscapingSlashes]
         let text = String(decoding: try encoder.encode(error), as: UTF8.self)
         #expect(
             text == #"{"code":"conflict","message":"/文件 is there already","#
                 + #""messages":{"en":"/文件 is there already","zh":"/文件 已存在"},"phrase":["thereAlready","/文件"],"#
-                + #""recovery":{"kind":"needsUser"},"suggestion":"The received part was not changed.","#
-                + #""suggestionPhrase":["leftAsItIs"],"#
-                + #""suggestions":{"en":"The received part was not changed.","zh":"已有的内容保持不变。"}}"#)
+                + #""recovery":{"kind":"needsUser"},"suggestion":"Update Ferry.","#
+                + #""suggestionPhrase":["updateFerry"],"#
+                + #""suggestions":{"en":"Update Ferry.","zh":"请更新 Ferry。"}}"#)
         let read = try JSONDecoder().decode(DownloadError.self, from: Data(text.utf8))
         #expect(read == error)
         #expect(read.message(in: .simplifiedChinese) == "/文件 已存在")
-        #expect(read.suggestion(in: .simplifiedChinese) == "已有的内容保持不变。")
+        #expect(read.suggestion(in: .simplifiedChinese) == "请更新 Ferry。")
 
         let newer = #"{"code":"conflict","message":"m","phrase":["ofTomorrow"],"suggestionPhrase":[]}"#
         let unknown = try JSONDecoder().decode(DownloadError.self, from: Data(newer.utf8))

@@ -117,6 +117,17 @@ struct DirectorySpaceTests {
         #expect(try DirectorySpace("", reserve: .min, fileSystem: LocalFileSystem()).check(needed: .min) == .enough)
     }
 
+    @Test("DirectorySpace: giving up the reserve is advised only where that is enough", arguments: [true, false])
+    func advice(isEnough: Bool) throws {
+        var image = DiskImage()
+        image.capacity = 100_000_000
+        let space = DirectorySpace("/", reserve: 30_000_000, fileSystem: ModelDisk(image))
+        let error = try #require(throws: DownloadError.self) {
+            try space.require(isEnough ? 100_000_000 : 100_000_001)
+        }
+        #expect((error.suggestionPhrase == ErrorPhrase(.minFree)) == isEnough)
+    }
+
     @Test(
         "DirectorySpace: 1 % of a file system stays free, at most 256 MB, unless a reserve is given",
         arguments: [

@@ -130,6 +130,7 @@ struct TransferFailureTests {
         #expect(suggestion(.untrusted)?.contains("--ca-file") == true)
         #expect(suggestion(.noTLS)?.contains("http://") == true)
         #expect(suggestion(.unknownAuthority)?.contains("--ca-file") == true)
+        #expect(suggestion(.selfSigned)?.contains("give it with --ca-file") == true)
         for key in [ErrorPhrase.Key.certificateExpired, .certificateNotYetValid, .otherName] {
             #expect(suggestion(key)?.contains("--ca-file") == false)
         }

@@ -51,6 +51,14 @@ import Testing
         }
     }
 
+    /// A second run said "2 of 4 files" for two, and failed although both were complete then.
+    @Test("BatchCursor: arguments are requested by each run, and do not count in the next")
+    func arguments() {
+        var cursor = BatchCursor()
+        for outcome in [BatchCursor.Outcome.completed, .failed(.refused)] { cursor.end(nil, outcome) }
+        #expect(cursor == BatchCursor())
+    }
+
     @Test("PlannedItems: several lists go on in the list in which the run ended")
     func severalLists() throws {
         let plan = try GetPlanner.plan(

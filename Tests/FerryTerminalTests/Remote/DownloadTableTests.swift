@@ -28,6 +28,19 @@ import Testing
             ])
     }
 
+    @Test("DownloadTable: of an unknown size the bytes are shown, and of a cancelled download nothing is there")
+    func done() {
+        let rows: [ListedDownload] = [
+            .sample("a", done: 23_000_000, total: nil), .sample("b", .paused, done: 0, total: nil),
+            .sample("c", .cancelled), .sample("d", .completed(.single), total: nil),
+        ]
+        let lines = DownloadTable(width: nil).lines(rows, identifiers: .whole).dropFirst()
+        #expect(
+            lines.map { $0.split(separator: " ").dropFirst(2).prefix(2).joined(separator: " ") } == [
+                "23.0 MB", "-- ?", "- 1.0", "100.0% ?",
+            ])
+    }
+
     @Test("DownloadTable: the lines fit any width from 40 columns on", arguments: [40, 50, 60, 70, 80, 120, 200])
     func fits(width: Int) {
         for line in lines(width) { #expect(DisplayWidth.columns(of: line) <= width) }
@@ -69,8 +82,9 @@ import Testing
             (.retry(at: date), busy, "the server answered 503; next attempt at 2023-11-1"),
             (
                 .freshLink, page,
-                "the server sent a web page instead of the file; sign in there; it goes on when the network changes, "
-                    + "or with: ferry resume 0123456789abcdef; to take the page: "
+                "the server sent a web page instead of the file; get past the page in a browser; "
+                    + "it goes on when the network changes, or with: ferry resume 0123456789abcdef; "
+                    + "after a login there: ferry set 0123456789abcdef load-cookies=FILE; to take the page: "
                     + "ferry set 0123456789abcdef accept-html=on"
             ),
             (
@@ -104,11 +118,26 @@ import Testing
         #expect(!facts.contains("--checksum"))
     }
 
+    @Test(
+        "DownloadFacts: a certificate of no authority, or a link to another file, has the command that goes on",
+        arguments: [
+            (ErrorPhrase.Key.giveCertificate, "ca-file=FILE"), (.giveAuthority, "ca-file=FILE"),
+            (.giveLinkOfBegun, "url=NEWURL"),
+        ])
+    func remedies(suggestion: ErrorPhrase.Key, setting: String) {
+        let error = DownloadError(.conflict, ErrorPhrase(.otherFile, "x"), suggestion: ErrorPhrase(suggestion))
+        let failed = ListedDownload.sample("0123456789abcdef", .failed(error))
+        let facts = DownloadFacts.lines(DownloadDetail(failed), events: []).joined(separator: "\n")
+        #expect(
+            facts.contains("ferry set 0123456789abcdef \(setting), then ferry resume 0123456789abcdef"), "\(facts)")
+    }
+
     @Test("DownloadFacts: a download that waits for a slot says how many run, and how many are before it")
     func place() {
         var detail = DownloadDetail(ListedDownload.sample("a", .waiting(.slot)))
         detail.queue = .init(before: 12, running: 4, limit: 4)
-        #expect(DownloadFacts.lines(detail, events: []).contains("state:       queued; 4 run, the limit; 12 before it"))
+        let running = "state:       queued; 4 downloads run, the most that may; 12 before it"
+        #expect(DownloadFacts.lines(detail, events: []).contains(running))
         detail.queue = .init(before: 0, running: 1, limit: 3)
         #expect(DownloadFacts.lines(detail, events: []).contains("state:       queued; 0 before it"))
     }

@@ -99,7 +99,8 @@ import Testing
     @Test(
         "SetPlanner: unknown, malformed and misplaced words are refused",
         arguments: [
-            ["limit=5"], ["a", "limit=999"], ["speed=1"], ["metered=perhaps"], ["max-concurrent=0"],
+            ["limit=5"], ["a", "limit=999"], ["a", "min-speed=5"], ["speed=1"], ["metered=perhaps"],
+            ["max-concurrent=0"],
             ["max-concurrent=many"], ["limit=fast"], ["dir="],
             ["network=5g"], ["retry-failed=soon"], ["a"], ["a", "limit=1", "b"], ["a", "max-concurrent=2"],
             ["a", "priority=urgent"], ["a", "checksum=sha256:12"], ["a", "on-conflict=ask"], ["retry-failed=0s"],

@@ -580,7 +580,7 @@ package struct TransferMachine: Sendable {
         if isNewSource, !bytes.written.isEmpty {
             end(
                 DownloadError(
-                    .conflict, ErrorPhrase(.otherFile, reason), suggestion: ErrorPhrase(.leftAsItIs),
+                    .conflict, ErrorPhrase(.otherFile, reason), suggestion: ErrorPhrase(.giveLinkOfBegun),
                     recovery: .needsUser))
             return false
         }
