@@ -56,6 +56,7 @@ let package = Package(
     products: [
         .library(name: "Ferry", targets: ["Ferry"]),
         .library(name: "FerryUI", targets: ["FerryUI"]),
+        .library(name: "FerryClient", targets: ["FerryClient"]),
         .library(name: "FerryTestSupport", targets: ["FerryTestSupport"]),
         .executable(name: "ferry", targets: ["FerryCLI"]),
         .executable(name: "ferry-origin", targets: ["ferry-origin"]),
@@ -132,7 +133,7 @@ let package = Package(
         .target(
             name: "Ferry",
             dependencies: [
-                "FerryCore", "FerryEngine", "FerryAPI", "CFerry", "CSQLite",
+                "FerryCore", "FerryEngine", "CFerry", "CSQLite",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -143,6 +144,14 @@ let package = Package(
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
             exclude: privacy.excluded, resources: privacy.resources, swiftSettings: strict),
+        // The client of the daemon, and managers whose downloads it runs.
+        .target(
+            name: "FerryClient",
+            dependencies: [
+                "Ferry", "FerryAPI", "FerryEngine", "FerryCore",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
         // The list of downloads for views, observable on the main actor.
         .target(name: "FerryUI", dependencies: ["Ferry", "FerryCore"], swiftSettings: strict),
         // A manager with scripted downloads, and a server of this machine: for previews and tests of apps.
@@ -165,7 +174,7 @@ let package = Package(
         .target(
             name: "FerryServer",
             dependencies: [
-                "Ferry", "FerryAPI", "FerryMetrics", "FerryCore", "CFerry", "CFerryAssets", "CZlib",
+                "Ferry", "FerryAPI", "FerryClient", "FerryMetrics", "FerryCore", "CFerry", "CFerryAssets", "CZlib",
                 .product(name: "HummingbirdCore", package: "hummingbird"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Crypto", package: "swift-crypto"),
@@ -197,7 +206,7 @@ let package = Package(
         .target(
             name: "FerryTerminal",
             dependencies: [
-                "Ferry", "FerryAPI", "FerryCore",
+                "Ferry", "FerryAPI", "FerryClient", "FerryCore",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -216,7 +225,8 @@ let package = Package(
         .executableTarget(
             name: "FerryCLI",
             dependencies: [
-                "FerryTerminal", "FerryAria2", "FerryFleet", "FerryServer", "FerryAPI", "FerryCore", "CBacktrace",
+                "FerryTerminal", "FerryAria2", "FerryFleet", "FerryServer", "FerryClient", "FerryAPI", "FerryCore",
+                "CBacktrace",
                 .product(name: "Logging", package: "swift-log"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
@@ -281,14 +291,17 @@ let package = Package(
         // The benchmark of scale: one command for each thing that is measured.
         .executableTarget(
             name: "ferry-scale",
-            dependencies: ["Ferry", "FerryCore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            dependencies: [
+                "Ferry", "FerryCore",
+                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+            ],
             path: "TestSupport/ferry-scale",
             swiftSettings: strict),
         // An app that is killed and started again: what the tests of relaunches run.
         .executableTarget(
             name: "ferry-app",
             dependencies: [
-                "Ferry", "FerryEngine", "FerryTesting", "CBacktrace",
+                "FerryClient", "Ferry", "FerryEngine", "FerryTesting", "CBacktrace",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "TestSupport/ferry-app",
@@ -352,8 +365,9 @@ let package = Package(
         .testTarget(
             name: "FerryTests",
             dependencies: [
-                "Ferry", "FerryUI", "FerryCore", "FerryEngine", "FerryAPI", "FerryServer", "FerryTesting", "ferry-app",
-                "FerryCLI", "CFerry", "FerryTestSupport",
+                "Ferry", "FerryUI", "FerryCore", "FerryEngine", "FerryAPI", "FerryClient", "FerryServer",
+                "FerryTesting",
+                "ferry-app", "FerryCLI", "CFerry", "FerryTestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Logging", package: "swift-log"),
@@ -362,7 +376,8 @@ let package = Package(
         .testTarget(
             name: "FerryTerminalTests",
             dependencies: [
-                "FerryTerminal", "Ferry", "FerryAPI", .product(name: "HTTPTypes", package: "swift-http-types"),
+                "FerryTerminal", "Ferry", "FerryAPI", "FerryClient",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "ArgumentParser", package: "swift-argument-parser"),
             ],
             swiftSettings: tests),
@@ -385,8 +400,8 @@ let package = Package(
         .testTarget(
             name: "FerryCLITests",
             dependencies: [
-                "FerryCLI", "FerryTerminal", "Ferry", "FerryServer", "FerryFleet", "FerryMetrics", "FerryTesting",
-                "ferry-origin", "ferry-app", "FerryAPI", "FerryCore", "FerryEngine", "CFerry",
+                "FerryCLI", "FerryTerminal", "FerryClient", "Ferry", "FerryServer", "FerryFleet", "FerryMetrics",
+                "FerryTesting", "ferry-origin", "ferry-app", "FerryAPI", "FerryCore", "FerryEngine", "CFerry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -298,7 +298,7 @@ extension Scheduler.State {
 }
 
 extension ListChange {
-    init(
+    package init(
         added: Set<DownloadID> = [], removed: Set<DownloadID> = [], changed: Set<DownloadID> = [],
         isReordered: Bool = false
     ) {

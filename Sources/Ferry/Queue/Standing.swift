@@ -1,4 +1,3 @@
-import FerryAPI
 import FerryCore
 import FerryEngine
 import Synchronization
@@ -31,11 +30,9 @@ struct WallTimes: Sendable {
 
 extension Scheduler {
     /// The place of a download that waits for a slot.
-    func place(of id: DownloadID) -> DownloadDetail.Queue? {
+    func slotPlace(of id: DownloadID) -> (before: Int, running: Int, limit: Int)? {
         state.withLock { state in
-            guard let before = state.queue.countBefore(id) else { return nil }
-            return DownloadDetail.Queue(
-                before: before, running: state.queue.slotsTaken, limit: state.queue.rules.limit)
+            state.queue.countBefore(id).map { ($0, state.queue.slotsTaken, state.queue.rules.limit) }
         }
     }
 }
