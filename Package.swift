@@ -29,6 +29,10 @@ let staticLibraries: [LinkerSetting] =
     let privacy: (excluded: [String], resources: [Resource]) = (["PrivacyInfo.xcprivacy"], [])
 #endif
 
+// Packages that the daemon and the commands need, and no library that an app embeds. An app's package without the trait
+// resolves none of them.
+let ofDaemon: TargetDependencyCondition? = .when(traits: ["Daemon"])
+
 // What an app writes (a page, headers, a preview, tests of the page), in each way that apps are compiled in: Swift 5, Swift 6,
 // and the settings of a new project of Xcode 26. They see what every other package sees.
 let consumers: [Target] = [
@@ -62,6 +66,12 @@ let package = Package(
         .executable(name: "ferry-origin", targets: ["ferry-origin"]),
         // For the package in `Fuzz/` alone.
         .library(name: "FerryFuzzing", targets: ["FerryFuzzing"]),
+    ],
+    traits: [
+        .default(enabledTraits: ["Daemon"]),
+        .trait(
+            name: "Daemon",
+            description: "What the program `ferry` and its daemon need. Apps that embed the library do without it."),
     ],
     dependencies: [
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -175,11 +185,11 @@ let package = Package(
             name: "FerryServer",
             dependencies: [
                 "Ferry", "FerryAPI", "FerryClient", "FerryMetrics", "FerryCore", "CFerry", "CFerryAssets", "CZlib",
-                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird", condition: ofDaemon),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: ofDaemon),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: ofDaemon),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -193,7 +203,7 @@ let package = Package(
             name: "FerryAria2",
             dependencies: [
                 "FerryServer", "Ferry", "FerryAPI", "FerryCore",
-                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird", condition: ofDaemon),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -208,7 +218,7 @@ let package = Package(
             dependencies: [
                 "Ferry", "FerryAPI", "FerryClient", "FerryCore",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
             ],
             swiftSettings: strict),
         // Many machines and one list: leases, budgets and results in PostgreSQL, whose libpq is opened at run time.
@@ -218,7 +228,7 @@ let package = Package(
                 "FerryTerminal", "FerryServer", "FerryMetrics", "Ferry", "FerryCore",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
             ],
             swiftSettings: strict),
         // The binary `ferry`: one file per command, and the list of its doors; no logic.
@@ -228,7 +238,7 @@ let package = Package(
                 "FerryTerminal", "FerryAria2", "FerryFleet", "FerryServer", "FerryClient", "FerryAPI", "FerryCore",
                 "CBacktrace",
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
             ],
             swiftSettings: strict,
             linkerSettings: [
@@ -278,7 +288,7 @@ let package = Package(
             name: "ferry-origin",
             dependencies: [
                 "FerryTesting",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
             ],
             path: "TestSupport/ferry-origin",
             swiftSettings: strict),
@@ -293,7 +303,7 @@ let package = Package(
             name: "ferry-scale",
             dependencies: [
                 "Ferry", "FerryCore",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
             ],
             path: "TestSupport/ferry-scale",
             swiftSettings: strict),
@@ -378,14 +388,14 @@ let package = Package(
             dependencies: [
                 "FerryTerminal", "Ferry", "FerryAPI", "FerryClient",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
             ],
             swiftSettings: tests),
         .testTarget(
             name: "FerryFleetTests",
             dependencies: [
                 "FerryFleet", "FerryTerminal", "FerryServer", "FerryMetrics", "Ferry", "FerryCore",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
             ],
             swiftSettings: tests),
         .testTarget(
