@@ -97,6 +97,10 @@ compare-builds: programs-release ## Compare what the debug and the release binar
 test-sets: ## Sync a tree from nginx, Apache, lighttpd, Caddy and http.server, beside wget (SYNC_ROUNDS=n, ARGS='-k caddy')
 	Scripts/test-sets $(ARGS)
 
+.PHONY: test-consumers
+test-consumers: dependencies ## Resolve packages that depend on this one with and without the trait Daemon, and build one (ARGS=--resolve)
+	SWIFT='$(SWIFT)' Scripts/test-consumers $(ARGS)
+
 .PHONY: test-fleet
 test-fleet: ## Let workers, a database and a network of a fleet be lost at random, as root (FLEET_FILES=n FLEET_SECONDS=n)
 	Scripts/test-fleet $(ARGS)

@@ -29,6 +29,10 @@ let staticLibraries: [LinkerSetting] =
     let privacy: (excluded: [String], resources: [Resource]) = (["PrivacyInfo.xcprivacy"], [])
 #endif
 
+// Packages that the daemon and the commands need, and no library that an app embeds. An app's package without the trait
+// resolves none of them.
+let ofDaemon: TargetDependencyCondition? = .when(traits: ["Daemon"])
+
 // What an app writes (a page, headers, a preview, tests of the page), in each way that apps are compiled in: Swift 5, Swift 6,
 // and the settings of a new project of Xcode 26. They see what every other package sees.
 let consumers: [Target] = [
@@ -56,11 +60,18 @@ let package = Package(
     products: [
         .library(name: "Ferry", targets: ["Ferry"]),
         .library(name: "FerryUI", targets: ["FerryUI"]),
+        .library(name: "FerryClient", targets: ["FerryClient"]),
         .library(name: "FerryTestSupport", targets: ["FerryTestSupport"]),
         .executable(name: "ferry", targets: ["FerryCLI"]),
         .executable(name: "ferry-origin", targets: ["ferry-origin"]),
         // For the package in `Fuzz/` alone.
         .library(name: "FerryFuzzing", targets: ["FerryFuzzing"]),
+    ],
+    traits: [
+        .default(enabledTraits: ["Daemon"]),
+        .trait(
+            name: "Daemon",
+            description: "What the program `ferry` and its daemon need. Apps that embed the library do without it."),
     ],
     dependencies: [
         .package(url: "https://github.com/swift-server/async-http-client", from: "1.37.0"),
@@ -132,7 +143,7 @@ let package = Package(
         .target(
             name: "Ferry",
             dependencies: [
-                "FerryCore", "FerryEngine", "FerryAPI", "CFerry", "CSQLite",
+                "FerryCore", "FerryEngine", "CFerry", "CSQLite",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -143,6 +154,14 @@ let package = Package(
                 .product(name: "CoreMetrics", package: "swift-metrics"),
             ],
             exclude: privacy.excluded, resources: privacy.resources, swiftSettings: strict),
+        // The client of the daemon, and managers whose downloads it runs.
+        .target(
+            name: "FerryClient",
+            dependencies: [
+                "Ferry", "FerryAPI", "FerryEngine", "FerryCore",
+                .product(name: "Logging", package: "swift-log"),
+            ],
+            swiftSettings: strict),
         // The list of downloads for views, observable on the main actor.
         .target(name: "FerryUI", dependencies: ["Ferry", "FerryCore"], swiftSettings: strict),
         // A manager with scripted downloads, and a server of this machine: for previews and tests of apps.
@@ -165,12 +184,12 @@ let package = Package(
         .target(
             name: "FerryServer",
             dependencies: [
-                "Ferry", "FerryAPI", "FerryMetrics", "FerryCore", "CFerry", "CFerryAssets", "CZlib",
-                .product(name: "HummingbirdCore", package: "hummingbird"),
+                "Ferry", "FerryAPI", "FerryClient", "FerryMetrics", "FerryCore", "CFerry", "CFerryAssets", "CZlib",
+                .product(name: "HummingbirdCore", package: "hummingbird", condition: ofDaemon),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "Crypto", package: "swift-crypto"),
-                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle"),
-                .product(name: "UnixSignals", package: "swift-service-lifecycle"),
+                .product(name: "ServiceLifecycle", package: "swift-service-lifecycle", condition: ofDaemon),
+                .product(name: "UnixSignals", package: "swift-service-lifecycle", condition: ofDaemon),
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOPosix", package: "swift-nio"),
@@ -184,7 +203,7 @@ let package = Package(
             name: "FerryAria2",
             dependencies: [
                 "FerryServer", "Ferry", "FerryAPI", "FerryCore",
-                .product(name: "HummingbirdCore", package: "hummingbird"),
+                .product(name: "HummingbirdCore", package: "hummingbird", condition: ofDaemon),
                 .product(name: "NIOHTTP1", package: "swift-nio"),
                 .product(name: "NIOWebSocket", package: "swift-nio"),
                 .product(name: "NIOCore", package: "swift-nio"),
@@ -197,9 +216,9 @@ let package = Package(
         .target(
             name: "FerryTerminal",
             dependencies: [
-                "Ferry", "FerryAPI", "FerryCore",
+                "Ferry", "FerryAPI", "FerryClient", "FerryCore",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
             ],
             swiftSettings: strict),
         // Many machines and one list: leases, budgets and results in PostgreSQL, whose libpq is opened at run time.
@@ -209,16 +228,17 @@ let package = Package(
                 "FerryTerminal", "FerryServer", "FerryMetrics", "Ferry", "FerryCore",
                 .product(name: "DequeModule", package: "swift-collections"),
                 .product(name: "CoreMetrics", package: "swift-metrics"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
             ],
             swiftSettings: strict),
         // The binary `ferry`: one file per command, and the list of its doors; no logic.
         .executableTarget(
             name: "FerryCLI",
             dependencies: [
-                "FerryTerminal", "FerryAria2", "FerryFleet", "FerryServer", "FerryAPI", "FerryCore", "CBacktrace",
+                "FerryTerminal", "FerryAria2", "FerryFleet", "FerryServer", "FerryClient", "FerryAPI", "FerryCore",
+                "CBacktrace",
                 .product(name: "Logging", package: "swift-log"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
             ],
             swiftSettings: strict,
             linkerSettings: [
@@ -268,7 +288,7 @@ let package = Package(
             name: "ferry-origin",
             dependencies: [
                 "FerryTesting",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
             ],
             path: "TestSupport/ferry-origin",
             swiftSettings: strict),
@@ -281,14 +301,17 @@ let package = Package(
         // The benchmark of scale: one command for each thing that is measured.
         .executableTarget(
             name: "ferry-scale",
-            dependencies: ["Ferry", "FerryCore", .product(name: "ArgumentParser", package: "swift-argument-parser")],
+            dependencies: [
+                "Ferry", "FerryCore",
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
+            ],
             path: "TestSupport/ferry-scale",
             swiftSettings: strict),
         // An app that is killed and started again: what the tests of relaunches run.
         .executableTarget(
             name: "ferry-app",
             dependencies: [
-                "Ferry", "FerryEngine", "FerryTesting", "CBacktrace",
+                "FerryClient", "Ferry", "FerryEngine", "FerryTesting", "CBacktrace",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
             ],
             path: "TestSupport/ferry-app",
@@ -352,8 +375,9 @@ let package = Package(
         .testTarget(
             name: "FerryTests",
             dependencies: [
-                "Ferry", "FerryUI", "FerryCore", "FerryEngine", "FerryAPI", "FerryServer", "FerryTesting", "ferry-app",
-                "FerryCLI", "CFerry", "FerryTestSupport",
+                "Ferry", "FerryUI", "FerryCore", "FerryEngine", "FerryAPI", "FerryClient", "FerryServer",
+                "FerryTesting",
+                "ferry-app", "FerryCLI", "CFerry", "FerryTestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Logging", package: "swift-log"),
@@ -362,15 +386,16 @@ let package = Package(
         .testTarget(
             name: "FerryTerminalTests",
             dependencies: [
-                "FerryTerminal", "Ferry", "FerryAPI", .product(name: "HTTPTypes", package: "swift-http-types"),
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                "FerryTerminal", "Ferry", "FerryAPI", "FerryClient",
+                .product(name: "HTTPTypes", package: "swift-http-types"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
             ],
             swiftSettings: tests),
         .testTarget(
             name: "FerryFleetTests",
             dependencies: [
                 "FerryFleet", "FerryTerminal", "FerryServer", "FerryMetrics", "Ferry", "FerryCore",
-                .product(name: "ArgumentParser", package: "swift-argument-parser"),
+                .product(name: "ArgumentParser", package: "swift-argument-parser", condition: ofDaemon),
             ],
             swiftSettings: tests),
         .testTarget(
@@ -385,8 +410,8 @@ let package = Package(
         .testTarget(
             name: "FerryCLITests",
             dependencies: [
-                "FerryCLI", "FerryTerminal", "Ferry", "FerryServer", "FerryFleet", "FerryMetrics", "FerryTesting",
-                "ferry-origin", "ferry-app", "FerryAPI", "FerryCore", "FerryEngine", "CFerry",
+                "FerryCLI", "FerryTerminal", "FerryClient", "Ferry", "FerryServer", "FerryFleet", "FerryMetrics",
+                "FerryTesting", "ferry-origin", "ferry-app", "FerryAPI", "FerryCore", "FerryEngine", "CFerry",
                 .product(name: "AsyncHTTPClient", package: "async-http-client"),
                 .product(name: "NIOCore", package: "swift-nio"),
                 .product(name: "NIOHTTP1", package: "swift-nio"),

@@ -1,4 +1,4 @@
-import FerryCore
+package import FerryCore
 import FerryEngine
 import SystemPackage
 
@@ -162,19 +162,19 @@ final class ContentReading: ContentReader {
 }
 
 /// What a reader reads, and how far it is.
-struct ContentSpan {
+package struct ContentSpan {
     /// The end may lie after that of the file.
-    let range: Range<ByteCount>
+    package let range: Range<ByteCount>
     /// Whether the whole file is read: its end is handed out when the download is complete.
-    let isWhole: Bool
+    package let isWhole: Bool
     /// The representation that is read, once it is known.
-    var content: DownloadContent.Description?
+    package var content: DownloadContent.Description?
     /// Whether bytes of another representation would be wrong.
-    var isBound: Bool
+    package var isBound: Bool
     /// The next byte.
-    var position: ByteCount
+    package var position: ByteCount
 
-    init(_ range: Range<ByteCount>?, of description: DownloadContent.Description?) {
+    package init(_ range: Range<ByteCount>?, of description: DownloadContent.Description?) {
         position = max(0, range?.lowerBound ?? 0)
         self.range = position..<max(position, range?.upperBound ?? .max)
         isWhole = range == nil
@@ -183,12 +183,12 @@ struct ContentSpan {
     }
 
     /// Whether bytes were handed out.
-    var hasBegun: Bool { position > range.lowerBound }
+    package var hasBegun: Bool { position > range.lowerBound }
 }
 
 extension LiveDownload {
     /// Throws if the reader's task was cancelled, the download has left the list, or its manager was shut down.
-    func checkMayBeRead(in backend: any DownloadBackend) throws(DownloadError) {
+    package func checkMayBeRead(in backend: any DownloadBackend) throws(DownloadError) {
         if Task.isCancelled { throw DownloadError(.cancelled, ErrorPhrase(.waitWasCancelled, status.name)) }
         if backend.isShutDown { throw DownloadError(.shutDown, ErrorPhrase(.leftAtShutDown, status.name)) }
         if isClosed { throw DownloadError(.notFound, ErrorPhrase(.notListed, status.name)) }

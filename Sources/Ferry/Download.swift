@@ -7,7 +7,7 @@ import FerryEngine
 public final class Download: Sendable, Identifiable, Hashable {
     /// The identifier, unique within the list.
     public let id: DownloadID
-    let live: LiveDownload
+    package let live: LiveDownload
     let manager: DownloadManager
     var backend: any DownloadBackend { manager.backend }
 

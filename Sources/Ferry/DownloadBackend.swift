@@ -1,5 +1,5 @@
-import FerryCore
-import FerryEngine
+package import FerryCore
+package import FerryEngine
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -8,12 +8,12 @@ import Synchronization
     import Foundation
 #endif
 
-/// The implementation behind a manager: the ``Scheduler`` of this process, or a session of the daemon.
+/// The implementation behind a manager: the ``Scheduler`` of this process, or what a ``BackendProvider`` makes.
 ///
 /// There is one ``LiveDownload`` for each download that has a handle, whichever backend updates it. Requests arrive
 /// checked, with absolute paths. The documentation of a method of ``DownloadManager`` or ``Download`` holds for the
 /// method of the same name here.
-protocol DownloadBackend: AnyObject, Sendable {
+package protocol DownloadBackend: AnyObject, Sendable {
     // MARK: Opening and closing
 
     /// The settings in effect.
@@ -93,9 +93,25 @@ protocol DownloadBackend: AnyObject, Sendable {
     var networkChanges: AsyncStream<NetworkStatus> { get }
 }
 
+/// Makes the backend of a manager whose downloads another process runs.
+package struct BackendProvider: Sendable {
+    /// The name of the session.
+    package let identifier: String
+    let make: @Sendable (DownloadManager.Configuration, any EngineClock) -> any DownloadBackend
+
+    /// - Parameter make: Makes the backend, which opens nothing yet.
+    package init(
+        identifier: String,
+        _ make: @escaping @Sendable (DownloadManager.Configuration, any EngineClock) -> any DownloadBackend
+    ) {
+        self.identifier = identifier
+        self.make = make
+    }
+}
+
 extension DownloadBackend {
     /// The object of a download that is running or has a handle.
-    func known(_ id: DownloadID) -> LiveDownload? { registry[id] }
+    package func known(_ id: DownloadID) -> LiveDownload? { registry[id] }
 
     /// The download that has left the list but still has a handle.
     func gone(_ id: DownloadID) -> LiveDownload? { registry.removed(id) }

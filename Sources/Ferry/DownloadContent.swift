@@ -1,5 +1,5 @@
 public import FerryCore
-import FerryEngine
+package import FerryEngine
 import SystemPackage
 
 /// The file of a download, readable while it is fetched.
@@ -24,8 +24,20 @@ public struct DownloadContent: Sendable {
         public var lastModified: String?
         /// Whether the file is complete and has its final name.
         public var isComplete: Bool
-        /// The file that has this content; `nil` if the daemon has it.
+        /// The file that has this content; `nil` if another process has it.
         let file: ContentFile?
+
+        package init(
+            size: ByteCount?, mediaType: String?, entityTag: String?, lastModified: String?, isComplete: Bool,
+            file: ContentFile? = nil
+        ) {
+            self.size = size
+            self.mediaType = mediaType
+            self.entityTag = entityTag
+            self.lastModified = lastModified
+            self.isComplete = isComplete
+            self.file = file
+        }
     }
 
     let download: Download
@@ -78,7 +90,7 @@ public struct DownloadContent: Sendable {
 }
 
 /// Reads a file in order, on behalf of one task at a time.
-protocol ContentReader: AnyObject {
+package protocol ContentReader: AnyObject {
     func describe() async throws(DownloadError) -> DownloadContent.Description
     func next() async throws(DownloadError) -> [UInt8]?
 }

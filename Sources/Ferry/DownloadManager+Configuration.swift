@@ -7,20 +7,20 @@ extension DownloadManager {
     /// directory.
     public struct Configuration: Sendable {
         /// The storage of the list of downloads.
-        enum Storage: Sendable, Hashable {
+        enum Storage: Sendable {
             /// In memory, for the lifetime of the manager.
             case memory
             /// In a catalogue on disk.
             case catalogue(identifier: String, directory: String, stateDirectory: String?)
-            /// In the daemon.
-            case daemon(DaemonAddress)
+            /// In another process, which runs the downloads.
+            case elsewhere(BackendProvider)
 
             var isKept: Bool { if case .memory = self { false } else { true } }
             var identifier: String? {
                 switch self {
                 case .memory: nil
                 case .catalogue(let identifier, _, _): identifier
-                case .daemon(let place): place.identifier
+                case .elsewhere(let provider): provider.identifier
                 }
             }
         }
@@ -44,39 +44,6 @@ extension DownloadManager {
                 storage: .catalogue(
                     identifier: identifier, directory: DownloadManager.absolute(directory),
                     stateDirectory: stateDirectory.map(DownloadManager.absolute)))
-            configuration.waitsForUser = true
-            return configuration
-        }
-
-        /// Runs the downloads in the daemon: they continue after this process ends. The next launch with the same
-        /// identifier finds them and receives the events of those that ended meanwhile. On phones and their like
-        /// `background(identifier:directory:)` promises the same: there the system goes on with the downloads.
-        ///
-        /// The first use connects to the daemon, or starts it. Of the settings below, only those of a session
-        /// (`maxConcurrentDownloads`, `rateLimit`, `allowsMeteredNetwork`, `allowsConstrainedNetwork`) apply, within
-        /// the daemon's limits and only once they are changed; the daemon determines the others.
-        ///
-        /// - Parameters:
-        ///   - identifier: The name of the session, as for ``default(identifier:directory:stateDirectory:)-(_,String,_)``; several
-        ///     managers, in several processes, may share one.
-        ///   - directory: The default directory for downloads; `nil` for the session's previous one, initially the
-        ///     user's Downloads.
-        ///   - binary: The program `ferry`, to start the daemon if needed; `nil` to search `FERRY_BINARY`, the
-        ///     directory of the app's own program, and `PATH`.
-        ///   - launchCommand: A program and its arguments, run without a shell and with `FERRY_SESSION` set when
-        ///     downloads have ended and no process of the session is connected; empty for none, `nil` to keep the
-        ///     previous one.
-        @available(iOS, unavailable, message: "no daemon: use background(identifier:directory:)")
-        @available(tvOS, unavailable, message: "no daemon: use background(identifier:directory:)")
-        @available(watchOS, unavailable, message: "no daemon: use background(identifier:directory:)")
-        @available(visionOS, unavailable, message: "no daemon: use background(identifier:directory:)")
-        public static func background(
-            identifier: String, directory: String? = nil, binary: String? = nil, launchCommand: [String]? = nil
-        ) -> Configuration {
-            let place = DaemonAddress(
-                identifier: identifier, directory: directory.map(DownloadManager.absolute),
-                binary: binary.map(DownloadManager.absolute), launchCommand: launchCommand)
-            var configuration = Configuration(storage: .daemon(place))
             configuration.waitsForUser = true
             return configuration
         }
@@ -143,6 +110,9 @@ extension DownloadManager {
         package var refusal: (@Sendable (_ directory: String) -> DownloadError?)?
 
         init(storage: Storage) { self.storage = storage }
+
+        /// Settings for downloads that another process runs.
+        package init(_ provider: BackendProvider) { self.init(storage: .elsewhere(provider)) }
 
         /// Settings for programs that download for many users, or from few servers a lot.
         public struct ServerOptions: Sendable {

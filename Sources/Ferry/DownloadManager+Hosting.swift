@@ -1,5 +1,4 @@
 package import FerryCore
-package import FerryEngine
 
 /// API for a program that hosts the downloads of several sessions in one list.
 extension DownloadManager {
@@ -121,7 +120,7 @@ extension DownloadManager {
     /// end within a moment; 0 while none is running.
     package func bytesPerSecond(of session: String?) -> Double { scheduler?.bytesPerSecond(of: session) ?? 0 }
 
-    /// The ranges of a file that are written or in transfer; `nil` if unknown.
+    /// The ranges of a file that are written or in transfer, and what the server has told of it; `nil` if unknown.
     package func picture(of row: CatalogueRow) async -> TransferPicture? { await scheduler?.picture(of: row) }
 
     /// The downloads that each word of a user means: the one with this identifier; without it, those with this name;

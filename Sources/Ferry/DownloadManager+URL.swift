@@ -17,11 +17,6 @@ extension DownloadManager.Configuration {
         .default(
             identifier: identifier, directory: directory.requiredPath, stateDirectory: stateDirectory?.requiredPath)
     }
-
-    /// As `background(identifier:directory:)`, with the URL of the directory.
-    public static func background(identifier: String, directory: URL) -> DownloadManager.Configuration {
-        .background(identifier: identifier, directory: directory.requiredPath)
-    }
 }
 
 extension DownloadManager {

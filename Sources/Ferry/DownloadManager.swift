@@ -17,7 +17,7 @@ import SystemPackage
 /// that were running or queued when the process ended. The manager shuts down when the last reference to it and its
 /// downloads is released.
 public final class DownloadManager: Sendable {
-    /// The implementation: the ``Scheduler`` of this process, or a session of the daemon.
+    /// The implementation: the ``Scheduler`` of this process, or a session of another one.
     let backend: any DownloadBackend
     /// The queue, if the downloads run in this process.
     var scheduler: Scheduler? { backend as? Scheduler }
@@ -35,8 +35,8 @@ public final class DownloadManager: Sendable {
         _ configuration: Configuration, engine: EngineProvider, monitor: (any NetworkMonitor)? = nil,
         system: @escaping @Sendable (BackgroundTransfer) -> (any SystemTransferSession)? = { _ in nil }
     ) {
-        if case .daemon(let place) = configuration.storage {
-            backend = RemoteSession(place, configuration, clock: engine.clock)
+        if case .elsewhere(let provider) = configuration.storage {
+            backend = provider.make(configuration, engine.clock)
         } else {
             let scheduler = Scheduler(
                 configuration: configuration, engine: engine,
@@ -316,7 +316,8 @@ public final class DownloadManager: Sendable {
         return (listed ?? backend.gone(event.id) ?? LiveDownload(ended: event)).map(handle)
     }
 
-    static func absolute(_ path: String) -> String {
+    /// The path, absolute: a relative one is below the working directory.
+    package static func absolute(_ path: String) -> String {
         Paths.join(WorkingDirectory.path, path)
     }
 }

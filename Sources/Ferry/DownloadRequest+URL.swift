@@ -60,7 +60,7 @@ extension URL {
     }
 
     /// The path of what must be the URL of a file.
-    var requiredPath: String {
+    package var requiredPath: String {
         precondition(isFileURL, "a directory's URL must be that of a file")
         return plainPath
     }

@@ -1,18 +1,18 @@
-import FerryCore
+package import FerryCore
 import FerryEngine
 import Synchronization
 
 #if canImport(FoundationEssentials)
-    import struct FoundationEssentials.Date
+    package import struct FoundationEssentials.Date
 #else
-    import struct Foundation.Date
+    package import struct Foundation.Date
 #endif
 
 /// The in-memory state of a download that is running or has a handle; one object for each identifier.
 ///
 /// Durable state is in the store; this object has the state of a handle and notifies its observers of changes. Lock
 /// order: this lock may be acquired while the queue's is held, never the other way round.
-final class LiveDownload: Sendable {
+package final class LiveDownload: Sendable {
     private struct State {
         var request: DownloadRequest
         var status: DownloadStatus
@@ -34,13 +34,13 @@ final class LiveDownload: Sendable {
         }
     }
 
-    let id: DownloadID
+    package let id: DownloadID
     /// The session that added the download.
     let session: String
     /// When the download was added; `nil` for a download of the daemon.
     let addedAt: Date?
     /// Serializes user operations on this download.
-    let lock = AsyncLock()
+    package let lock = AsyncLock()
     /// Notifies when the state has changed or no change follows, after the observers have the new status.
     let changes = AsyncEvent()
     private let state: Mutex<State>
@@ -48,7 +48,7 @@ final class LiveDownload: Sendable {
     private let registry: LiveRegistry
 
     /// Does not register the object; on deinit it removes its entry from `registry`.
-    init(
+    package init(
         request: DownloadRequest, status: DownloadStatus, session: String = "", finished: FinishedDownload? = nil,
         addedAt: Date? = nil, endedAt: Date? = nil, registry: LiveRegistry, position: UInt64 = 0
     ) {
@@ -62,18 +62,18 @@ final class LiveDownload: Sendable {
 
     deinit { registry.released(id, ObjectIdentifier(self)) }
 
-    var request: DownloadRequest { state.withLock { $0.request } }
+    package var request: DownloadRequest { state.withLock { $0.request } }
     var driver: DownloadDriver? { state.withLock { $0.driver } }
     var finished: FinishedDownload? { state.withLock { $0.finished } }
-    var isClosed: Bool { state.withLock { $0.isClosed } }
+    package var isClosed: Bool { state.withLock { $0.isClosed } }
     /// The state alone, without the driver's progress.
-    var current: DownloadState { state.withLock { $0.status.state } }
+    package var current: DownloadState { state.withLock { $0.status.state } }
     /// The state, and the error after which the download waits.
     var standing: (state: DownloadState, error: DownloadError?) {
         state.withLock { ($0.status.state, $0.status.waitError) }
     }
 
-    var status: DownloadStatus {
+    package var status: DownloadStatus {
         let (status, driver) = state.withLock { ($0.status, $0.driver) }
         guard let progress = driver?.progress() else { return status }
         var live = status
@@ -230,7 +230,7 @@ final class LiveDownload: Sendable {
     }
 
     /// Ends all changes, and finishes the observers.
-    func close() {
+    package func close() {
         state.withLock { $0.isClosed = true }
         changes.notify()
         observers.finish()
@@ -268,7 +268,7 @@ extension LiveDownload {
 
     /// Applies a snapshot of the daemon, which is as new as this position of its log. Returns false if the shown state
     /// is as new already.
-    func show(_ new: DownloadSnapshot, asOf position: UInt64) -> Bool {
+    package func show(_ new: DownloadSnapshot, asOf position: UInt64) -> Bool {
         show(new) { state in
             guard position > state.position else { return false }
             state.position = position
@@ -294,7 +294,7 @@ extension LiveDownload {
     /// Applies progress of another process. Returns false, and changes nothing, unless the download is transferring
     /// or being verified.
     @discardableResult
-    func show(_ progress: DownloadProgress) -> Bool {
+    package func show(_ progress: DownloadProgress) -> Bool {
         let isMoving = state.withLock { state in
             guard state.status.state == .downloading || state.status.state == .verifying else { return false }
             state.status.progress = progress
@@ -305,10 +305,10 @@ extension LiveDownload {
     }
 
     /// Whether the shown state is newer than this position of the daemon's log.
-    func isNewer(than position: UInt64) -> Bool { state.withLock { $0.position > position } }
+    package func isNewer(than position: UInt64) -> Bool { state.withLock { $0.position > position } }
 
     /// Accepts any next snapshot of the daemon as newer, since its log has begun anew.
-    func forgetPosition() { state.withLock { $0.position = 0 } }
+    package func forgetPosition() { state.withLock { $0.position = 0 } }
 }
 
 extension LiveDownload {

@@ -1,10 +1,10 @@
-import FerryCore
+package import FerryCore
 import Synchronization
 
 /// The downloads in memory by identifier; an entry is removed when its download is released.
 ///
 /// Its lock is the innermost: it may be acquired under any other, and nothing is called or released under it.
-final class LiveRegistry: Sendable {
+package final class LiveRegistry: Sendable {
     private struct Entry {
         weak var live: LiveDownload?
         /// The address of the object, valid while it is being released. A number, since Swift 6.3 confuses an
@@ -23,26 +23,28 @@ final class LiveRegistry: Sendable {
     }
     private let entries = Mutex(Entries())
 
+    package init() {}
+
     /// The listed download, while it is referenced.
-    subscript(id: DownloadID) -> LiveDownload? { entries.withLock { $0.listed[id]?.live } }
+    package subscript(id: DownloadID) -> LiveDownload? { entries.withLock { $0.listed[id]?.live } }
 
     /// The last download with this identifier that left the list, while it is referenced.
     func removed(_ id: DownloadID) -> LiveDownload? { entries.withLock { $0.removed[id]?.live } }
 
     /// All listed downloads that are referenced, in no order.
-    var all: [LiveDownload] { entries.withLock { $0.listed.values.compactMap(\.live) } }
+    package var all: [LiveDownload] { entries.withLock { $0.listed.values.compactMap(\.live) } }
 
     /// The number of entries.
     var count: Int { entries.withLock { $0.listed.count + $0.removed.count } }
 
-    func insert(_ live: LiveDownload) {
+    package func insert(_ live: LiveDownload) {
         let entry = Entry(live)
         entries.withLock { $0.listed[live.id] = entry }
     }
 
     /// Removes a download from the listed ones; the object stays reachable by ``removed(_:)`` while it is referenced.
     @discardableResult
-    func remove(_ id: DownloadID) -> LiveDownload? {
+    package func remove(_ id: DownloadID) -> LiveDownload? {
         entries.withLock { entries in
             guard let entry = entries.listed.removeValue(forKey: id) else { return nil }
             let live = entry.live

@@ -1,4 +1,3 @@
-import FerryAPI
 package import FerryCore
 import NIOCore
 import Synchronization
@@ -22,7 +21,7 @@ final class Aria2Notifier: Sendable {
         let (notification, channels) = state.withLock { ($0.events.take(event), Array($0.channels.values)) }
         guard let notification, !channels.isEmpty else { return }
         let value = JSONRPC.notification(notification, gid: Aria2GID(event.id).description)
-        guard let data = try? APICoding.encode(value) else { return }
+        guard let data = try? JSONCoding.encode(value) else { return }
         let notice = Aria2Socket.Notice(text: ByteBuffer(bytes: data))
         for channel in channels { channel.pipeline.fireUserInboundEventTriggered(notice) }
     }

@@ -1,5 +1,4 @@
 import Ferry
-import FerryAPI
 import FerryCore
 import FerryServer
 

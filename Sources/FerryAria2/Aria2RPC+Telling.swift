@@ -55,7 +55,7 @@ extension Aria2RPC {
     ///   its journal.
     private func status(of row: CatalogueRow, _ keys: Set<String>?, readsJournal: Bool) async -> Aria2Status {
         let isWanted = readsJournal && keys?.contains("bitfield") ?? true
-        let written = isWanted ? await host.manager.ranges(of: row)?.written : nil
+        let written = isWanted ? await host.manager.picture(of: row)?.written : nil
         return Aria2Status(row: row, status: host.manager.status(of: row), written: written)
     }
 
@@ -75,7 +75,7 @@ extension Aria2RPC {
     func getServers(_ call: Aria2Call) async throws -> JSONValue {
         let status = try await status(call)
         guard status.state == .active else { throw Aria2Error("No active download for GID#\(status.gid)") }
-        return status.servers(finalURL: await host.manager.ranges(of: status.row)?.finalURL)
+        return status.servers(finalURL: await host.manager.picture(of: status.row)?.finalURL)
     }
 
     func getGlobalStat() async throws -> JSONValue {

@@ -1,5 +1,4 @@
 import Ferry
-import FerryAPI
 import FerryCore
 import FerryServer
 import Logging
@@ -70,7 +69,7 @@ struct Aria2RPC: Sendable {
             }
             value = .list(responses)
         }
-        return Reply(status: status, text: (try? APICoding.encode(value)) ?? Data(), visit: visit)
+        return Reply(status: status, text: (try? JSONCoding.encode(value)) ?? Data(), visit: visit)
     }
 
     func result(

@@ -1,4 +1,3 @@
-import FerryAPI
 import FerryCore
 import FerryServer
 import HTTPTypes
@@ -86,7 +85,7 @@ final class Aria2Responder: Door {
         // aria2 would read the call from the query, where the token is in histories and logs.
         case (.get, Self.jsonPath):
             let refusal = JSONRPC.response(.null, .failure(JSONRPC.invalidRequest))
-            return Self.json(try APICoding.encode(refusal), status: 400)
+            return Self.json(try JSONCoding.encode(refusal), status: 400)
         default: return Self.empty(404)
         }
     }

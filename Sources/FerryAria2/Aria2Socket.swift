@@ -1,4 +1,3 @@
-import FerryAPI
 import FerryCore
 import FerryServer
 import NIOCore

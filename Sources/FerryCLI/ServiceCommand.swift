@@ -1,6 +1,7 @@
 import ArgumentParser
 import Ferry
 import FerryAPI
+import FerryClient
 import FerryCore
 import FerryServer
 import FerryTerminal

@@ -9,10 +9,10 @@ extension FuzzTarget {
     static func browserLink(_ input: [UInt8]) throws(BrokenPromise) {
         let data = Data(input)
         guard JSONStructure.isShallow(data, depth: NativeMessage.mostLevels),
-            let link = try? APICoding.decode(Strict<BrowserLink>.self, from: data).body
+            let link = try? JSONCoding.decode(Strict<BrowserLink>.self, from: data).body
         else { return }
         let change = link.change(forbidsPrivate: true)
-        guard let members = (try? JSONValue(APICoding.encode(change)))?.members else {
+        guard let members = (try? JSONValue(JSONCoding.encode(change)))?.members else {
             throw BrokenPromise(description: "a change that cannot be sent: \(link)")
         }
         let known: Set = ["urls", "headers", "cookies", "userAgent", "allowsPrivate"]

@@ -29,14 +29,14 @@ extension FuzzTarget {
     /// A line of a manifest, or of the file of digests beside a download.
     static func manifestLine(_ input: [UInt8]) throws(BrokenPromise) {
         guard JSONStructure.isShallow(input[...], depth: 8),
-            let record = try? APICoding.decode(FileRecord.self, from: Data(input))
+            let record = try? JSONCoding.decode(FileRecord.self, from: Data(input))
         else { return }
         try promise(record.totalBytes?.isSize ?? true, "the size \(record.totalBytes ?? 0)")
         if let sum = record.checksum { try check(sum) }
-        guard let written = try? APICoding.encode(record),
-            let again = try? APICoding.decode(FileRecord.self, from: written)
+        guard let written = try? JSONCoding.encode(record),
+            let again = try? JSONCoding.decode(FileRecord.self, from: written)
         else { throw BrokenPromise(description: "not written and read again: \(record)") }
-        let third = try? APICoding.decode(FileRecord.self, from: APICoding.encode(again))
+        let third = try? JSONCoding.decode(FileRecord.self, from: JSONCoding.encode(again))
         try promise(third == again, "\(again) became \(third.map { "\($0)" } ?? "nothing")")
     }
 

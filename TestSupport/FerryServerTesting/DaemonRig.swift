@@ -113,9 +113,9 @@ package struct DaemonRig: Sendable {
 
         package var text: String { String(decoding: data, as: UTF8.self) }
         package func shape<Shape: Decodable>(_ type: Shape.Type = Shape.self) throws -> Shape {
-            try APICoding.decode(type, from: data)
+            try JSONCoding.decode(type, from: data)
         }
-        package var problem: Problem? { try? APICoding.decode(Problem.self, from: data) }
+        package var problem: Problem? { try? JSONCoding.decode(Problem.self, from: data) }
     }
 
     /// Through the Unix socket.
@@ -128,7 +128,7 @@ package struct DaemonRig: Sendable {
         if route.method != .get { headers["Content-Type"] = "application/json" }
         let path = route.path(id: id, session: id) + (query.isEmpty ? "" : "?" + query)
         return try await send(
-            route.method.rawValue, path, headers: headers, body: try body.map { try APICoding.encode($0) })
+            route.method.rawValue, path, headers: headers, body: try body.map { try JSONCoding.encode($0) })
     }
 
     /// Through the Unix socket, or with `port` through TCP.

@@ -1,4 +1,5 @@
 import Ferry
+import FerryClient
 import FerryEngine
 import Foundation
 import HTTPTypes

@@ -109,7 +109,7 @@ struct OpenAPITests {
         let change = try #require(schemas["RequestChange"]?["properties"]?.members)
         #expect(Set(request.keys) == Set(DownloadRequest.CodingKeys.allCases.map(\.rawValue)))
         #expect(Set(change.keys) == RequestChange.memberNames)
-        let defaults = try JSONValue(APICoding.encode(Defaults()))
+        let defaults = try JSONValue(JSONCoding.encode(Defaults()))
         for property in DownloadRequest.properties {
             let name = property.key.rawValue
             let schema = try #require(request[name])
@@ -153,7 +153,7 @@ struct OpenAPITests {
             let schema = try #require(schemas[name], "\(name)")
             let properties = try #require(schema["properties"] as? [String: Any])
             let required = Set(try #require(schema["required"] as? [String]))
-            let value = try JSONSerialization.jsonObject(with: APICoding.encode(shape))
+            let value = try JSONSerialization.jsonObject(with: JSONCoding.encode(shape))
             let members = Set(try #require(value as? [String: Any]).keys)
             #expect(members.subtracting(properties.keys).isEmpty, "\(name)")
             #expect(required.subtracting(members).isEmpty, "\(name)")
@@ -206,7 +206,7 @@ struct OpenAPITests {
         #expect(version?["maximum"] == .whole(FerryAPI.version))
         let query = try parameters(operation(.list, in: document), in: document).filter { $0["in"] == "query" }
         func parameter(_ name: String) -> JSONValue? { query.first { $0["name"] == .text(name) }?["schema"] }
-        #expect(parameter("sort")?["enum"] == list(ListQuery.Sort.allCases.map(\.rawValue)))
+        #expect(parameter("sort")?["enum"] == list(ListSort.allCases.map(\.rawValue)))
         #expect(parameter("order")?["enum"] == list(ListQuery.Order.allCases.map(\.rawValue)))
         #expect(parameter("limit")?["maximum"] == .whole(ListQuery.most))
         #expect(Set(query.compactMap { $0["name"] }) == Set(ListQuery.names.map { .text($0) }))

@@ -7,11 +7,11 @@ import Testing
 @Suite("API bodies")
 struct ShapeTests {
     private func again<Shape: Codable>(_ shape: Shape) throws -> Shape {
-        try APICoding.decode(Shape.self, from: APICoding.encode(shape))
+        try JSONCoding.decode(Shape.self, from: JSONCoding.encode(shape))
     }
 
     private func read(_ text: String) throws -> DownloadRequest {
-        try APICoding.decode(Strict<DownloadRequest>.self, from: Data(text.utf8)).body
+        try JSONCoding.decode(Strict<DownloadRequest>.self, from: Data(text.utf8)).body
     }
 
     @Test("ListedDownload: it is read back as it was written, in every state", arguments: ShapeSamples.states)
@@ -39,10 +39,10 @@ struct ShapeTests {
             for language in Language.allCases {
                 #expect(back.reason(in: language) == told.reason?.text(in: language), "\(told)")
             }
-            let text = String(decoding: try APICoding.encode(body), as: UTF8.self)
+            let text = String(decoding: try JSONCoding.encode(body), as: UTF8.self)
             let newer = text.replacing(#""phrase":[""#, with: #""phrase":["ofTomorrow"#)
             #expect(newer != text)
-            let unknown = try APICoding.decode(EventBody.self, from: Data(newer.utf8)).event
+            let unknown = try JSONCoding.decode(EventBody.self, from: Data(newer.utf8)).event
             #expect(unknown == back)
             #expect(unknown.reason(in: .simplifiedChinese) == back.reason(in: .english))
         }
@@ -88,7 +88,7 @@ struct ShapeTests {
         // An invalid request has one code in the library, at every place of detection.
         #expect(Problem(.badRequest, "x is below 1.").downloadError == DownloadError(.invalidRequest, "x is below 1."))
         #expect(Problem(.noSuchPath).downloadError.code.rawValue == "noSuchPath")
-        let text = String(decoding: try APICoding.encode(error), as: UTF8.self)
+        let text = String(decoding: try JSONCoding.encode(error), as: UTF8.self)
         #expect(text.contains(error.message(in: .simplifiedChinese)))
     }
 
@@ -114,7 +114,7 @@ struct ShapeTests {
     @Test("ChangeBody: a missing member and null are different changes")
     func amendments() throws {
         func change(_ text: String) throws -> RequestChange {
-            try APICoding.decode(Strict<RequestChange>.self, from: Data(text.utf8)).body
+            try JSONCoding.decode(Strict<RequestChange>.self, from: Data(text.utf8)).body
         }
         #expect(try change("{}") == RequestChange())
         var none = RequestChange()
@@ -137,10 +137,10 @@ struct ShapeTests {
         let own = DownloadRequest.properties.map(\.key)
         #expect(Set(own).union(others) == Set(DownloadRequest.CodingKeys.allCases))
         #expect(own.count == Set(own).count && others.isDisjoint(with: own))
-        let written = try JSONValue(APICoding.encode(ShapeSamples.change)).members ?? [:]
+        let written = try JSONValue(JSONCoding.encode(ShapeSamples.change)).members ?? [:]
         #expect(Set(written.keys) == RequestChange.memberNames)
         // Responses contain no secrets and may omit members.
-        let shown = try JSONValue(APICoding.encode(ShapeSamples.new.withoutSecrets)).members ?? [:]
+        let shown = try JSONValue(JSONCoding.encode(ShapeSamples.new.withoutSecrets)).members ?? [:]
         #expect(shown["user"] == nil && shown["password"] == nil && shown["label"] == "l")
     }
 
@@ -149,7 +149,7 @@ struct ShapeTests {
         arguments: [#"{"urls":["http://h/"],"urll":1}"#, #"{"downloads":[],"x":1}"#, #"{"downloads":[{"y":1}]}"#])
     func unknownMembers(text: String) {
         #expect {
-            try APICoding.decode(NewDownloads.self, from: Data(text.utf8))
+            try JSONCoding.decode(NewDownloads.self, from: Data(text.utf8))
         } throws: { error in
             Problem(decoding: error).detail?.contains("is not known") == true
         }
@@ -166,7 +166,7 @@ struct ShapeTests {
         let bodies = [text, #"{"downloads":[\#(text)]}"#]
         for body in bodies {
             #expect {
-                try APICoding.decode(NewDownloads.self, from: Data(body.utf8))
+                try JSONCoding.decode(NewDownloads.self, from: Data(body.utf8))
             } throws: { error in
                 let problem = Problem(decoding: error)
                 return problem.detail?.contains("\(name)”: it is no ") == true
@@ -178,7 +178,7 @@ struct ShapeTests {
     @Test("Problem: it names the place of the error in a body")
     func problems() {
         func detail(_ text: String) -> String? {
-            do { _ = try APICoding.decode(NewDownloads.self, from: Data(text.utf8)) } catch {
+            do { _ = try JSONCoding.decode(NewDownloads.self, from: Data(text.utf8)) } catch {
                 return Problem(decoding: error).detail
             }
             return nil
@@ -232,7 +232,7 @@ struct ShapeTests {
 
     @Test("HeaderList: invalid names and values are refused", arguments: [#"{"a b":"c"}"#, #"{"A":"x\ny"}"#])
     func headers(text: String) {
-        #expect(throws: DecodingError.self) { try APICoding.decode(HeaderList.self, from: Data(text.utf8)) }
+        #expect(throws: DecodingError.self) { try JSONCoding.decode(HeaderList.self, from: Data(text.utf8)) }
     }
 
     @Test("StreamEvent: every event is read back as it was sent, and an unknown name gives nil")
@@ -274,7 +274,7 @@ struct ShapeTests {
         ])
     func noTimes(text: String) { #expect(RFC3339.date(text) == nil) }
 
-    @Test("APICoding: JSON nested deeper than the limit is found before it is decoded")
+    @Test("JSONCoding: JSON nested deeper than the limit is found before it is decoded")
     func depth() {
         #expect(JSONStructure.isShallow(Array(#"{"a":[{"b":"[[[[[[\"[["}]}"#.utf8), depth: 3))
         #expect(!JSONStructure.isShallow(Array("[[[[1]]]]".utf8), depth: 3))
@@ -294,11 +294,11 @@ struct ShapeTests {
         #expect(try again(download).status.pauseReason == nil)
         download.status.pauseReason = .crashes
         #expect(try again(download) == download)
-        #expect(try APICoding.decode(DownloadStatus.self, from: APICoding.encode(download.status)) == download.status)
-        let text = String(decoding: try APICoding.encode(download), as: UTF8.self)
+        #expect(try JSONCoding.decode(DownloadStatus.self, from: JSONCoding.encode(download.status)) == download.status)
+        let text = String(decoding: try JSONCoding.encode(download), as: UTF8.self)
         let newer = text.replacing(#""pauseReason":"crashes""#, with: #""pauseReason":"moon""#)
         #expect(newer != text)
-        #expect(try APICoding.decode(ListedDownload.self, from: Data(newer.utf8)).status.pauseReason == nil)
+        #expect(try JSONCoding.decode(ListedDownload.self, from: Data(newer.utf8)).status.pauseReason == nil)
     }
 
     @Test("ListedDownload: the error of a wait is read back, and one that does not wait has none")

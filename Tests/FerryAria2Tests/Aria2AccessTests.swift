@@ -51,7 +51,7 @@ struct Aria2AccessTests {
         try await DaemonRig.runWithAria2 {
             $0.flags[.aria2AllowedOrigins] = .list(["http://panel.example"])
         } _: { rig in
-            let body = String(decoding: try APICoding.encode(DaemonRig.call("aria2.getVersion", [])), as: UTF8.self)
+            let body = String(decoding: try JSONCoding.encode(DaemonRig.call("aria2.getVersion", [])), as: UTF8.self)
             for host in ["evil.example", "127.0.0.1:1"] {
                 #expect(try await rig.post(body, headers: ["Host": host]).status == 421, "\(host)")
             }

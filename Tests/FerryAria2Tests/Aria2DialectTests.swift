@@ -33,7 +33,7 @@ struct Aria2DialectTests {
     @Test("JSON-RPC: identifiers of any type come back, and items of a batch that are no objects are left out")
     func identifiers() throws {
         for id: JSONValue in [.null, .whole(1), .text("a"), .list([1, ["a": .number(2.5)]]), .flag(true)] {
-            let text = try APICoding.encode(JSONValue.object(["id": id, "method": "m"]))
+            let text = try JSONCoding.encode(JSONValue.object(["id": id, "method": "m"]))
             guard case .single(let request) = JSONRPC.parse(text) else { return #expect(Bool(false)) }
             #expect(request == JSONRPC.Request(id: id, call: .success(Aria2Call(method: "m"))))
             #expect(JSONRPC.response(id, .success("r")) == ["jsonrpc": "2.0", "id": id, "result": "r"])

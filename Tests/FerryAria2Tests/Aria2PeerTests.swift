@@ -47,7 +47,7 @@ struct Aria2PeerTests {
         /// Asks until a download is so.
         func reach(_ gid: JSONValue, _ isSo: (JSONValue) -> Bool) async throws {
             let call = DaemonRig.call("aria2.tellStatus", [gid])
-            let body = String(decoding: try APICoding.encode(call), as: UTF8.self)
+            let body = String(decoding: try JSONCoding.encode(call), as: UTF8.self)
             while true {
                 if let status = try JSONValue(try await send(body, "/jsonrpc").data)["result"] {
                     if isSo(status) { return }
@@ -96,7 +96,7 @@ struct Aria2PeerTests {
             _ method: String, _ params: JSONValue..., without left: Set<String> = [],
             sourceLocation: SourceLocation = #_sourceLocation
         ) async throws -> (own: JSONValue, peer: JSONValue) {
-            let body = String(decoding: try APICoding.encode(DaemonRig.call(method, params)), as: UTF8.self)
+            let body = String(decoding: try JSONCoding.encode(DaemonRig.call(method, params)), as: UTF8.self)
             let replies = try await compare(body, without: left, sourceLocation: sourceLocation)
             return (try JSONValue(replies.own.data), try JSONValue(replies.peer.data))
         }
@@ -154,7 +154,7 @@ struct Aria2PeerTests {
                 ("aria2.changeGlobalOption", [["max-concurrent-downloads": "0"]]),
                 ("aria2.changeGlobalOption", [["nonsense": "0"]]),
             ] as [(String, [JSONValue])] {
-                let body = String(decoding: try APICoding.encode(DaemonRig.call(method, params)), as: UTF8.self)
+                let body = String(decoding: try JSONCoding.encode(DaemonRig.call(method, params)), as: UTF8.self)
                 try await pair.compare(body)
             }
             let multicall: JSONValue = [
@@ -163,7 +163,7 @@ struct Aria2PeerTests {
                 ["methodName": "system.multicall", "params": []], 4,
             ]
             let body = DaemonRig.call("system.multicall", [multicall], token: nil)
-            try await pair.compare(String(decoding: try APICoding.encode(body), as: UTF8.self))
+            try await pair.compare(String(decoding: try JSONCoding.encode(body), as: UTF8.self))
         }
     }
 
@@ -186,7 +186,7 @@ struct Aria2PeerTests {
             try await each(paused, all + ["pause"])
             for params: [JSONValue] in [[0, 9], [-1, 9, ["gid", "status"]], [1, 9]] {
                 let call = DaemonRig.call("aria2.tellWaiting", params)
-                try await pair.compare(String(decoding: try APICoding.encode(call), as: UTF8.self))
+                try await pair.compare(String(decoding: try JSONCoding.encode(call), as: UTF8.self))
             }
             let changes = try await pair.call("aria2.changeUri", paused, 1, [], [.text(pair.rig.url("/a.bin?2"))])
             #expect(changes.own["result"] == changes.peer["result"])
@@ -225,7 +225,7 @@ struct Aria2PeerTests {
             ]
             try await pair.call("aria2.addUri", [.text(pair.rig.url("/a.bin"))], options)
             func both(_ method: String, _ params: JSONValue...) async throws -> [(String, JSONValue?, JSONValue?)] {
-                let call = try APICoding.encode(DaemonRig.call("aria2." + method, params))
+                let call = try JSONCoding.encode(DaemonRig.call("aria2." + method, params))
                 let own = try JSONValue(try await pair.rig.post(String(decoding: call, as: UTF8.self)).data)["result"]
                 let other = try JSONValue(
                     try await pair.peer.send(String(decoding: call, as: UTF8.self), "/jsonrpc").data)["result"]

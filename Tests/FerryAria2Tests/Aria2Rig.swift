@@ -38,7 +38,7 @@ extension DaemonRig {
     }
 
     func post(_ value: JSONValue) async throws -> Reply {
-        try await post(String(decoding: try APICoding.encode(value), as: UTF8.self))
+        try await post(String(decoding: try JSONCoding.encode(value), as: UTF8.self))
     }
 
     /// Calls a method with the token, and returns its result.

@@ -27,7 +27,7 @@ struct Aria2SocketTests {
             #expect(try await socket.nextValue()["error"]?["code"] == -32_700)
             for id in 1...20 { try socket.send(DaemonRig.call("aria2.getSessionInfo", [], id: .whole(id))) }
             for id in 1...20 { #expect(try await socket.nextValue()["id"] == .whole(id)) }
-            let text = String(decoding: try APICoding.encode(call), as: UTF8.self)
+            let text = String(decoding: try JSONCoding.encode(call), as: UTF8.self)
             socket.send(String(text.prefix(9)), isLast: false)
             socket.send("p", opcode: 9)
             socket.send(String(text.dropFirst(9)), opcode: 0)

@@ -69,7 +69,7 @@ final class TestWebSocket: Sendable {
         return frame
     }
 
-    func send(_ value: JSONValue) throws { send(String(decoding: try APICoding.encode(value), as: UTF8.self)) }
+    func send(_ value: JSONValue) throws { send(String(decoding: try JSONCoding.encode(value), as: UTF8.self)) }
 
     /// The next frame; `nil` at the end of the connection.
     func next() async -> Frame? {

@@ -7,6 +7,7 @@ import Synchronization
 import Testing
 
 @testable import Ferry
+@testable import FerryClient
 
 #if canImport(Glibc)
     import Glibc

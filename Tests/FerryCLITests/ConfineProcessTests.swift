@@ -40,7 +40,7 @@ import Testing
         func confined() async throws {
             let place = try Workplace()
             try await Self.run(in: place) { serve, server in
-                let added = try APICoding.decode(
+                let added = try JSONCoding.decode(
                     ListedDownload.self,
                     from: try await serve.ask(.add, body: try Self.request(server.url("/file/3M/a.bin?seed=5"))))
                 let ended = try #require(try await serve.end(of: added.id))
@@ -49,7 +49,7 @@ import Testing
                 #expect(
                     DeterministicBytes(seed: 5).compare(file: place.path("downloads/a.bin"), size: size) == .equal)
                 // A small file is published by a link.
-                let small = try APICoding.decode(
+                let small = try JSONCoding.decode(
                     ListedDownload.self,
                     from: try await serve.ask(.add, body: try Self.request(server.url("/file/10K/s.bin"))))
                 #expect(try await serve.end(of: small.id)?.status.path == place.path("downloads/s.bin"))
@@ -91,7 +91,7 @@ import Testing
                 var new = try Self.request(server.url("/file/3M/a.bin"))
                 new.destination = .directory(place.path("downloads/sub"))
                 new.startsPaused = true
-                let added = try APICoding.decode(ListedDownload.self, from: try await serve.ask(.add, body: new))
+                let added = try JSONCoding.decode(ListedDownload.self, from: try await serve.ask(.add, body: new))
                 try FileManager.default.removeItem(atPath: place.path("downloads/sub"))
                 try FileManager.default.createSymbolicLink(
                     atPath: place.path("downloads/sub"), withDestinationPath: place.path("outside"))
@@ -152,7 +152,7 @@ import Testing
                 var new = try Self.request(server.url("/file/3M/a.bin"))
                 new.destination = .directory(place.path("elsewhere"))
                 new.startsPaused = true
-                let added = try APICoding.decode(ListedDownload.self, from: try await first.ask(.add, body: new))
+                let added = try JSONCoding.decode(ListedDownload.self, from: try await first.ask(.add, body: new))
                 first.process.signal(SIGKILL)
                 _ = try await first.process.outcome()
                 let second = try await ServeProcess.start(["--confine"], in: place)

@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import FerryAPI
+import FerryCore
 import FerryTesting
 import Foundation
 import NIOCore
@@ -41,7 +42,7 @@ import Testing
             #expect(listed.lines.last?.hasSuffix("  a-1.whl") == true, "\(listed.lines)")
             #expect(try await ferry("list", "--names").lines == ["a-1.whl"])
             let json = try await ferry("list", "--json")
-            let entry = try APICoding.decode(GatewayEntry.self, from: Data(json.lines.joined().utf8))
+            let entry = try JSONCoding.decode(GatewayEntry.self, from: Data(json.lines.joined().utf8))
             #expect(entry.name == "a-1.whl" && entry.checksum?.hasSuffix(wheel.sha256) == true)
             #expect(
                 try await ferry("verify").lines == ["1 files are intact (100.0 KB), 0 were damaged, 0 have no digest"])

@@ -24,7 +24,7 @@ import Testing
         case "GET /api/v1/downloads/listed": return DownloadDetail(one)
         case "GET /api/v1/downloads/listed/events": return EventItems([])
         case "POST /api/v1/downloads":
-            let new = try APICoding.decode(NewDownloads.self, from: request.body).downloads
+            let new = try JSONCoding.decode(NewDownloads.self, from: request.body).downloads
             return DownloadItems(
                 new.map { request in
                     let name = request.sources.first?.text.split(separator: "/").last.map(String.init) ?? ""
@@ -41,7 +41,7 @@ import Testing
         var result: (outcome: FerryProcess.Outcome, asked: [String])?
         try await ScriptedServer.run { request, _ in
             guard let answer = try? Self.answer(request, place.path("Downloads")),
-                let data = try? APICoding.encode(answer)
+                let data = try? JSONCoding.encode(answer)
             else { return nil }
             return .response(body: data)
         } _: { socket, server in

@@ -36,7 +36,7 @@ struct ServeProcess: Sendable {
         }
         #expect(data.split(separator: UInt8(ascii: "\n"), omittingEmptySubsequences: false).count == 2)
         #expect(data.last == UInt8(ascii: "\n"))
-        return ServeProcess(process: process, line: try APICoding.decode(ReadyLine.self, from: data))
+        return ServeProcess(process: process, line: try JSONCoding.decode(ReadyLine.self, from: data))
     }
 
     /// The variables that a daemon on `place` and its commands share.
@@ -80,7 +80,7 @@ struct ServeProcess: Sendable {
         var request = HTTPClientRequest(url: "http+unix://\(socket)" + route.path(id: id))
         request.method = .RAW(value: route.method.rawValue)
         request.headers.add(name: "Content-Type", value: "application/json")
-        if let body { request.body = .bytes(ByteBuffer(bytes: try APICoding.encode(body))) }
+        if let body { request.body = .bytes(ByteBuffer(bytes: try JSONCoding.encode(body))) }
         return request
     }
 

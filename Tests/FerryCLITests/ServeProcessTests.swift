@@ -138,7 +138,7 @@ import Testing
         let port = try #require(listening.port)
         #expect(listening.addresses.contains("127.0.0.1:\(port)"))
         #expect(listening.addresses.allSatisfy { $0.hasSuffix(":\(port)") })
-        let greeting = try APICoding.decode(Greeting.self, from: try await serve.ask(.greeting))
+        let greeting = try JSONCoding.decode(Greeting.self, from: try await serve.ask(.greeting))
         #expect(greeting.pid == listening.pid)
         #expect(greeting.version == listening.version)
         serve.process.signal(SIGTERM)
@@ -204,7 +204,7 @@ import Testing
             let path = try await second.end(of: id)?.status.path
             #expect(path == place.path("downloads/a.bin"))
             let data = try await second.ask(.history, id: id.rawValue)
-            let kinds = try APICoding.decode(EventItems.self, from: data).items.map(\.event.kind)
+            let kinds = try JSONCoding.decode(EventItems.self, from: data).items.map(\.event.kind)
             let resumed = kinds.contains { kind in if case .resumed = kind { true } else { false } }
             #expect(resumed)
             second.process.signal(SIGTERM)
@@ -227,6 +227,6 @@ import Testing
         }
         first.process.signal(SIGKILL)
         _ = try await first.process.outcome()
-        return try APICoding.decode(ListedDownload.self, from: data).id
+        return try JSONCoding.decode(ListedDownload.self, from: data).id
     }
 }

@@ -29,7 +29,7 @@ struct AccessSessionTests {
             if let session { headers[FerryAPI.sessionHeader] = session }
             let path = route.path(id: id, session: id) + (query.isEmpty ? "" : "?" + query)
             return try await rig.send(
-                route.method.rawValue, path, headers: headers, body: try body.map { try APICoding.encode($0) },
+                route.method.rawValue, path, headers: headers, body: try body.map { try JSONCoding.encode($0) },
                 port: port)
         }
     }

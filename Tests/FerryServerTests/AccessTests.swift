@@ -108,7 +108,7 @@ struct AccessTests {
             let port = try port(rig)
             let json = ["Content-Type": "application/json"]
             let made = try await rig.ask(.makeCode).shape(SignInBody.self)
-            let body = try APICoding.encode(CodeBody(made.code))
+            let body = try JSONCoding.encode(CodeBody(made.code))
             let reply = try await rig.send("POST", Route.login.path(), headers: json, body: body, port: port)
             #expect(reply.status == 200)
             let token = try reply.shape(TokenBody.self).token
@@ -229,7 +229,7 @@ struct AccessTests {
                 new.startsPaused = true
                 change(&new)
                 return try await rig.send(
-                    "POST", Route.add.path(), headers: headers, body: try APICoding.encode(new), port: port)
+                    "POST", Route.add.path(), headers: headers, body: try JSONCoding.encode(new), port: port)
             }
             #expect(try await add { $0.directory = "music" }.status == 201)
             let outside = rig.directory
@@ -245,7 +245,7 @@ struct AccessTests {
             var directory = SettingsChange()
             directory.directory = "/etc"
             let moved = try await rig.send(
-                "PATCH", Route.changeSettings.path(), headers: headers, body: try APICoding.encode(directory),
+                "PATCH", Route.changeSettings.path(), headers: headers, body: try JSONCoding.encode(directory),
                 port: port)
             #expect(moved.status == 403)
         }

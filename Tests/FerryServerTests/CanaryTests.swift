@@ -26,7 +26,7 @@ struct CanaryTests {
                 var new = RawRequest(urls: [url])
                 new.maxConnections = 1
                 let fields = #"{"X-Key":"\#(header)"}"#
-                new.headers = try APICoding.decode(HeaderList.self, from: Data(fields.utf8))
+                new.headers = try JSONCoding.decode(HeaderList.self, from: Data(fields.utf8))
                 new.user = "me"
                 new.password = password
                 new.proxy = "none"

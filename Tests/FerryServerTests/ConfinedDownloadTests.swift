@@ -17,7 +17,7 @@ struct ConfinedDownloadTests {
         return try await rig.send(
             "POST", Route.add.path(),
             headers: ["Content-Type": "application/json", "Authorization": "Bearer \(rig.token)"],
-            body: try APICoding.encode(new), port: port)
+            body: try JSONCoding.encode(new), port: port)
     }
 
     private func exchange(_ rig: DaemonRig) throws {

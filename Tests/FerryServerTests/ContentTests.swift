@@ -78,7 +78,7 @@ struct ContentTests {
             #expect(beyond.status == 416)
             #expect(beyond.headers["content-range"] == "bytes */20000000")
             #expect(beyond.headers["content-type"] == Problem.mediaType)
-            #expect(try APICoding.decode(Problem.self, from: Data(beyond.data)).code == "rangeNotSatisfiable")
+            #expect(try JSONCoding.decode(Problem.self, from: Data(beyond.data)).code == "rangeNotSatisfiable")
             let head = try await read(rig, id, ["Range": "bytes=5-9"], method: "HEAD")
             #expect(head.status == 200)
             #expect(head.headers["content-length"] == "20000000")

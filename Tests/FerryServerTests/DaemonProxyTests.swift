@@ -138,7 +138,7 @@ struct DaemonProxyTests {
                 try await rig.send(
                     method, path,
                     headers: ["Content-Type": "application/json", "Authorization": "Bearer \(rig.token)"],
-                    body: try APICoding.encode(body), port: port
+                    body: try JSONCoding.encode(body), port: port
                 ).status
             }
             var new = RawRequest(urls: [rig.origin.url("/f", host: "files.test")])

@@ -29,7 +29,7 @@ struct DocumentTests {
             if route.method != .get { headers["Content-Type"] = "application/json" }
             let path = route.path(id: id, session: id) + (query.isEmpty ? "" : "?" + query)
             let reply = try await rig.send(
-                route.method.rawValue, path, headers: headers, body: try body.map { try APICoding.encode($0) })
+                route.method.rawValue, path, headers: headers, body: try body.map { try JSONCoding.encode($0) })
             let faults = document.faults(of: reply, to: route)
             #expect(reply.status == status, "\(route) \(reply.text)", sourceLocation: sourceLocation)
             #expect(faults == [], "\(route) \(reply.text)", sourceLocation: sourceLocation)
@@ -304,7 +304,7 @@ struct DocumentTests {
             DownloadError(.disk, "in words"),
         ]
         for error in errors {
-            let problem = try JSONValue(APICoding.encode(Problem(error)))
+            let problem = try JSONValue(JSONCoding.encode(Problem(error)))
             #expect(document.faults(of: problem, as: "Problem") == [])
         }
         for name in StreamEvent.Name.allCases {
@@ -380,7 +380,7 @@ struct DocumentTests {
         }
         #expect(document.faults(of: reply(200, #"{"changed":1}"#), to: .clear) == [])
         #expect(document.faults(of: reply(204, ""), to: .remove) == [])
-        let refusal = String(decoding: try APICoding.encode(Problem(.noSuchPath)), as: UTF8.self)
+        let refusal = String(decoding: try JSONCoding.encode(Problem(.noSuchPath)), as: UTF8.self)
         #expect(document.faults(of: reply(404, refusal, Problem.mediaType), to: .clear) == [])
         let others = [
             reply(201, #"{"changed":1}"#), reply(200, #"{"changed":true}"#), reply(200, #"{"changed":1,"more":1}"#),

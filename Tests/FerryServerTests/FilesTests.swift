@@ -74,7 +74,7 @@ struct FilesTests {
             let body = RelocateBody(directory: place)
             let headers = ["Authorization": "Bearer \(rig.token)", "Content-Type": "application/json"]
             let refused = try await rig.send(
-                "POST", Route.relocate.path(id: id), headers: headers, body: try APICoding.encode(body),
+                "POST", Route.relocate.path(id: id), headers: headers, body: try JSONCoding.encode(body),
                 port: rig.addresses.port)
             #expect(refused.status == 403)
             #expect(!FileManager.default.fileExists(atPath: place))

@@ -16,7 +16,7 @@ struct ListedTextsTests {
     }
 
     private func read(_ text: Data) throws -> [ListedDownload] {
-        try APICoding.decode([ListedDownload].self, from: Data("[".utf8) + text + Data("]".utf8))
+        try JSONCoding.decode([ListedDownload].self, from: Data("[".utf8) + text + Data("]".utf8))
     }
 
     @Test("ListedTexts: the cached items equal the encoded ones, the first time and later", arguments: [0, 1, 3, 1500])

@@ -44,7 +44,7 @@ import Testing
 
     @Test("fields.js: a field to be ticked asks for another value than the default")
     func flags() throws {
-        let defaults = try JSONValue(APICoding.encode(Defaults()))
+        let defaults = try JSONValue(JSONCoding.encode(Defaults()))
         let matches = try script("fields.js").matches(of: #/(\w+): flag\((true|false)\)/#)
         let flags = matches.filter { $0.1 != "isSet" }
         #expect(flags.count >= 8)

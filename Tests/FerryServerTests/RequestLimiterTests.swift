@@ -26,7 +26,7 @@ struct RequestLimiterTests {
     private func problem(_ reply: RawConnection.Reply) throws -> Problem {
         #expect(reply.headers["content-type"] == Problem.mediaType)
         #expect(reply.headers["connection"] == "close")
-        return try APICoding.decode(Problem.self, from: Data(reply.body.utf8))
+        return try JSONCoding.decode(Problem.self, from: Data(reply.body.utf8))
     }
 
     @Test("RequestLimiter: a declared length over the route's limit is refused before any byte of the body")

@@ -120,7 +120,8 @@ struct SetTests {
         _ new: NewSet, _ rig: DaemonRig, port: Int? = nil
     ) async throws -> DaemonRig.Reply {
         let headers = ["Content-Type": "application/json", "Authorization": "Bearer \(rig.token)"]
-        return try await rig.send("POST", "/api/v1/sets", headers: headers, body: try APICoding.encode(new), port: port)
+        return try await rig.send(
+            "POST", "/api/v1/sets", headers: headers, body: try JSONCoding.encode(new), port: port)
     }
 
     private static func hasFiles(_ directory: String) -> Bool {

@@ -21,7 +21,7 @@ struct SigningInTests {
         let code = try await rig.ask(.makeCode).shape(SignInBody.self).code
         let reply = try await rig.send(
             "POST", Route.login.path(), headers: json.merging(["User-Agent": agent]) { $1 },
-            body: try APICoding.encode(CodeBody(code)), port: try port(rig))
+            body: try JSONCoding.encode(CodeBody(code)), port: try port(rig))
         #expect(reply.status == 200, "\(reply.text)")
         return try reply.shape()
     }
@@ -92,7 +92,7 @@ struct SigningInTests {
             #expect(made.url == "http://127.0.0.1:\(try port(rig))/#code=\(made.code)")
             #expect(try String(contentsOfFile: path, encoding: .utf8).contains(try #require(made.url)))
             let reply = try await rig.send(
-                "POST", Route.login.path(), headers: json, body: try APICoding.encode(CodeBody(made.code)),
+                "POST", Route.login.path(), headers: json, body: try JSONCoding.encode(CodeBody(made.code)),
                 port: try port(rig))
             #expect(reply.status == 200)
             #expect(!FileManager.default.fileExists(atPath: path))
@@ -124,12 +124,12 @@ struct SigningInTests {
         try await DaemonRig.run { rig in
             let made = try await rig.ask(.makeCode).shape(SignInBody.self)
             for index in 0..<40 {
-                let body = try APICoding.encode(CodeBody("\(index)"))
+                let body = try JSONCoding.encode(CodeBody("\(index)"))
                 let reply = try await rig.send(
                     "POST", Route.login.path(), headers: json, body: body, port: try port(rig))
                 #expect(reply.status == 401)
             }
-            let body = try APICoding.encode(CodeBody(made.code))
+            let body = try JSONCoding.encode(CodeBody(made.code))
             let reply = try await rig.send("POST", Route.login.path(), headers: json, body: body, port: try port(rig))
             #expect(reply.status == 200, "\(reply.text)")
         }

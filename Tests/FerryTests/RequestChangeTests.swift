@@ -44,11 +44,11 @@ struct RequestChangeTests {
         wish.destination = .file("/elsewhere")
         wish.startsPaused = true
         let change = RequestChange(from: old, to: wish)
-        let data = try APICoding.encode(change)
+        let data = try JSONCoding.encode(change)
         let members = try #require(try JSONValue(data).members)
         #expect(Set(members.keys) == RequestChange.memberNames.subtracting(["user", "password"]))
         var changed = old
-        try APICoding.decode(Strict<RequestChange>.self, from: data).body.apply(to: &changed)
+        try JSONCoding.decode(Strict<RequestChange>.self, from: data).body.apply(to: &changed)
         #expect(changed == new)
         #expect(old.changed(to: wish) == new)
     }
@@ -56,10 +56,10 @@ struct RequestChangeTests {
     @Test("RequestChange: a checksum of null also drops the checksum in the journal, and is stored")
     func noChecksum() throws {
         var request = DownloadRequest(sources: [try DownloadURL("https://a.example/f")], destination: .file("/f"))
-        let change = try APICoding.decode(Strict<RequestChange>.self, from: Data(#"{"checksum": null}"#.utf8)).body
+        let change = try JSONCoding.decode(Strict<RequestChange>.self, from: Data(#"{"checksum": null}"#.utf8)).body
         change.apply(to: &request)
         #expect(request.ignoresEarlierChecksum)
-        let stored = try APICoding.decode(DownloadRequest.self, from: try APICoding.encode(request))
+        let stored = try JSONCoding.decode(DownloadRequest.self, from: try JSONCoding.encode(request))
         #expect(stored == request)
         var other = request
         other.checksum = try Checksum(parsing: "sha256:" + String(repeating: "0", count: 64))

@@ -67,10 +67,11 @@ struct RequestURLTests {
             let directory = URL(filePath: shop.directory, directoryHint: .isDirectory)
             var configuration = DownloadManager.Configuration.default(
                 identifier: "urls", directory: directory, stateDirectory: directory.appending(path: "state"))
-            #expect(
-                configuration.storage
-                    == .catalogue(
-                        identifier: "urls", directory: shop.directory, stateDirectory: shop.directory + "/state"))
+            guard case .catalogue("urls", let downloads, let state) = configuration.storage else {
+                Issue.record("\(configuration.storage)")
+                return
+            }
+            #expect(downloads == shop.directory && state == shop.directory + "/state")
             configuration.minFreeBytes = 0
             configuration.waitForBusyMachine()
             let manager = DownloadManager(configuration)

@@ -1,4 +1,4 @@
-import FerryAPI
+package import FerryCore
 import Synchronization
 
 /// Stores downloads for the lifetime of the manager.

@@ -1,4 +1,4 @@
-package import FerryAPI
+package import FerryCore
 
 /// A filter of rows; by default all match.
 package struct RowFilter: Sendable, Hashable {
@@ -105,16 +105,13 @@ extension RowOrder {
     }
 }
 
-/// An order of rows; rows that compare equal are in list order, in both directions.
+/// An order of rows; rows that compare equal are in list order, in both directions. States compare by the raw value of
+/// ``StateKind``.
 package struct RowOrder: Sendable, Hashable {
-    /// Names compare by bytes, ignoring ASCII case; states by the raw value of ``StateKind``; unknown sizes come last in both
-    /// directions.
-    package typealias Column = ListQuery.Sort
-
-    package var column: Column
+    package var column: ListSort
     package var isDescending: Bool
 
-    package init(_ column: Column, isDescending: Bool = false) {
+    package init(_ column: ListSort, isDescending: Bool = false) {
         self.column = column
         self.isDescending = isDescending
     }

@@ -1,5 +1,5 @@
 #if os(iOS) || os(tvOS) || os(watchOS) || os(visionOS)
-    import Foundation
+    public import Foundation
 
     extension DownloadManager.Configuration {
         /// Keeps the list in a catalogue, and lets the system go on with the downloads while the app is suspended or was ended
@@ -15,6 +15,11 @@
         ) -> DownloadManager.Configuration {
             let place = directory ?? downloads
             return .default(identifier: identifier, directory: place).continuingInBackground()
+        }
+
+        /// As ``background(identifier:directory:)-(_,String?)``, with the URL of the directory.
+        public static func background(identifier: String, directory: URL) -> DownloadManager.Configuration {
+            .background(identifier: identifier, directory: directory.requiredPath)
         }
 
         private static var downloads: String {

@@ -1,4 +1,4 @@
-import FerryCore
+package import FerryCore
 import FerryEngine
 import Synchronization
 
@@ -12,7 +12,7 @@ import Synchronization
 ///
 /// Delivers every end of a download, however slow the delegate; of progress, only the latest of each download waits.
 /// Acknowledges a numbered event once its method has returned.
-final class DelegateDispatcher: Sendable {
+package final class DelegateDispatcher: Sendable {
     /// One method call. Tasks that the method creates inherit it and may outlive the call.
     final class Call: Sendable {
         fileprivate let dispatcher: ObjectIdentifier
@@ -86,7 +86,7 @@ final class DelegateDispatcher: Sendable {
     }
 
     /// Stores the latest progress of a download for delivery.
-    func report(_ now: DownloadProgress, of id: DownloadID) {
+    package func report(_ now: DownloadProgress, of id: DownloadID) {
         guard delegate != nil else { return }
         let isNew = progress.withLock { $0.updateValue(now, forKey: id) == nil }
         if isNew { place.mailbox.put(.progress(id)) }

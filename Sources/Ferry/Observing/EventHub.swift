@@ -1,8 +1,8 @@
-import FerryCore
+package import FerryCore
 import Synchronization
 
 /// Sends every event to all listeners, in order. A new listener first receives unacknowledged ends of earlier runs.
-final class EventHub: Sendable {
+package final class EventHub: Sendable {
     private struct Listener {
         let mailbox: EventMailbox
         /// Events sent while the backlog is being read; `nil` once the backlog has been delivered.
@@ -33,7 +33,7 @@ final class EventHub: Sendable {
     }
 
     /// A registration as listener; releasing it unregisters.
-    final class Place: Sendable {
+    package final class Place: Sendable {
         let mailbox: EventMailbox
         private weak let hub: EventHub?
         private let id: Int
@@ -148,18 +148,20 @@ final class EventHub: Sendable {
 }
 
 /// Sends the latest network status to all followers.
-final class NetworkHub: Sendable {
+package final class NetworkHub: Sendable {
     private let isClosed = Atomic(false)
     private let followers = Broadcast<NetworkStatus>()
 
+    package init() {}
+
     /// The status of `current` and every later one; if `current` returns `nil`, begins with the next status sent.
-    func stream(from current: () -> NetworkStatus?) -> AsyncStream<NetworkStatus> {
+    package func stream(from current: () -> NetworkStatus?) -> AsyncStream<NetworkStatus> {
         followers.stream { (current(), isLast: isClosed.load(ordering: .acquiring)) }
     }
 
-    func send(_ status: NetworkStatus) { followers.send { (status, isLast: false) } }
+    package func send(_ status: NetworkStatus) { followers.send { (status, isLast: false) } }
 
-    func close() {
+    package func close() {
         isClosed.store(true, ordering: .releasing)
         followers.finish()
     }

@@ -3,15 +3,15 @@ import Logging
 
 /// A line of the library's log, in two parts: what happened, in Ferry's words, with the names that the app has given; and
 /// the details, which may have addresses, paths and names of files.
-struct LogEntry: Sendable, Hashable {
-    enum Level: Sendable, Hashable { case debug, info, notice, error }
+package struct LogEntry: Sendable, Hashable {
+    package enum Level: Sendable, Hashable { case debug, info, notice, error }
 
     let level: Level
     /// No address, path or name of a file is part of it.
     let text: String
     let details: String?
 
-    init(_ level: Level, _ text: String, details: String? = nil) {
+    package init(_ level: Level, _ text: String, details: String? = nil) {
         self.level = level
         self.text = text
         self.details = details
@@ -42,12 +42,12 @@ struct LogEntry: Sendable, Hashable {
 }
 
 extension LogEntry: CustomStringConvertible {
-    var description: String { details.map { text + ": " + $0 } ?? text }
+    package var description: String { details.map { text + ": " + $0 } ?? text }
 }
 
 extension DownloadManager.Configuration {
     /// Writes a fault to the logger that the app has set, else to the log of the system, if it has one.
-    func log(_ entry: LogEntry) {
+    package func log(_ entry: LogEntry) {
         guard let logger else {
             SystemLog.write?(entry)
             return

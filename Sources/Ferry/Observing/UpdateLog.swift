@@ -14,14 +14,14 @@ import Synchronization
 ///
 /// An update has no copy of what it tells. For a listener of events, the objects of a few downloads stay in memory until
 /// it has told of them, so that their rows need not be read.
-final class UpdateLog: Sendable {
+package final class UpdateLog: Sendable {
     private let events: EventHub
     private let list: ListHub
 
     /// - Parameters:
     ///   - metrics: Told of each event; `nil` for those of a daemon, which counts them itself.
     ///   - registry: The downloads in memory.
-    init(_ metrics: ManagerMetrics? = nil, of registry: LiveRegistry = LiveRegistry()) {
+    package init(_ metrics: ManagerMetrics? = nil, of registry: LiveRegistry = LiveRegistry()) {
         events = EventHub(metrics)
         list = ListHub(registry)
     }
@@ -35,7 +35,7 @@ final class UpdateLog: Sendable {
     // MARK: Appending
 
     /// Appends a change and the events that it brought about.
-    func append(_ change: @autoclosure () -> ListChange, _ happened: [DownloadEvent] = []) {
+    package func append(_ change: @autoclosure () -> ListChange, _ happened: [DownloadEvent] = []) {
         list.tell(change, happened)
         for event in happened { events.send(event) }
     }
@@ -46,7 +46,7 @@ final class UpdateLog: Sendable {
     // MARK: Listening
 
     /// Registers a listener for all events from now on; see ``EventHub/listen(backlog:)``.
-    func listen(backlog: (@Sendable () async -> [DownloadEvent]?)? = nil) -> EventHub.Place {
+    package func listen(backlog: (@Sendable () async -> [DownloadEvent]?)? = nil) -> EventHub.Place {
         events.listen(backlog: backlog)
     }
 
@@ -57,7 +57,7 @@ final class UpdateLog: Sendable {
     func updates() -> ListUpdates { ListUpdates(mailbox: list.mailbox(hasEvents: true)) }
 
     /// Ends all listeners after the updates so far.
-    func close() {
+    package func close() {
         list.close()
         events.close()
     }

@@ -1,4 +1,3 @@
-import FerryAPI
 import FerryCore
 import FerryEngine
 import Synchronization
@@ -590,11 +589,9 @@ final class DownloadQueue: Sendable {
     }
 
     /// The place of a download that waits for a slot.
-    func place(of id: DownloadID) -> DownloadDetail.Queue? {
+    func place(of id: DownloadID) -> (before: Int, running: Int, limit: Int)? {
         state.withLock { state in
-            guard let before = state.machine.countBefore(id) else { return nil }
-            return DownloadDetail.Queue(
-                before: before, running: state.machine.slotsTaken, limit: state.machine.rules.limit)
+            state.machine.countBefore(id).map { ($0, state.machine.slotsTaken, state.machine.rules.limit) }
         }
     }
 }

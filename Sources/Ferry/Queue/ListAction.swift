@@ -1,7 +1,7 @@
 package import FerryCore
 
 /// The downloads that an action of a manager is about.
-enum ListSelection: Sendable {
+package enum ListSelection: Sendable {
     case one(LiveDownload)
     /// All whose state permits the action.
     case all

@@ -3,13 +3,13 @@ import Synchronization
 /// Shutdowns still running for managers already released, by state directory.
 ///
 /// Only opening the same list again in this process awaits them.
-final class PendingShutdowns: Sendable {
-    static let all = PendingShutdowns()
+package final class PendingShutdowns: Sendable {
+    package static let all = PendingShutdowns()
 
     private let tasks = Mutex<(last: Int, of: [String: [Int: Task<Void, Never>]])>((0, [:]))
 
     /// Runs `shutdown` to its end; with a `nil` place, nothing can await it.
-    func begin(at place: String?, _ shutdown: @escaping @Sendable () async -> Void) {
+    package func begin(at place: String?, _ shutdown: @escaping @Sendable () async -> Void) {
         guard let place else {
             // owner: none; the task ends when all state is durable, and retains only the objects that it shuts down.
             Task { await shutdown() }

@@ -208,7 +208,7 @@ extension DownloadRequest {
 }
 
 extension DownloadRequest {
-    var isStream: Bool { if case .stream = destination { true } else { false } }
+    package var isStream: Bool { if case .stream = destination { true } else { false } }
 }
 
 extension CatalogueRow {

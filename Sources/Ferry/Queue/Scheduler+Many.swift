@@ -1,4 +1,3 @@
-import FerryAPI
 import FerryCore
 import FerryEngine
 
@@ -22,7 +21,7 @@ extension Scheduler {
         if let ids {
             let listed = Set(entries.map(\.id))
             for id in ids where !listed.contains(id) {
-                result.failures[id] = DownloadError(.notFound, ErrorPhrase(.noDownload, APIText.quote(id.rawValue)))
+                result.failures[id] = DownloadError(.notFound, ErrorPhrase(.noDownload, ForeignText.quote(id.rawValue)))
             }
         }
         if case .resume = action {

@@ -198,7 +198,7 @@ final class Scheduler: Sendable {
 }
 
 extension ListChange {
-    init(
+    package init(
         added: Set<DownloadID> = [], removed: Set<DownloadID> = [], changed: Set<DownloadID> = [],
         isReordered: Bool = false
     ) {

@@ -1,4 +1,3 @@
-import FerryAPI
 import FerryCore
 import FerryEngine
 import SystemPackage
@@ -146,13 +145,13 @@ struct Manifest: Sendable {
             end += ByteCount(line.count + 1)
             let data = Data(line)
             if line.count <= mostLineBytes, JSONStructure.isShallow(line, depth: 8) {
-                if let record = try? APICoding.decode(FileRecord.self, from: data),
+                if let record = try? JSONCoding.decode(FileRecord.self, from: data),
                     SetPath.make(record.path) == record.path
                 {
                     if records.updateValue(record, forKey: record.key) == nil { order.append(record.key) }
                     return
                 }
-                if let count = try? APICoding.decode(Count.self, from: data) {
+                if let count = try? JSONCoding.decode(Count.self, from: data) {
                     self.count = count.files
                     return
                 }
@@ -279,7 +278,7 @@ struct Manifest: Sendable {
         {
             shorten(&record)
             let line: [UInt8]
-            do { line = Array(try APICoding.encode(record, sortsKeys: true)) } catch {
+            do { line = Array(try JSONCoding.encode(record, sortsKeys: true)) } catch {
                 throw DownloadError(.internal, "\(error)")
             }
             if line.count <= mostLineBytes { return line + [0x0A] }

@@ -1,4 +1,3 @@
-import FerryAPI
 package import FerryCore
 
 #if canImport(FoundationEssentials)

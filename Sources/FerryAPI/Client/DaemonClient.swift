@@ -63,7 +63,7 @@ package struct DaemonClient: Sendable {
         guard (200..<300).contains(response.status.code) else { throw Self.failure(response, body) }
         do {
             // Some responses have no body.
-            return try APICoding.decode(type, from: body.isEmpty ? Data("{}".utf8) : body)
+            return try JSONCoding.decode(type, from: body.isEmpty ? Data("{}".utf8) : body)
         } catch { throw .unreadable("\(call.route): \(error)") }
     }
 
@@ -126,7 +126,7 @@ package struct DaemonClient: Sendable {
             request.headers.add(name: "Content-Type", value: "application/json")
             do {
                 request.body = .bytes(
-                    ByteBuffer(bytes: try call.json.map { try APICoding.encode($0) } ?? Data("{}".utf8)))
+                    ByteBuffer(bytes: try call.json.map { try JSONCoding.encode($0) } ?? Data("{}".utf8)))
             } catch { throw .unreadable("\(call.route): \(error)") }
         }
         do {
@@ -147,7 +147,7 @@ package struct DaemonClient: Sendable {
     }
 
     private static func failure(_ response: HTTPClientResponse, _ body: Data) -> DaemonFailure {
-        guard let problem = try? APICoding.decode(Problem.self, from: body) else {
+        guard let problem = try? JSONCoding.decode(Problem.self, from: body) else {
             return .unreadable("status \(response.status.code)")
         }
         switch Problem.Code(rawValue: problem.code) {

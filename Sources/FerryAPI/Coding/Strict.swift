@@ -21,7 +21,7 @@ package struct Strict<Body: ClientBody>: Decodable, Sendable {
             throw DecodingError.dataCorrupted(
                 DecodingError.Context(
                     codingPath: decoder.codingPath,
-                    debugDescription: "the member \(APIText.quote(key.stringValue)) is not known"))
+                    debugDescription: "the member \(ForeignText.quote(key.stringValue)) is not known"))
         }
         body = try Body(from: decoder)
     }

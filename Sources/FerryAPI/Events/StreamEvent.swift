@@ -150,16 +150,16 @@ extension StreamEvent {
     /// Returns the data as JSON.
     package func data() throws -> Data {
         switch self {
-        case .state(let download): try APICoding.encode(State(download: download))
+        case .state(let download): try JSONCoding.encode(State(download: download))
         case .progress(let batch, let speed):
-            try APICoding.encode(Batch(downloads: batch, bytesPerSecond: speed))
-        case .removed(let ids, let position): try APICoding.encode(Removed(ids: ids, asOf: position))
-        case .order(let position): try APICoding.encode(Order(asOf: position))
-        case .happened(let event), .ended(let event): try APICoding.encode(Happened(event: event))
-        case .settings(let settings): try APICoding.encode(Settings(settings: settings))
-        case .network(let network): try APICoding.encode(Network(network: network))
-        case .set(let set): try APICoding.encode(Sets(set: set))
-        case .reset(let snapshot): try APICoding.encode(Reset(snapshot: snapshot))
+            try JSONCoding.encode(Batch(downloads: batch, bytesPerSecond: speed))
+        case .removed(let ids, let position): try JSONCoding.encode(Removed(ids: ids, asOf: position))
+        case .order(let position): try JSONCoding.encode(Order(asOf: position))
+        case .happened(let event), .ended(let event): try JSONCoding.encode(Happened(event: event))
+        case .settings(let settings): try JSONCoding.encode(Settings(settings: settings))
+        case .network(let network): try JSONCoding.encode(Network(network: network))
+        case .set(let set): try JSONCoding.encode(Sets(set: set))
+        case .reset(let snapshot): try JSONCoding.encode(Reset(snapshot: snapshot))
         case .upToDate: Data("{}".utf8)
         }
     }
@@ -173,21 +173,21 @@ extension StreamEvent {
     package init?(_ sent: ServerSentEvent) throws {
         let data = Data(sent.data.utf8)
         switch Name(rawValue: sent.name) {
-        case .state: self = .state(try APICoding.decode(State.self, from: data).download)
+        case .state: self = .state(try JSONCoding.decode(State.self, from: data).download)
         case .progress:
-            let batch = try APICoding.decode(Batch.self, from: data)
+            let batch = try JSONCoding.decode(Batch.self, from: data)
             self = .progress(batch.downloads, bytesPerSecond: batch.bytesPerSecond)
         case .removed:
-            let removed = try APICoding.decode(Removed.self, from: data)
+            let removed = try JSONCoding.decode(Removed.self, from: data)
             self = .removed(removed.ids, asOf: removed.asOf)
-        case .order: self = .order(asOf: try APICoding.decode(Order.self, from: data).asOf)
-        case .happened: self = .happened(try APICoding.decode(Happened.self, from: data).event)
-        case .settings: self = .settings(try APICoding.decode(Settings.self, from: data).settings)
-        case .network: self = .network(try APICoding.decode(Network.self, from: data).network)
-        case .set: self = .set(try APICoding.decode(Sets.self, from: data).set)
-        case .ended: self = .ended(try APICoding.decode(Happened.self, from: data).event)
+        case .order: self = .order(asOf: try JSONCoding.decode(Order.self, from: data).asOf)
+        case .happened: self = .happened(try JSONCoding.decode(Happened.self, from: data).event)
+        case .settings: self = .settings(try JSONCoding.decode(Settings.self, from: data).settings)
+        case .network: self = .network(try JSONCoding.decode(Network.self, from: data).network)
+        case .set: self = .set(try JSONCoding.decode(Sets.self, from: data).set)
+        case .ended: self = .ended(try JSONCoding.decode(Happened.self, from: data).event)
         case .upToDate: self = .upToDate
-        case .reset: self = .reset(try APICoding.decode(Reset.self, from: data).snapshot)
+        case .reset: self = .reset(try JSONCoding.decode(Reset.self, from: data).snapshot)
         case nil: return nil
         }
     }

@@ -1,26 +1,14 @@
-import FerryCore
+package import FerryCore
 
 /// The query of `GET /downloads`.
 package struct ListQuery: Sendable, Hashable {
-    package enum Sort: String, Sendable, Hashable, CaseIterable {
-        /// Queue order: descending priority, then position.
-        case queue
-        /// The time of addition.
-        case added
-        case name
-        /// The total size; unknown sizes last.
-        case size
-        /// The name of the state.
-        case state
-    }
-
     package enum Order: String, Sendable, Hashable, CaseIterable { case asc, desc }
 
     /// Names of states, comma-separated in the query; `nil` for all.
     package var states: [String]?
     /// A case-insensitive search in name, URL and label.
     package var search: String?
-    package var sort = Sort.queue
+    package var sort = ListSort.queue
     package var order = Order.asc
     package var offset = 0
     /// 1 … ``most``.
@@ -61,10 +49,10 @@ package struct QueryItems: Sendable, Hashable {
                 throw Problem(.badRequest, "The query cannot be read.")
             }
             guard known.contains(name) else {
-                throw Problem(.badRequest, "The query has \(APIText.quote(name)), which is not known.")
+                throw Problem(.badRequest, "The query has \(ForeignText.quote(name)), which is not known.")
             }
             guard values.updateValue(value, forKey: name) == nil else {
-                throw Problem(.badRequest, "The query has \(APIText.quote(name)) twice.")
+                throw Problem(.badRequest, "The query has \(ForeignText.quote(name)) twice.")
             }
         }
         self.values = values
@@ -112,7 +100,7 @@ extension ListQuery {
         }
         search = items.text("search")
         guard (search?.utf8.count ?? 0) <= 1000 else { throw Problem(.badRequest, "search has at most 1000 bytes.") }
-        if let word = try items.word("sort", as: Sort.self) { sort = word }
+        if let word = try items.word("sort", as: ListSort.self) { sort = word }
         if let word = try items.word("order", as: Order.self) { order = word }
         if let number = try items.number("offset", in: 0...Self.most) { offset = number }
         if let number = try items.number("limit", in: 1...Self.most) { limit = number }

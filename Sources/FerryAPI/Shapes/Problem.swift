@@ -91,13 +91,13 @@ package struct Problem: Error, Codable, Sendable, Hashable {
             switch error {
             case .dataCorrupted(let context): (context, context.debugDescription)
             case .keyNotFound(let key, let context):
-                (context, "the member \(APIText.quote(key.stringValue)) is missing")
+                (context, "the member \(ForeignText.quote(key.stringValue)) is missing")
             case .typeMismatch(let type, let context): (context, "it is no \(Self.name(of: type))")
             case .valueNotFound(let type, let context): (context, "it is null, and must be a \(Self.name(of: type))")
             @unknown default: (DecodingError.Context(codingPath: [], debugDescription: ""), "it cannot be read")
             }
         let place = context.codingPath.map { $0.intValue.map { "[\($0)]" } ?? $0.stringValue }.joined(separator: ".")
-        self.init(.badRequest, place.isEmpty ? "The body: \(fallback)." : "\(APIText.quote(place)): \(fallback).")
+        self.init(.badRequest, place.isEmpty ? "The body: \(fallback)." : "\(ForeignText.quote(place)): \(fallback).")
     }
 
     private static func name(of type: Any.Type) -> String {

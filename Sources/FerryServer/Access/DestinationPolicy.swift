@@ -1,5 +1,4 @@
 import CFerry
-import FerryAPI
 package import FerryCore
 
 #if canImport(FoundationEssentials)
@@ -62,7 +61,7 @@ package struct DestinationPolicy: Sendable {
         case .directory(let path, _), .file(let path), .part(let path):
             guard Paths.isAbsolute(path) else {
                 throw DownloadError(
-                    .invalidRequest, ErrorPhrase(.relativeToDaemon, APIText.quote(path)), recovery: .needsUser)
+                    .invalidRequest, ErrorPhrase(.relativeToDaemon, ForeignText.quote(path)), recovery: .needsUser)
             }
             return wish
         case .stream: throw DownloadError(.invalidRequest, ErrorPhrase(.streamStaysHere), recovery: .needsUser)
@@ -71,14 +70,16 @@ package struct DestinationPolicy: Sendable {
 
     /// Returns the path if it consists of subdirectory names, none of them hidden or `..`; throws otherwise.
     private func relative(_ path: String) throws(DownloadError) -> String {
-        guard PlaceBelow.names(in: path) != nil else { throw refused(ErrorPhrase(.hiddenPlace, APIText.quote(path))) }
+        guard PlaceBelow.names(in: path) != nil else {
+            throw refused(ErrorPhrase(.hiddenPlace, ForeignText.quote(path)))
+        }
         return path
     }
 
     /// Returns the allowed directory that contains this path; throws if there is none, or if a link lies below it.
     private func check(_ place: String) throws(DownloadError) -> String {
         guard let (root, names) = PlaceBelow.root(of: place, among: allowed) else {
-            throw refused(ErrorPhrase(.outsidePlace, APIText.quote(place)))
+            throw refused(ErrorPhrase(.outsidePlace, ForeignText.quote(place)))
         }
         // The allowed directory may itself be a link; the components below it may not.
         var path = root
@@ -86,7 +87,7 @@ package struct DestinationPolicy: Sendable {
             path = Paths.join(path, String(name))
             var status = stat()
             if lstat(path, &status) == 0, status.st_mode & S_IFMT == S_IFLNK {
-                throw refused(ErrorPhrase(.linkedPlace, APIText.quote(path)))
+                throw refused(ErrorPhrase(.linkedPlace, ForeignText.quote(path)))
             }
         }
         return root

@@ -52,7 +52,7 @@ package final class TokenStore: Sendable {
     package init(_ path: String) {
         file = PrivateFile(path, most: Self.mostBytes)
         let text = file.read()
-        let read = text.flatMap { try? APICoding.decode([Entry].self, from: Data($0.utf8)) }
+        let read = text.flatMap { try? JSONCoding.decode([Entry].self, from: Data($0.utf8)) }
         entries = Mutex(Array((read ?? []).prefix(Self.mostTokens)))
     }
 
@@ -135,7 +135,7 @@ package final class TokenStore: Sendable {
 
     private func write(_ entries: [Entry]) throws(DownloadError) {
         let text: String
-        do { text = String(decoding: try APICoding.encode(entries), as: UTF8.self) } catch {
+        do { text = String(decoding: try JSONCoding.encode(entries), as: UTF8.self) } catch {
             throw DownloadError(.internal, "the tokens cannot be written", underlying: "\(error)")
         }
         try file.write(text)

@@ -34,7 +34,7 @@ package struct Confinement: Sendable, Hashable, Codable {
         return DownloadError(
             .invalidRequest,
             ErrorPhrase(
-                .confinedElsewhere, APIText.quote(path), named + (directories.count > Self.mostNamed ? ", …" : "")),
+                .confinedElsewhere, ForeignText.quote(path), named + (directories.count > Self.mostNamed ? ", …" : "")),
             suggestion: ErrorPhrase(.allowThenRestart), recovery: .needsUser)
     }
 }

@@ -1,4 +1,3 @@
-import FerryAPI
 import FerryCore
 
 #if canImport(FoundationEssentials)
@@ -29,7 +28,7 @@ struct ConfinementHandover: Sendable, Hashable, Codable {
     /// Writes the handover to a new memory file. Returns its descriptor, which is close-on-exec.
     func write() throws(DownloadError) -> Int32 {
         let bytes: Data
-        do { bytes = try APICoding.encode(self) } catch {
+        do { bytes = try JSONCoding.encode(self) } catch {
             throw DownloadError(.internal, "what a confined daemon is told cannot be written", underlying: "\(error)")
         }
         guard bytes.count <= Self.mostBytes else {
@@ -63,7 +62,7 @@ struct ConfinementHandover: Sendable, Hashable, Codable {
             guard count > 0 else { break }
             bytes += piece[..<count]
         }
-        return try? APICoding.decode(ConfinementHandover.self, from: Data(bytes))
+        return try? JSONCoding.decode(ConfinementHandover.self, from: Data(bytes))
     }
 }
 

@@ -1,4 +1,5 @@
 import FerryAPI
+import FerryCore
 import HTTPTypes
 package import NIOCore
 import NIOHTTP1
@@ -193,7 +194,7 @@ final class RequestLimiter: ChannelDuplexHandler, RemovableChannelHandler {
 
     /// Sends a problem as the response, and ends the connection.
     private func refuse(_ context: ChannelHandlerContext, _ problem: Problem, hasContent: Bool = true) {
-        let data = (try? APICoding.encode(problem)) ?? Data()
+        let data = (try? JSONCoding.encode(problem)) ?? Data()
         var fields = HTTPHeaders([
             ("Content-Type", Problem.mediaType), ("Content-Length", "\(data.count)"), ("Connection", "close"),
         ])

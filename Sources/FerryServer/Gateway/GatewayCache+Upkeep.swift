@@ -127,13 +127,13 @@ extension GatewayCache {
                 }
                 guard found.count < 2 else {
                     throw DownloadError(
-                        .invalidRequest, ErrorPhrase(.severalInCache, APIText.quote(word), "\(found.count)"),
+                        .invalidRequest, ErrorPhrase(.severalInCache, ForeignText.quote(word), "\(found.count)"),
                         recovery: .needsUser)
                 }
             }
             guard !found.isEmpty else {
                 throw DownloadError(
-                    .notFound, ErrorPhrase(.notInCache, APIText.quote(word)), suggestion: ErrorPhrase(.listGateway),
+                    .notFound, ErrorPhrase(.notInCache, ForeignText.quote(word)), suggestion: ErrorPhrase(.listGateway),
                     recovery: .needsUser)
             }
             chosen += found.filter { known.insert($0.id).inserted }

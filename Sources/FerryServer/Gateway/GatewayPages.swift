@@ -1,5 +1,4 @@
 import Ferry
-import FerryAPI
 import FerryCore
 import HTTPTypes
 import NIOCore
@@ -99,7 +98,7 @@ struct GatewayPages: Sendable {
             HTTPField.Name(name).flatMap { answer.head.single($0) }.map { [name, $0] }
         }
         let record = Record(url: answer.url.text, fields: fields, storedAt: date.timeIntervalSince1970, status: status)
-        guard let head = try? APICoding.encode(record) else { return }
+        guard let head = try? JSONCoding.encode(record) else { return }
         let data = head + Data([UInt8(ascii: "\n")]) + Data(bytes.readableBytesView)
         let path = "\(directory)/\(name)"
         let isWritten = await onFileThread {
@@ -125,7 +124,7 @@ struct GatewayPages: Sendable {
             return FileManager.default.contents(atPath: path)
         }
         guard let data, let end = data.firstIndex(of: UInt8(ascii: "\n")),
-            let record = try? APICoding.decode(Record.self, from: Data(data[..<end])),
+            let record = try? JSONCoding.decode(Record.self, from: Data(data[..<end])),
             let url = try? DownloadURL(record.url)
         else { return nil }
         var fields = HTTPFields()

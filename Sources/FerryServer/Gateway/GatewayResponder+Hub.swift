@@ -101,7 +101,7 @@ extension GatewayResponder {
         let (bytes, share) = try await page(answer, visit)
         await keep(visit, url, answer, bytes)
         let (value, values) = try json(bytes, visit)
-        let text = try APICoding.encode(HubFile.listing(value))
+        let text = try JSONCoding.encode(HubFile.listing(value))
         withExtendedLifetime((share, values)) {}
         var response = try made(text, [.contentType: "application/json"], visit)
         for field in fields where field.name != .contentLength { response.headers[field.name] = field.value }

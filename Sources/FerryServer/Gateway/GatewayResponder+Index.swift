@@ -42,7 +42,7 @@ extension GatewayResponder {
         do {
             if isJSON {
                 let (value, values) = try json(bytes, visit)
-                text = try APICoding.encode(try index.rewriting(value))
+                text = try JSONCoding.encode(try index.rewriting(value))
                 withExtendedLifetime(values) {}
             } else {
                 text = Data(try index.rewriting(Array(bytes.readableBytesView)))

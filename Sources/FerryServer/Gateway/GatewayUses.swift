@@ -1,5 +1,4 @@
 import Ferry
-import FerryAPI
 import FerryCore
 import Logging
 import Synchronization
@@ -31,7 +30,7 @@ final class GatewayUses: Sendable {
     init(in directory: String) {
         file = PrivateFile(directory + "/uses.json", most: Self.mostBytes)
         let text = file.read()
-        let found = text.flatMap { try? APICoding.decode([String: Double].self, from: Data($0.utf8)) } ?? [:]
+        let found = text.flatMap { try? JSONCoding.decode([String: Double].self, from: Data($0.utf8)) } ?? [:]
         state = Mutex(State(uses: found))
     }
 
@@ -93,7 +92,7 @@ final class GatewayUses: Sendable {
 
     /// Keeps the uses. Throws `disk`. Blocks.
     func write(_ uses: [String: Double]) throws(DownloadError) {
-        guard let data = try? APICoding.encode(uses) else { return }
+        guard let data = try? JSONCoding.encode(uses) else { return }
         try file.write(String(decoding: data, as: UTF8.self))
     }
 }

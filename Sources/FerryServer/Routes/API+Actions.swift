@@ -26,7 +26,7 @@ extension API {
         let body = try await read(RelocateBody.self, of: call)
         guard body.directory.utf8.hasPrefix("/") else {
             throw DownloadError(
-                .invalidRequest, ErrorPhrase(.relativePath, APIText.quote(body.directory)), recovery: .needsUser)
+                .invalidRequest, ErrorPhrase(.relativePath, ForeignText.quote(body.directory)), recovery: .needsUser)
         }
         try confinement?.check(body.directory)
         let download = try await download(call.id, for: call)
@@ -40,7 +40,7 @@ extension API {
         if let path, try await manager.rows([call.id]).isEmpty {
             guard path.utf8.hasPrefix("/") else {
                 throw DownloadError(
-                    .invalidRequest, ErrorPhrase(.relativePath, APIText.quote(path)), recovery: .needsUser)
+                    .invalidRequest, ErrorPhrase(.relativePath, ForeignText.quote(path)), recovery: .needsUser)
             }
             try confinement?.check(path)
             let data = try await manager.resumeData(of: call.id, takenFrom: path, session: call.session)
@@ -61,7 +61,7 @@ extension API {
         let path = try await read(AdoptBody.self, of: call).path
         guard path.utf8.hasPrefix("/") else {
             throw DownloadError(
-                .invalidRequest, ErrorPhrase(.relativePath, APIText.quote(path)), recovery: .needsUser)
+                .invalidRequest, ErrorPhrase(.relativePath, ForeignText.quote(path)), recovery: .needsUser)
         }
         try confinement?.check(path)
         return try await listed(try await manager.adopt(path, for: call.session), call, status: .created)

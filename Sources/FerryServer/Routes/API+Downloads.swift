@@ -72,7 +72,7 @@ extension API {
             } else if let kind = StateKind(rawValue: word), DownloadState.Kind(rawValue: word) != nil {
                 kinds.insert(kind)
             } else {
-                throw Problem(.badRequest, "\(APIText.quote(word)) is not a state.")
+                throw Problem(.badRequest, "\(ForeignText.quote(word)) is not a state.")
             }
         }
         return kinds
@@ -173,7 +173,7 @@ extension API {
         let session = try await row(call).session
         let events = try await manager.history(of: call.id)
         let items = EventItems(events.map { EventBody($0, session: session) })
-        return Answer.list(try APICoding.encode(items), for: call)
+        return Answer.list(try JSONCoding.encode(items), for: call)
     }
 
     func plan(_ call: APIRequest) async throws -> Response {

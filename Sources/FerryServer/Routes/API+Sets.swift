@@ -7,7 +7,7 @@ import HummingbirdCore
 /// Sets of files.
 extension API {
     func listSets(_ call: APIRequest) throws -> Response {
-        Answer.list(try APICoding.encode(sets.items), for: call)
+        Answer.list(try JSONCoding.encode(sets.items), for: call)
     }
 
     func addSet(_ call: APIRequest) async throws -> Response {

@@ -53,7 +53,7 @@ extension API {
         defer { connections.close(tokens: [call.identifier]) }
         guard try await tokens.withdraw(call.identifier) else {
             throw DownloadError(
-                .notFound, ErrorPhrase(.noToken, APIText.quote(call.identifier)),
+                .notFound, ErrorPhrase(.noToken, ForeignText.quote(call.identifier)),
                 suggestion: ErrorPhrase(.listTokens), recovery: .needsUser)
         }
         return Answer.nothing

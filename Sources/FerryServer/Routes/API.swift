@@ -142,6 +142,6 @@ struct API: Sendable {
     }
 
     func notListed(_ id: DownloadID) -> DownloadError {
-        DownloadError(.notFound, ErrorPhrase(.noDownload, APIText.quote(id.rawValue)), recovery: .needsUser)
+        DownloadError(.notFound, ErrorPhrase(.noDownload, ForeignText.quote(id.rawValue)), recovery: .needsUser)
     }
 }

@@ -58,7 +58,7 @@ struct APIRequest: Sendable {
         guard JSONStructure.isShallow(data, depth: mostDepth) else {
             throw Problem(.badRequest, "The body nests deeper than \(mostDepth).")
         }
-        do { return try APICoding.decode(type, from: data) } catch { throw Problem(decoding: error) }
+        do { return try JSONCoding.decode(type, from: data) } catch { throw Problem(decoding: error) }
     }
 
     private func bytes(_ share: inout BodyBudget.Share) async throws(Problem) -> Data {

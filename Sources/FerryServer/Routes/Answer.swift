@@ -1,4 +1,5 @@
 import FerryAPI
+import FerryCore
 import HTTPTypes
 import HummingbirdCore
 import NIOCore
@@ -13,7 +14,7 @@ import NIOCore
 enum Answer {
     /// Returns a response with a JSON body.
     static func json(_ value: some Encodable, status: HTTPResponse.Status = .ok) throws -> Response {
-        body(try APICoding.encode(value), type: "application/json", status: status)
+        body(try JSONCoding.encode(value), type: "application/json", status: status)
     }
 
     static func body(_ data: Data, type: String, status: HTTPResponse.Status = .ok) -> Response {
@@ -35,7 +36,7 @@ enum Answer {
     static func problem(_ problem: Problem, at path: String?) -> Response {
         var problem = problem
         problem.instance = path
-        let data = (try? APICoding.encode(problem)) ?? Data()
+        let data = (try? JSONCoding.encode(problem)) ?? Data()
         var response = body(data, type: Problem.mediaType, status: HTTPResponse.Status(code: problem.status))
         if problem.status == 401 { response.headers[.wwwAuthenticate] = "Bearer" }
         if [Problem.Code.tooMany, .busy].contains(where: { $0.rawValue == problem.code }) {

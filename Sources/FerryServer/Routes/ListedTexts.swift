@@ -44,7 +44,7 @@ final class ListedTexts: Sendable {
         var new: [Entry] = []
         let texts = try zip(items, known).map { item, text in
             if let text { return text }
-            let text = try APICoding.encode(item)
+            let text = try JSONCoding.encode(item)
             new.append(Entry(listed: item, text: text))
             return text
         }

@@ -1,5 +1,6 @@
 import Ferry
 import FerryAPI
+import FerryClient
 package import FerryCore
 
 #if canImport(FoundationEssentials)

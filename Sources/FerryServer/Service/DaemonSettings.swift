@@ -124,7 +124,7 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
             values[setting] = value
         }
         let merged: DaemonSettings
-        do { merged = try APICoding.decode(DaemonSettings.self, from: APICoding.encode(values)) } catch {
+        do { merged = try JSONCoding.decode(DaemonSettings.self, from: JSONCoding.encode(values)) } catch {
             throw Problem(.internal, "\(error)")
         }
         try merged.check()
@@ -186,7 +186,7 @@ package struct DaemonSettings: Sendable, Hashable, Codable {
 extension [Setting: JSONValue] {
     /// The members of a value that is encoded as an object of settings.
     init(encoding value: some Encodable) throws(Problem) {
-        do { self = try APICoding.decode(Self.self, from: APICoding.encode(value)) } catch {
+        do { self = try JSONCoding.decode(Self.self, from: JSONCoding.encode(value)) } catch {
             throw Problem(.internal, "\(error)")
         }
     }

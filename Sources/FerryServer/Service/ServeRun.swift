@@ -113,7 +113,7 @@ package struct ReadyDescriptor: Sendable {
     /// Writes the line and closes the descriptor. A reader that has gone away is not an error.
     package func tell(_ line: ReadyLine) {
         defer { if number > 2 { close(number) } }
-        guard let data = try? APICoding.encode(line) else { return }
+        guard let data = try? JSONCoding.encode(line) else { return }
         var bytes = (Array(data) + [UInt8(ascii: "\n")])[...]
         while !bytes.isEmpty {
             let count = bytes.withUnsafeBytes { write(number, $0.baseAddress, $0.count) }

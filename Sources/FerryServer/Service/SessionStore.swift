@@ -40,7 +40,7 @@ package final class SessionStore: Sendable {
     package init(_ path: String) {
         file = PrivateFile(path, most: Self.mostBytes)
         let text = file.read()
-        let read = text.flatMap { try? APICoding.decode([String: Entry].self, from: Data($0.utf8)) }
+        let read = text.flatMap { try? JSONCoding.decode([String: Entry].self, from: Data($0.utf8)) }
         if read == nil { file.keepUnreadable() }
         entries = Mutex(read ?? [:])
     }
@@ -58,7 +58,7 @@ package final class SessionStore: Sendable {
     package func register(_ registration: SessionRegistration) async throws(DownloadError) {
         try Self.check(registration.identifier)
         if let directory = registration.directory, !directory.utf8.hasPrefix("/") {
-            throw DownloadError(.invalidRequest, ErrorPhrase(.relativePath, APIText.quote(directory)))
+            throw DownloadError(.invalidRequest, ErrorPhrase(.relativePath, ForeignText.quote(directory)))
         }
         if let command = registration.launchCommand {
             guard command.isEmpty || command[0].utf8.hasPrefix("/") else {
@@ -131,7 +131,7 @@ package final class SessionStore: Sendable {
             }
             new[identifier] = entry
             let text: String
-            do { text = String(decoding: try APICoding.encode(new), as: UTF8.self) } catch {
+            do { text = String(decoding: try JSONCoding.encode(new), as: UTF8.self) } catch {
                 throw DownloadError(.internal, "the sessions cannot be written", underlying: "\(error)")
             }
             try self.file.write(text)
@@ -155,7 +155,7 @@ package final class SessionStore: Sendable {
             identifier != FerryAPI.everySession
         else {
             throw DownloadError(
-                .invalidRequest, ErrorPhrase(.unusableSession, APIText.quote(identifier)),
+                .invalidRequest, ErrorPhrase(.unusableSession, ForeignText.quote(identifier)),
                 suggestion: ErrorPhrase(.nameSessions),
                 recovery: .needsUser)
         }

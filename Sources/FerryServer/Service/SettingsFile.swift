@@ -28,7 +28,7 @@ struct SettingsFile: Sendable {
             throw failure(.unreadableSettings, PrivateFile.reason(of: error))
         }
         guard text.count <= Self.mostBytes else { throw failure(.unreadableSettings, "\(text.count) bytes") }
-        guard let members = try? APICoding.decode([String: JSONValue].self, from: text) else {
+        guard let members = try? JSONCoding.decode([String: JSONValue].self, from: text) else {
             throw failure(.noJSONObject)
         }
         return members

@@ -21,7 +21,7 @@ extension NewSet {
             guard isLocal else { throw DownloadError(.invalidRequest, ErrorPhrase(.setListForSocket)) }
             guard Paths.isAbsolute(list), list.utf8.count <= Self.mostPathBytes, !list.utf8.contains(0) else {
                 throw DownloadError(
-                    .invalidRequest, ErrorPhrase(.relativeToDaemon, APIText.quote(list)), recovery: .needsUser)
+                    .invalidRequest, ErrorPhrase(.relativeToDaemon, ForeignText.quote(list)), recovery: .needsUser)
             }
         }
         for text in [url, base].compactMap(\.self) {

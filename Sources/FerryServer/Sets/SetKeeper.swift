@@ -64,7 +64,7 @@ final class SetKeeper: Sendable {
     func set(_ id: String) throws(DownloadError) -> FileSet {
         guard let set = store.set(id) else {
             throw DownloadError(
-                .notFound, ErrorPhrase(.noSet, APIText.quote(id)), suggestion: ErrorPhrase(.setsShow),
+                .notFound, ErrorPhrase(.noSet, ForeignText.quote(id)), suggestion: ErrorPhrase(.setsShow),
                 recovery: .needsUser)
         }
         return set
@@ -75,9 +75,9 @@ final class SetKeeper: Sendable {
     /// Adds a set, or syncs the listed one with the same source and directory again.
     func add(_ new: NewSet, root: String?) async throws(DownloadError) -> (set: FileSet, isNew: Bool) {
         // Canonically equivalent names, which are equal as strings, are those of other files.
-        let text = try? APICoding.encode(new, sortsKeys: true)
+        let text = try? JSONCoding.encode(new, sortsKeys: true)
         let listed = store.all.first {
-            $0.set == new && (try? APICoding.encode($0.set, sortsKeys: true)) == text && $0.root == root
+            $0.set == new && (try? JSONCoding.encode($0.set, sortsKeys: true)) == text && $0.root == root
         }
         if let listed { return (try await resume(listed.id), false) }
         let set = FileSet(id: DownloadID.make().rawValue, state: .waiting, new, root: root, addedAt: Date())
@@ -156,7 +156,7 @@ final class SetKeeper: Sendable {
         let old = try set(id)
         try await store.change { sets throws(DownloadError) in
             guard let index = sets.firstIndex(where: { $0.id == id }) else {
-                throw DownloadError(.notFound, ErrorPhrase(.noSet, APIText.quote(id)))
+                throw DownloadError(.notFound, ErrorPhrase(.noSet, ForeignText.quote(id)))
             }
             body(&sets[index])
         }

@@ -44,7 +44,7 @@ final class SetStore: Sendable {
     init(_ path: String) {
         file = PrivateFile(path, most: Self.mostBytes)
         let text = file.read()
-        let read = text.flatMap { try? APICoding.decode([FileSet].self, from: Data($0.utf8)) }
+        let read = text.flatMap { try? JSONCoding.decode([FileSet].self, from: Data($0.utf8)) }
         if read == nil { file.keepUnreadable() }
         state = Mutex(State(sets: read ?? []))
     }
@@ -90,7 +90,7 @@ final class SetStore: Sendable {
             set.asOf = nil
             return set
         }
-        do { return String(decoding: try APICoding.encode(stored), as: UTF8.self) } catch {
+        do { return String(decoding: try JSONCoding.encode(stored), as: UTF8.self) } catch {
             throw DownloadError(.internal, "the sets cannot be written", underlying: "\(error)")
         }
     }
@@ -134,7 +134,7 @@ extension FileSet {
         return told.isEmpty ? nil : told
     }
 
-    private static func size(of entry: some Encodable) -> Int { (try? APICoding.encode([entry]).count) ?? .max }
+    private static func size(of entry: some Encodable) -> Int { (try? JSONCoding.encode([entry]).count) ?? .max }
 
     /// Notes what a run could not do.
     mutating func tell(_ report: SyncReport) {

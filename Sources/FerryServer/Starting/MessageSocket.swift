@@ -1,4 +1,4 @@
-import FerryAPI
+import FerryCore
 import Synchronization
 
 #if canImport(FoundationEssentials)
@@ -35,7 +35,7 @@ final class MessageSocket: Sendable {
 
     /// Sends a whole message. Returns false if the message is too long or the other end is closed.
     func send(_ message: some Encodable) -> Bool {
-        guard let data = try? APICoding.encode(message), data.count < Self.mostBytes else { return false }
+        guard let data = try? JSONCoding.encode(message), data.count < Self.mostBytes else { return false }
         var bytes = (Array(data) + [UInt8(ascii: "\n")])[...]
         return sending.withLock { _ in
             while !bytes.isEmpty {
@@ -50,7 +50,7 @@ final class MessageSocket: Sendable {
 
     /// Waits for the next message. Returns `nil` if the other end is closed or the line is not a valid message.
     func receive<Message: Decodable>(_ type: Message.Type) -> Message? {
-        line().flatMap { try? APICoding.decode(type, from: $0) }
+        line().flatMap { try? JSONCoding.decode(type, from: $0) }
     }
 
     private func line() -> Data? {

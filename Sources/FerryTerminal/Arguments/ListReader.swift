@@ -1,5 +1,4 @@
 import Ferry
-import FerryAPI
 package import FerryCore
 
 #if canImport(FoundationEssentials)

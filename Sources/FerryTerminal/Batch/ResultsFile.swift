@@ -1,5 +1,4 @@
 import Ferry
-import FerryAPI
 import FerryCore
 
 #if canImport(FoundationEssentials)
@@ -227,6 +226,6 @@ struct ResultsReader {
     /// Decodes an object; `nil` for a line that is none of this form.
     static func decode<Value: Decodable>(_ type: Value.Type, _ line: ArraySlice<UInt8>) -> Value? {
         guard JSONStructure.isShallow(line, depth: 8) else { return nil }
-        return try? APICoding.decode(type, from: Data(line))
+        return try? JSONCoding.decode(type, from: Data(line))
     }
 }

@@ -1,5 +1,6 @@
 package import Ferry
 import FerryAPI
+package import FerryClient
 import FerryCore
 import Synchronization
 
@@ -82,10 +83,10 @@ package struct BrowserHost: Sendable {
     }
 
     private static func bytes(of answer: BrowserAnswer) -> [UInt8] {
-        if let body = try? APICoding.encode(answer), let bytes = NativeMessage.frame(body) { return bytes }
+        if let body = try? JSONCoding.encode(answer), let bytes = NativeMessage.frame(body) { return bytes }
         var failure = BrowserAnswer(number: answer.number)
         failure.error = DownloadError(.internal, ErrorPhrase(.unusableMessage, "1 MiB"))
-        return (try? APICoding.encode(failure)).flatMap(NativeMessage.frame) ?? []
+        return (try? JSONCoding.encode(failure)).flatMap(NativeMessage.frame) ?? []
     }
 
     // MARK: Messages
@@ -98,7 +99,7 @@ package struct BrowserHost: Sendable {
                 throw Problem(.badRequest, "The message is nested too deeply.")
             }
             // An unknown version may have other members.
-            let head = try APICoding.decode(Head.self, from: body)
+            let head = try JSONCoding.decode(Head.self, from: body)
             answer.number = head.number
             guard head.version == BrowserMessage.version else {
                 throw DownloadError(
@@ -106,7 +107,7 @@ package struct BrowserHost: Sendable {
                     suggestion: ErrorPhrase(.updateFerry), recovery: .needsUser)
             }
             let message: BrowserMessage
-            do { message = try APICoding.decode(Strict<BrowserMessage>.self, from: body).body } catch {
+            do { message = try JSONCoding.decode(Strict<BrowserMessage>.self, from: body).body } catch {
                 throw Problem(decoding: error)
             }
             try await perform(message, &answer)
@@ -151,7 +152,7 @@ package struct BrowserHost: Sendable {
     }
 
     private static func lacks(_ member: String) -> Problem {
-        Problem(.badRequest, "The member \(APIText.quote(member)) is missing, or is not for this request.")
+        Problem(.badRequest, "The member \(ForeignText.quote(member)) is missing, or is not for this request.")
     }
 
     private func list(_ answer: inout BrowserAnswer) async throws(DownloadError) {

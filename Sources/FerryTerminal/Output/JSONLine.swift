@@ -1,4 +1,3 @@
-import FerryAPI
 package import Ferry
 import FerryCore
 
@@ -84,7 +83,7 @@ package struct JSONLine: Encodable, Sendable {
     /// The line without a line feed, with terminal control characters escaped. Empty if the content cannot be encoded,
     /// which is a defect.
     package var text: String {
-        guard let data = try? APICoding.encode(self, sortsKeys: true) else { return "" }
+        guard let data = try? JSONCoding.encode(self, sortsKeys: true) else { return "" }
         return PrintableText.escapeJSON(String(decoding: data, as: UTF8.self))
     }
 

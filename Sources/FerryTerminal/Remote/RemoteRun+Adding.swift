@@ -1,5 +1,6 @@
 import Ferry
 import FerryAPI
+import FerryClient
 import FerryCore
 
 #if canImport(FoundationEssentials)

@@ -1,5 +1,6 @@
 import Ferry
 import FerryAPI
+import FerryClient
 import FerryCore
 
 /// The cache of the daemon's gateway: `ferry gateway`.

@@ -1,5 +1,6 @@
 import Ferry
 import FerryAPI
+import FerryClient
 import FerryCore
 
 /// Sets of files in the daemon: `ferry sync --daemon`, `ferry sets`.

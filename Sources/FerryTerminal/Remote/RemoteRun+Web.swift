@@ -1,5 +1,6 @@
 import Ferry
 import FerryAPI
+import FerryClient
 import FerryCore
 
 /// The web page and the signed-in browsers.
@@ -44,7 +45,7 @@ extension RemoteRun {
         let chosen = words == ["all"] ? items.map(\.id) : words
         for word in chosen where !items.contains(where: { $0.id == word }) {
             throw DownloadError(
-                .notFound, ErrorPhrase(.noToken, APIText.quote(word)), suggestion: ErrorPhrase(.listTokens),
+                .notFound, ErrorPhrase(.noToken, ForeignText.quote(word)), suggestion: ErrorPhrase(.listTokens),
                 recovery: .needsUser)
         }
         for item in items where chosen.contains(item.id) {

@@ -1,5 +1,6 @@
 package import Ferry
 import FerryAPI
+package import FerryClient
 import FerryCore
 
 /// Runs one command against the daemon and writes the result to standard output.
@@ -63,7 +64,7 @@ package struct RemoteRun: Sendable {
                 query.append(("state", states))
             }
             if let search { query.append(("search", search)) }
-            let sorts = ListQuery.Sort.allCases.map(\.rawValue)
+            let sorts = ListSort.allCases.map(\.rawValue)
             guard sorts.contains(sort) else {
                 throw UsageError("--sort \(sort): there are \(sorts.joined(separator: ", "))")
             }

@@ -1,5 +1,6 @@
 import Ferry
 package import FerryAPI
+import FerryClient
 package import FerryCore
 import Synchronization
 

@@ -76,7 +76,7 @@ struct SoakClient: Sendable {
     }
 
     func shown(_ item: SoakItem) async throws -> ListedDownload {
-        try APICoding.decode(ListedDownload.self, from: try await serve.ask(.show, id: item.id))
+        try JSONCoding.decode(ListedDownload.self, from: try await serve.ask(.show, id: item.id))
     }
 
     func wait(for item: SoakItem, _ fits: (DownloadState) -> Bool) async throws {
@@ -100,10 +100,10 @@ struct SoakClient: Sendable {
 
     /// Expects exactly these in the list, and removes them.
     func removeAll(_ items: [SoakItem]) async throws {
-        let page = try APICoding.decode(DownloadPage.self, from: try await serve.ask(.list))
+        let page = try JSONCoding.decode(DownloadPage.self, from: try await serve.ask(.list))
         #expect(page.items.map(\.id.rawValue).sorted() == items.map(\.id).sorted())
         let data = try await serve.ask(.removeMany, body: RemovalBody(items.map(\.id), deleteFiles: true))
-        let count = try APICoding.decode(ActionCount.self, from: data)
+        let count = try JSONCoding.decode(ActionCount.self, from: data)
         #expect(count == ActionCount(items.count))
     }
 }

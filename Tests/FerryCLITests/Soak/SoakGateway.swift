@@ -1,5 +1,6 @@
 import AsyncHTTPClient
 import FerryAPI
+import FerryCore
 import FerryTesting
 import Foundation
 import NIOCore
@@ -201,7 +202,7 @@ struct SoakGateway: Sendable {
     /// Waits until no file is being fetched, and the cache has no more than it keeps.
     func settle() async throws {
         try await eventually(every: SoakClient.interval) {
-            let items = try APICoding.decode(GatewayItems.self, from: try await serve.ask(.gatewayFiles)).items
+            let items = try JSONCoding.decode(GatewayItems.self, from: try await serve.ask(.gatewayFiles)).items
             let isQuiet = items.allSatisfy { ["completed", "failed"].contains($0.state) && !$0.isInUse }
             return isQuiet && items.map(\.bytes).reduce(0, +) <= SoakCached.cacheSize
         }
@@ -209,7 +210,7 @@ struct SoakGateway: Sendable {
 
     /// Expects that every file in the cache that has a digest still has it.
     func verify() async throws {
-        let report = try APICoding.decode(VerifyReport.self, from: try await serve.ask(.verifyGateway))
+        let report = try JSONCoding.decode(VerifyReport.self, from: try await serve.ask(.verifyGateway))
         #expect(report.damaged.isEmpty, "\(report)")
     }
 

@@ -36,7 +36,7 @@ struct SoakSets: Sendable {
     /// Adds a set, or syncs one that is listed.
     private func add(_ set: SoakSet.Served) async throws -> FileSet {
         let data = try await serve.ask(.addSet, body: set.request(server, in: directory))
-        return try APICoding.decode(FileSet.self, from: data)
+        return try JSONCoding.decode(FileSet.self, from: data)
     }
 
     /// Syncs sets twice, whether they are listed or not, compares each file, and removes them.
@@ -116,7 +116,7 @@ struct SoakSets: Sendable {
     private func wait(for id: String, _ fits: (FileSet.State) -> Bool) async throws -> FileSet {
         var found: FileSet?
         try await eventually(every: SoakClient.interval) {
-            let set = try APICoding.decode(FileSet.self, from: try await serve.ask(.showSet, id: id))
+            let set = try JSONCoding.decode(FileSet.self, from: try await serve.ask(.showSet, id: id))
             if fits(set.state) { found = set }
             return found != nil
         }

@@ -122,7 +122,8 @@ struct ErrorLanguagesTests {
         let suggestion = try Regex(#"DownloadError\([^;{}]*suggestion:\s*""#)
         var seen = 0
         for module in [
-            "FerryCore", "FerryEngine", "FerryAPI", "Ferry", "FerryServer", "FerryTerminal", "FerryAria2",
+            "FerryCore", "FerryEngine", "FerryAPI", "Ferry", "FerryClient", "FerryServer", "FerryTerminal",
+            "FerryAria2",
             "FerryCLI",
         ] {
             let files = try FileManager.default.subpathsOfDirectory(atPath: root.appending(path: module).path)

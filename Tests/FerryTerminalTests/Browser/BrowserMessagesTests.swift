@@ -8,7 +8,7 @@ import Testing
 
 @Suite("Messages of the browser's extension") struct BrowserMessagesTests {
     private func link(_ text: String) throws -> BrowserLink {
-        try APICoding.decode(Strict<BrowserLink>.self, from: Data(text.utf8)).body
+        try JSONCoding.decode(Strict<BrowserLink>.self, from: Data(text.utf8)).body
     }
 
     private static let whole = """
@@ -78,13 +78,13 @@ import Testing
     @Test("BrowserLink: a change has the URL, headers, cookies and User-Agent, and nothing else of a download")
     func change() throws {
         let change = try link(Self.whole).change(forbidsPrivate: false)
-        let data = try APICoding.encode(change)
+        let data = try JSONCoding.encode(change)
         let members = try #require(JSONValue(data).members)
         #expect(Set(members.keys) == ["urls", "headers", "cookies", "userAgent"])
         #expect(members["urls"] == ["https://example.com/a?b=c"])
         // Without cookies, those of the old link are dropped too.
         let plain = try link(#"{"url": "https://a.example/"}"#).change(forbidsPrivate: true)
-        let bare = try #require(JSONValue(APICoding.encode(plain)).members)
+        let bare = try #require(JSONValue(JSONCoding.encode(plain)).members)
         // What a public page offers does not lead into the network, although the download did.
         #expect(bare["allowsPrivate"] == false)
         #expect(bare["cookies"] == .null && bare["userAgent"] == .null && bare["headers"] == [:])

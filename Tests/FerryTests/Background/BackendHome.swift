@@ -4,6 +4,7 @@ import Foundation
 import Testing
 
 @testable import Ferry
+@testable import FerryClient
 
 /// The place of a manager's downloads: this process, or a daemon.
 enum BackendKind: String, Sendable, CaseIterable, CustomTestStringConvertible {
@@ -48,7 +49,7 @@ struct BackendHome: Sendable {
             }
         }
         let place = DaemonAddress.test(daemon.socket, identifier: identifier, directory: shop.directory)
-        var configuration = DownloadManager.Configuration(storage: .daemon(place))
+        var configuration = DownloadManager.Configuration(daemon: place)
         change(&configuration)
         return DownloadManager(configuration)
     }

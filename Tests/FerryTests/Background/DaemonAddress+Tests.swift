@@ -1,4 +1,4 @@
-@testable import Ferry
+@testable import FerryClient
 
 extension DaemonAddress {
     /// The daemon of a test, which starts no program unless it names one. A slow machine does not reach its patience.

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Ferry
 @testable import FerryAPI
+@testable import FerryClient
 
 /// Apps whose downloads run in the daemon, each a process of its own, as the daemon is.
 struct DaemonAppHome: Sendable {
@@ -76,7 +77,7 @@ struct DaemonAppHome: Sendable {
     /// A manager of the same session in this process that only reads.
     func watcher() -> DownloadManager {
         let place = DaemonAddress.test(socket, directory: home.directory)
-        return DownloadManager(DownloadManager.Configuration(storage: .daemon(place)))
+        return DownloadManager(DownloadManager.Configuration(daemon: place))
     }
 
     /// Waits for the end of a download of any app.

@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Ferry
+@testable import FerryClient
 
 @Suite("The daemon's program")
 struct DaemonFinderTests {

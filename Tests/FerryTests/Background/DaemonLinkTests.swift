@@ -6,6 +6,7 @@ import Testing
 
 @testable import Ferry
 @testable import FerryAPI
+@testable import FerryClient
 @testable import FerryEngine
 
 @Suite("DaemonLink", .timeLimit(.minutes(30)))
@@ -68,7 +69,7 @@ struct DaemonLinkTests {
         try await ScriptedDaemon.answering { _, daemon in
             if daemon.asked.count > 1 { return try ScriptedDaemon.stream([.upToDate]) }
             return ScriptedDaemon.Reply.response(
-                status: 503, fields: ["Retry-After: 40"], body: try APICoding.encode(Problem(.busy)))
+                status: 503, fields: ["Retry-After: 40"], body: try JSONCoding.encode(Problem(.busy)))
         } _: { socket, daemon in
             // The time limits of the stream do not pass.
             let clock = NumberedClock { _, duration in duration != .seconds(60) && duration != .seconds(15) }
@@ -86,7 +87,7 @@ struct DaemonLinkTests {
     func otherVersion() async throws {
         try await ScriptedDaemon.answering { _, _ in
             let problem = Problem(.versionMismatch, "This daemon speaks version 8 to 9 of the API.")
-            return ScriptedDaemon.Reply.response(status: 426, body: try APICoding.encode(problem))
+            return ScriptedDaemon.Reply.response(status: 426, body: try JSONCoding.encode(problem))
         } _: { socket, daemon in
             let failure = await error { () async throws(DownloadError) in
                 _ = try await link(socket).ask(.settings, as: SettingsBody.self)
@@ -116,7 +117,7 @@ struct DaemonLinkTests {
             let all = try await link(socket).downloads()
             #expect(all.map(\.id.rawValue) == (0..<2500).map { "\($0)" })
             let place = DaemonAddress.test(socket)
-            let manager = DownloadManager(DownloadManager.Configuration(storage: .daemon(place)))
+            let manager = DownloadManager(DownloadManager.Configuration(daemon: place))
             let listed = try await manager.downloads()
             #expect(listed.map(\.id.rawValue) == (1..<2500).map { "\($0)" })
             await manager.shutdown()

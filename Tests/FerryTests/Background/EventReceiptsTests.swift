@@ -2,6 +2,7 @@ import Foundation
 import Testing
 
 @testable import Ferry
+@testable import FerryClient
 
 @Suite("Receipts of numbered events")
 struct EventReceiptsTests {

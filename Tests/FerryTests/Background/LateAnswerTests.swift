@@ -5,6 +5,7 @@ import Testing
 
 @testable import Ferry
 @testable import FerryAPI
+@testable import FerryClient
 
 /// Events and responses arrive over two connections, in any order: a handle must show the newest state in each of them.
 @Suite("A daemon whose event overtakes its answer", .timeLimit(.minutes(30)))
@@ -50,7 +51,7 @@ struct LateAnswerTests {
     ) async throws {
         try await ScriptedDaemon.answering(answers) { socket, daemon in
             let place = DaemonAddress.test(socket)
-            let manager = DownloadManager(DownloadManager.Configuration(storage: .daemon(place)))
+            let manager = DownloadManager(DownloadManager.Configuration(daemon: place))
             try await body(manager, daemon)
             await manager.shutdown()
         }

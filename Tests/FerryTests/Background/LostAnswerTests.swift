@@ -4,6 +4,7 @@ import Testing
 
 @testable import Ferry
 @testable import FerryAPI
+@testable import FerryClient
 
 @Suite("A daemon whose answer is lost", .timeLimit(.minutes(30)))
 struct LostAnswerTests {
@@ -15,7 +16,7 @@ struct LostAnswerTests {
             let resource = home.shop.serve(["/a"], [.stall(after: 1_000_000)])
             let proxy = try LosingProxy(before: try #require(home.daemon).socket, losing: "/resume-data")
             let place = DaemonAddress.test(proxy.socket, directory: home.shop.directory)
-            let manager = DownloadManager(DownloadManager.Configuration(storage: .daemon(place)))
+            let manager = DownloadManager(DownloadManager.Configuration(daemon: place))
             let download = try await manager.download(home.request("/a"))
             await home.shop.reach(1_000_000, download)
             let data = try await download.cancelByProducingResumeData()

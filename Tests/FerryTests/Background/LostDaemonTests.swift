@@ -5,13 +5,14 @@ import Testing
 
 @testable import Ferry
 @testable import FerryAPI
+@testable import FerryClient
 @testable import FerryEngine
 
 @Suite("Manager without a reachable daemon", .timeLimit(.minutes(30)))
 struct LostDaemonTests {
     private func place(_ socket: String, binary: String? = nil) -> DownloadManager.Configuration {
         let place = DaemonAddress.test(socket, binary: binary)
-        return DownloadManager.Configuration(storage: .daemon(place))
+        return DownloadManager.Configuration(daemon: place)
     }
 
     @Test("Remote manager: without the program its error names the path at once")
@@ -146,7 +147,7 @@ struct LostDaemonTests {
             let place = DaemonAddress.test(daemon.socket, directory: home.shop.directory)
             let clock = LeapingClock()
             let manager = DownloadManager(
-                DownloadManager.Configuration(storage: .daemon(place)),
+                DownloadManager.Configuration(daemon: place),
                 engine: EngineProvider(clock: clock) { EngineProvider().environment(for: $0) })
             try await manager.activate()
             try await daemon.stop()

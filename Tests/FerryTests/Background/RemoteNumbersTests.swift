@@ -5,6 +5,7 @@ import Testing
 
 @testable import Ferry
 @testable import FerryAPI
+@testable import FerryClient
 @testable import FerryEngine
 
 /// A daemon of another version, or a broken one, may send any number: a client must not trap.
@@ -89,7 +90,7 @@ struct RemoteNumbersTests {
     private func session() -> RemoteSession {
         let place = DaemonAddress.test("/nonexistent/ferry.sock")
         return RemoteSession(
-            place, DownloadManager.Configuration(storage: .daemon(place)), clock: SystemClock())
+            place, DownloadManager.Configuration(daemon: place), clock: SystemClock())
     }
 
     /// Sends an event to a session that has a handle of its download, and reads all of its properties.

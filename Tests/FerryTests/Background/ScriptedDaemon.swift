@@ -1,3 +1,4 @@
+import FerryCore
 import FerryTesting
 import Foundation
 
@@ -19,7 +20,7 @@ extension ScriptedDaemon {
 
     static func reply(_ answer: Any?) throws -> Reply? {
         if let reply = answer as? Reply { return reply }
-        return try (answer as? any Encodable).map { .response(body: try APICoding.encode($0)) }
+        return try (answer as? any Encodable).map { .response(body: try JSONCoding.encode($0)) }
     }
 
     /// An event stream that begins with these events, the first of them numbered 1.

@@ -14,7 +14,7 @@ final class ServedDaemon: Sendable {
     static func start(environment: [String: String]) async throws -> ServedDaemon {
         let daemon = try ServedDaemon(environment)
         let line = await daemon.readyLine()
-        guard case .listening = try APICoding.decode(ReadyLine.self, from: line) else {
+        guard case .listening = try JSONCoding.decode(ReadyLine.self, from: line) else {
             throw CocoaError(
                 .executableLoad, userInfo: [NSDebugDescriptionErrorKey: String(decoding: line, as: UTF8.self)])
         }

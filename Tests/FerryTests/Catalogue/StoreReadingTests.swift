@@ -1,4 +1,3 @@
-import FerryAPI
 import FerryCore
 import FerryTesting
 import FerryEngine
@@ -68,7 +67,7 @@ struct StoreReadingTests {
             }
             try await bench.store.commit([.insert(rows)])
             var seen: Set<[DownloadID]> = []
-            for column in RowOrder.Column.allCases {
+            for column in ListSort.allCases {
                 for isDescending in [false, true] {
                     let order = RowOrder(column, isDescending: isDescending)
                     let ids = try await bench.store.identifiers(.all, order: order)

@@ -25,7 +25,8 @@ struct PrivacyManifestTests {
             "ActiveKeyboards": ["activeInputModes"],
         ]
         for (category, names) in calls {
-            let isCalled = try ["FerryCore", "FerryEngine", "FerryAPI", "Ferry", "FerryUI"].contains { target in
+            let targets = ["FerryCore", "FerryEngine", "FerryAPI", "Ferry", "FerryClient", "FerryUI"]
+            let isCalled = try targets.contains { target in
                 let folder = sources.appending(path: target)
                 return try FileManager.default.subpathsOfDirectory(atPath: folder.path)
                     .filter { $0.hasSuffix(".swift") }

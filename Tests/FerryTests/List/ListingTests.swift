@@ -1,3 +1,4 @@
+import FerryServer
 import FerryTesting
 import Foundation
 import Testing

@@ -1,4 +1,5 @@
 import FerryAPI
+import FerryServer
 import FerryTesting
 import Foundation
 import SystemPackage
@@ -66,8 +67,8 @@ struct StorageNumbersTests {
             #expect(report.partBytes == .max)
             // Clients can decode the rows that they get.
             for row in try await manager.rows(rows.map(\.id)) {
-                let sent = try APICoding.encode(manager.listed(row, asOf: manager.position))
-                let read = try APICoding.decode(ListedDownload.self, from: sent)
+                let sent = try JSONCoding.encode(manager.listed(row, asOf: manager.position))
+                let read = try JSONCoding.decode(ListedDownload.self, from: sent)
                 #expect(read.status.progress.totalBytes == nil)
                 #expect(read.status.progress.completedBytes == .bound - 1)
             }

@@ -4,6 +4,7 @@ import Testing
 
 @testable import Ferry
 @testable import FerryAPI
+@testable import FerryClient
 @testable import FerryEngine
 
 @Suite("Answers and what is told meanwhile", .timeLimit(.minutes(30)))

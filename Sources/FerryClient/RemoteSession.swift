@@ -1,3 +1,4 @@
+import Ferry
 import FerryAPI
 import FerryCore
 import FerryEngine

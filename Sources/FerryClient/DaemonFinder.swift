@@ -1,3 +1,4 @@
+import Ferry
 package import FerryCore
 
 #if canImport(FoundationEssentials)

@@ -1,5 +1,3 @@
-package import FerryCore
-
 /// A snapshot of a file's written ranges and of the ranges that connections are fetching.
 package struct TransferPicture: Sendable {
     package var totalBytes: ByteCount?

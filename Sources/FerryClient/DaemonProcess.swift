@@ -1,3 +1,4 @@
+import Ferry
 import FerryAPI
 import FerryCore
 import FerryEngine
@@ -62,7 +63,7 @@ final class DaemonProcess: Sendable {
 
     /// The outcome that a line reports; `nil` if it is not a report.
     static func outcome(of line: [UInt8]) -> Outcome? {
-        switch try? APICoding.decode(ReadyLine.self, from: Data(line)) {
+        switch try? JSONCoding.decode(ReadyLine.self, from: Data(line)) {
         case .listening: .ready
         case .failed(let body): .failed(body)
         case nil: nil

@@ -1,0 +1,9 @@
+/// Durations in the API, in seconds.
+package enum APISeconds {
+    /// Returns `nil` for values that are not finite, negative or above 10^12.
+    package static func duration(_ seconds: Double) -> Duration? {
+        guard seconds.isFinite, seconds >= 0, seconds <= 1e12 else { return nil }
+        return .seconds(Int64(seconds))
+            + .nanoseconds(Int64((seconds.truncatingRemainder(dividingBy: 1) * 1e9).rounded()))
+    }
+}

@@ -1,0 +1,61 @@
+public import Ferry
+import FerryCore
+import FerryEngine
+
+#if canImport(FoundationEssentials)
+    public import FoundationEssentials
+#else
+    public import Foundation
+#endif
+
+extension DownloadManager.Configuration {
+    /// Runs the downloads in the daemon: they continue after this process ends. The next launch with the same
+    /// identifier finds them and receives the events of those that ended meanwhile. On phones and their like
+    /// `background(identifier:directory:)` promises the same: there the system goes on with the downloads.
+    ///
+    /// The first use connects to the daemon, or starts it. Of the settings, only those of a session
+    /// (`maxConcurrentDownloads`, `rateLimit`, `allowsMeteredNetwork`, `allowsConstrainedNetwork`) apply, within
+    /// the daemon's limits and only once they are changed; the daemon determines the others.
+    ///
+    /// - Parameters:
+    ///   - identifier: The name of the session, as for `default(identifier:directory:)`; several managers, in several
+    ///     processes, may share one.
+    ///   - directory: The default directory for downloads; `nil` for the session's previous one, initially the
+    ///     user's Downloads.
+    ///   - binary: The program `ferry`, to start the daemon if needed; `nil` to search `FERRY_BINARY`, the
+    ///     directory of the app's own program, and `PATH`.
+    ///   - launchCommand: A program and its arguments, run without a shell and with `FERRY_SESSION` set when
+    ///     downloads have ended and no process of the session is connected; empty for none, `nil` to keep the
+    ///     previous one.
+    @available(iOS, unavailable, message: "no daemon: use background(identifier:directory:)")
+    @available(tvOS, unavailable, message: "no daemon: use background(identifier:directory:)")
+    @available(watchOS, unavailable, message: "no daemon: use background(identifier:directory:)")
+    @available(visionOS, unavailable, message: "no daemon: use background(identifier:directory:)")
+    public static func background(
+        identifier: String, directory: String? = nil, binary: String? = nil, launchCommand: [String]? = nil
+    ) -> DownloadManager.Configuration {
+        Self(
+            daemon: DaemonAddress(
+                identifier: identifier, directory: directory.map(DownloadManager.absolute),
+                binary: binary.map(DownloadManager.absolute), launchCommand: launchCommand))
+    }
+
+    /// As ``background(identifier:directory:binary:launchCommand:)``, with the URL of the directory, which must be that of a
+    /// file.
+    @available(iOS, unavailable, message: "no daemon: use background(identifier:directory:)")
+    @available(tvOS, unavailable, message: "no daemon: use background(identifier:directory:)")
+    @available(watchOS, unavailable, message: "no daemon: use background(identifier:directory:)")
+    @available(visionOS, unavailable, message: "no daemon: use background(identifier:directory:)")
+    public static func background(identifier: String, directory: URL) -> DownloadManager.Configuration {
+        .background(identifier: identifier, directory: directory.requiredPath)
+    }
+
+    /// Settings for a session of the daemon, which has the other settings and keeps the list.
+    init(daemon place: DaemonAddress) {
+        self.init(
+            BackendProvider(identifier: place.identifier) { configuration, clock in
+                RemoteSession(place, configuration, clock: clock)
+            })
+        waitsForUser = true
+    }
+}

@@ -1,0 +1,13 @@
+/// What a list of downloads is sorted by. Downloads that compare equal are in queue order.
+package enum ListSort: String, Sendable, Hashable, CaseIterable {
+    /// Queue order: descending priority, then position.
+    case queue
+    /// The time of addition.
+    case added
+    /// By bytes, ignoring ASCII case.
+    case name
+    /// The total size; unknown sizes last, in both directions.
+    case size
+    /// The name of the state.
+    case state
+}
