@@ -33,6 +33,9 @@ final class PartSession: Sink {
         var reopenings = 0
         /// The newest record, with the events that it will have next.
         var record: JournalRecord
+        /// Whether the part file was found truncated. Nothing is claimed any more then: the missing bytes are unknown, and
+        /// later writes hide the truncation.
+        var isTruncated = false
     }
 
     /// Goes on with open files; `record` is what the run takes the journal to say.
@@ -247,9 +250,24 @@ final class PartSession: Sink {
     // MARK: The journal
 
     private func next(_ statement: JournalStatement) -> JournalRecord {
-        var record = record
-        record.take(statement)
-        return record
+        state.withLock { state in
+            var record = state.record
+            record.take(statement)
+            if state.isTruncated { record.claimed = [] }
+            return record
+        }
+    }
+
+    private var isTruncated: Bool { state.withLock { $0.isTruncated } }
+
+    /// Claims nothing from now on.
+    private func foundTruncated(_ statement: JournalStatement) {
+        state.withLock { state in
+            state.isTruncated = true
+            state.record.claimed = []
+        }
+        // If this fails, the next checkpoint tries again.
+        try? journal.retract(next(statement))
     }
 
     /// Keeps a record that was written, with the events that came meanwhile.
@@ -272,13 +290,8 @@ final class PartSession: Sink {
         if syncs { environment.metrics.synced(in: environment.clock.now() - start) }
         let isIntact: Bool
         do throws(FileError) {
-            isIntact = try part.isIntact(length: record.claimed.last?.last ?? 0)
-            if !isIntact, try part.isNamed() {
-                // The missing bytes are unknown, and later writes would hide the truncation, so drop all claims.
-                var nothing = record
-                nothing.claimed = []
-                try? journal.retract(nothing)
-            }
+            isIntact = try isTruncated ? false : part.isIntact(length: record.claimed.last?.last ?? 0)
+            if !isIntact, try part.isNamed() { foundTruncated(statement) }
         } catch { throw .other(DownloadError(error)) }
         guard isIntact else { throw .other(DownloadError(.disk, ErrorPhrase(.partDamaged, "\(paths.part)"))) }
         record.unsyncedBoot = syncs ? nil : disk.fileSystem.bootID
@@ -329,7 +342,7 @@ final class PartSession: Sink {
         record.unsyncedBoot = syncs ? nil : disk.fileSystem.bootID
         let isIntact: Bool
         do throws(FileError) {
-            isIntact = try part.isIntact(length: order.length)
+            isIntact = try isTruncated ? false : part.isIntact(length: order.length)
             // Only if it is longer: some file systems cannot truncate at all.
             if isIntact, try part.length() > order.length { try part.truncate(to: order.length) }
         } catch { throw .file(error) }
