@@ -5,7 +5,7 @@ import Foundation
 import Testing
 
 @Suite("Additions", .timeLimit(.minutes(5))) struct AdditionsTests {
-    @Test("Additions: each is counted once, whether somebody listens to events or nobody does", arguments: [false, true])
+    @Test("Additions: each is counted once, whether or not somebody listens to events", arguments: [false, true])
     func counted(isHeard: Bool) async throws {
         let registry = MetricRegistry()
         var configuration = DownloadManager.Configuration.ephemeral

@@ -278,7 +278,7 @@ struct PartSessionTests {
         try await with { [world] session, disk in
             var record = session.record
             record.unsyncedBoot = "this boot"
-            try session.resume(with: record, isRetracted: false)
+            try session.take(record, isRetracted: false)
             let upload = JournalRecord.Upload(object: "s3://bucket/key", id: "7")
             try session.note(upload, SinkWorld.statement(RangeSet(0..<4)), disk)
             let noted = try world.record(disk)
