@@ -113,7 +113,7 @@ extension Scheduler {
         case .ended(.claimed), .ended(.repeated): await keepPlace(of: live)
         case .ended, .postponed: break
         }
-        queue.settle([id])
+        queue.endChange([id])
         updates.notify()
         reschedule()
         return result

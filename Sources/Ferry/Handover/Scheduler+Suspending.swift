@@ -158,20 +158,22 @@ extension Scheduler {
 
     // MARK: Opening again
 
-    /// Shows what another process has changed while the list was closed. The entries are those that are stored now.
-    func refreshHandles(_ entries: [IndexEntry], in store: any DownloadStore) async {
+    /// Shows what another process has changed while the list was closed. Returns the sessions of objects whose downloads it has
+    /// removed.
+    func refreshHandles(in store: any DownloadStore) async -> [DownloadID: String] {
         let lives = registry.all
-        guard !lives.isEmpty else { return }
-        guard let rows = try? await store.rows(lives.map(\.id)) else { return }
+        guard !lives.isEmpty, let rows = try? await store.rows(lives.map(\.id)) else { return [:] }
         let known = Dictionary(rows.map { ($0.id, $0) }) { first, _ in first }
+        var lost: [DownloadID: String] = [:]
         for live in lives {
             guard let row = known[live.id] else {
                 registry.remove(live.id)
                 live.close()
-                log.append(ListChange(removed: [live.id: live.session]))
+                lost[live.id] = live.session
                 continue
             }
             live.show(row)
         }
+        return lost
     }
 }

@@ -25,7 +25,7 @@ package final class EventHub: Sendable {
     private let log: (@Sendable (LogEntry) -> Void)?
 
     /// - Parameters:
-    ///   - metrics: Told of each event; `nil` for those of a daemon, which counts them itself.
+    ///   - metrics: Told of each event; `nil` in a client of a daemon (``RemoteSession``), which counts them itself.
     ///   - log: Told of each event; `nil` where the system has no log of its own.
     init(_ metrics: ManagerMetrics? = nil, log: (@Sendable (LogEntry) -> Void)? = SystemLog.write) {
         self.metrics = metrics

@@ -5,7 +5,7 @@ import FerryEngine
 /// What the list of downloads gives to the metrics system: additions, ends, and the times of its database.
 package struct ManagerMetrics: Sendable {
     private let factory: any MetricsFactory
-    private let added: Counter
+    private let additions: Counter
     private let completed: Counter
     private let reads: CoreMetrics.Timer
     private let writes: CoreMetrics.Timer
@@ -15,7 +15,7 @@ package struct ManagerMetrics: Sendable {
 
     init(_ factory: any MetricsFactory) {
         self.factory = factory
-        added = Counter(.added, in: factory)
+        additions = Counter(.added, in: factory)
         completed = Counter(.ended, labels: ["completed", "downloaded"], in: factory)
         reads = Timer(.catalogue, labels: ["read"], in: factory)
         writes = Timer(.catalogue, labels: ["write"], in: factory)
@@ -23,10 +23,13 @@ package struct ManagerMetrics: Sendable {
         for reason in ["retry", "restart"] { _ = Counter(.interrupted, labels: [reason], in: factory) }
     }
 
-    /// Counts an event. The values of labels are codes of errors and names of states, never texts of servers or users.
+    /// Counts downloads that were added to the list.
+    func added(_ count: Int) { additions.increment(by: count) }
+
+    /// Counts an event, unless it is an addition, which has none if nobody listens: ``added(_:)`` counts it. The values of
+    /// labels are codes of errors and names of states, never texts of servers or users.
     func happened(_ kind: DownloadEvent.Kind) {
         switch kind {
-        case .added: added.increment()
         case .completed(let file):
             file.wasAlreadyComplete
                 ? count(.ended, ["completed", "existing"]) : completed.increment()
@@ -35,7 +38,7 @@ package struct ManagerMetrics: Sendable {
         case .retrying: count(.interrupted, ["retry"])
         case .restarted: count(.interrupted, ["restart"])
         case .waiting(let reason, _): count(.interrupted, [StateKind(.waiting(reason)).rawValue])
-        case .started, .resumed, .note, .paused: break
+        case .added, .started, .resumed, .note, .paused: break
         }
     }
 

@@ -1,7 +1,8 @@
 package import FerryCore
 import Synchronization
 
-/// What changes in a list and what happens to its downloads, in one order.
+/// What changes in a list and what happens to its downloads. Each hub tells all its listeners in one order; updates that are
+/// appended at the same time may differ between the two.
 ///
 /// ```
 /// a row or an object changes ─► append ─┬─► EventHub     events, each to every listener and delegate
@@ -9,8 +10,8 @@ import Synchronization
 ///                                                         with their events for the daemon's stream
 /// ```
 ///
-/// Invariant: what an update tells is in the row and in the object before the update is appended. A row or an object that
-/// is read after ``position`` was read is therefore as new as every update up to that position.
+/// Invariant: what an update tells is in the row (submitted, at least) and in the object before it is appended. A row or an
+/// object that is read after ``position`` was read is therefore as new as every update up to that position.
 ///
 /// An update has no copy of what it tells. For a listener of events, the objects of a few downloads stay in memory until
 /// it has told of them, so that their rows need not be read.
@@ -19,22 +20,22 @@ package final class UpdateLog: Sendable {
     private let list: ListHub
 
     /// - Parameters:
-    ///   - metrics: Told of each event; `nil` for those of a daemon, which counts them itself.
+    ///   - metrics: Told of each event; `nil` in a client of a daemon (``RemoteSession``), which counts them itself.
     ///   - registry: The downloads in memory.
     package init(_ metrics: ManagerMetrics? = nil, of registry: LiveRegistry = LiveRegistry()) {
         events = EventHub(metrics)
         list = ListHub(registry)
     }
 
-    /// The number of the newest update. Ascends with each, from 1 for an empty log.
+    /// The number of the newest update: 1 before the first, then one more with each, also after ``close()``.
     var position: UInt64 { list.position }
 
-    /// Whether events have a listener; without any, they need not be created.
+    /// Whether events have a listener, or the system has a log. Without any, additions need no events: metrics count them apart.
     var isHeard: Bool { events.isHeard || list.isFollowed }
 
     // MARK: Appending
 
-    /// Appends a change and the events that it brought about.
+    /// Appends a change and the events that it brought about. `change` is made only if somebody listens, under the hub's lock.
     package func append(_ change: @autoclosure () -> ListChange, _ happened: [DownloadEvent] = []) {
         list.tell(change, happened)
         for event in happened { events.send(event) }
@@ -56,7 +57,7 @@ package final class UpdateLog: Sendable {
     /// The changes and events from now on.
     func updates() -> ListUpdates { ListUpdates(mailbox: list.mailbox(hasEvents: true)) }
 
-    /// Ends all listeners after the updates so far.
+    /// Ends all listeners after the updates so far. Later updates reach nobody, but are still counted and logged.
     package func close() {
         list.close()
         events.close()

@@ -10,8 +10,9 @@ import Synchronization
 
 /// The queue of a list, shared by all tasks: the ``QueueMachine``, the phase of the list, and what a decision needs beside them.
 ///
-/// Each method is one whole transition, or one consistent look. A download has one entry, from ``enter(_:_:)`` or
-/// ``open(_:)`` to ``unlist(_:)``, and its object is made under the same lock, so that both show the same. Nothing starts
+/// Each method is one whole transition, or one consistent look. A download has one entry, from ``enter(_:_:)``, ``join(_:)`` or
+/// ``open(_:)`` to ``unlist(_:)``, ``lost(_:)`` or an ``open(_:)`` without it; with a run, until ``ended(_:)``. Its object is made
+/// under the same lock, so that both show the same. Nothing starts
 /// unless the list is open: ``suspend()`` and ``beginClosing()`` return all runs that there will be. Nothing is stored here,
 /// and nothing waits: the caller stores first, and stops, awaits and tells what is returned.
 ///
@@ -33,7 +34,7 @@ final class DownloadQueue: Sendable {
         var machine: QueueMachine
         /// Whether a suspension has closed the list, whose downloads are known from before.
         var wasOpen = false
-        /// Set while no new downloads are accepted.
+        /// Whether ``DownloadQueue/drain()`` was called.
         var isDraining = false
         /// The number of snapshots seen; 0 while the network is assumed.
         var network = 0
@@ -85,7 +86,7 @@ final class DownloadQueue: Sendable {
         var wake: WakeTimer.Setting
     }
 
-    /// Begins a suspension; `nil` if nothing was open.
+    /// Begins a suspension; `nil` if there is nothing to close: an unused list is suspended all the same.
     func suspend() -> Closing? {
         state.withLock { state in
             switch state.phase {
@@ -127,10 +128,10 @@ final class DownloadQueue: Sendable {
     }
 
     var isDraining: Bool { state.withLock { $0.isDraining } }
-    /// Whether new downloads are accepted.
+    /// Whether new downloads are accepted: asked under the list's lock before they are stored, as ``enter(_:_:)`` does not check.
     var accepts: Bool { state.withLock { !$0.isDraining && $0.phase == .open } }
 
-    /// Accepts no new downloads any more.
+    /// From now on ``accepts`` is false.
     func drain() { state.withLock { $0.isDraining = true } }
 
     /// Whether no download runs or is to run; `nil` if the list is not open.
@@ -147,13 +148,13 @@ final class DownloadQueue: Sendable {
         var woken: [DownloadID] = []
         /// Those that the network keeps waiting, and why.
         var barred: [(id: DownloadID, reason: Reason)] = []
-        /// Those that their servers keep waiting for another reason than was told.
+        /// Those that wait for their servers for another reason than was shown.
         var told: Set<DownloadID> = []
         /// What the timer is to be set to; `nil` if it is unchanged.
         var wake: WakeTimer.Setting?
         /// Whether names of hosts are to be resolved.
         var hasNames = false
-        /// Whether somebody waits until nothing runs.
+        /// Whether ``DownloadQueue/drain()`` was called, so that the end of the last run is to be notified.
         var isDraining = false
     }
 
@@ -255,7 +256,7 @@ final class DownloadQueue: Sendable {
         }
     }
 
-    /// Queues downloads; those that are listed stay at the places that they have by now.
+    /// Queues downloads that are stored. If they are listed, the queue's key counts, not the given one.
     func join(_ downloads: [QueuedDownload]) {
         state.withLock { state in
             for var download in downloads {
@@ -315,7 +316,7 @@ final class DownloadQueue: Sendable {
 
     // MARK: Changing
 
-    /// Takes a download out of the queue for a change; returns its run, to be stopped and awaited.
+    /// Keeps a download from starting during a change; it stays listed. Returns its run, to be stopped and awaited.
     func hold(_ id: DownloadID) -> Run? { state.withLock { $0.machine.hold(id) } }
 
     /// As ``hold(_:)``, unless the download has a run. Returns whether it is held.
@@ -346,7 +347,7 @@ final class DownloadQueue: Sendable {
     }
 
     /// Ends the changes of downloads.
-    func settle(_ ids: [DownloadID]) {
+    func endChange(_ ids: [DownloadID]) {
         state.withLock { state in for id in ids { state.machine.take(.settle, of: id) } }
     }
 
@@ -484,8 +485,8 @@ final class DownloadQueue: Sendable {
         }
     }
 
-    /// Stores whether a name is local that was resolved in that network. Returns false if nothing changed.
-    func settle(_ name: String, isNear: Bool, in network: Int) -> Bool {
+    /// Notes whether a host name leads to the local network, as resolved in that network. Returns false if nothing changed.
+    func found(_ name: String, isNear: Bool, in network: Int) -> Bool {
         state.withLock { $0.network == network && $0.machine.settle(name, isNear: isNear) }
     }
 
@@ -522,8 +523,8 @@ final class DownloadQueue: Sendable {
         var isChanging = false
     }
 
-    /// The objects of rows that were read since a stamp, which becomes that of the next reading; rows that are not listed are
-    /// removed.
+    /// The objects of rows that were read when the stamp was `stamp`, which is set for reading again. Rows that are not listed
+    /// are removed.
     func objects(of rows: inout [CatalogueRow], since stamp: inout UInt64) -> Objects {
         state.withLock { state in
             var objects = Objects()

@@ -198,7 +198,7 @@ extension Scheduler {
         run?.stop(stop)
         await run?.ended()
         defer {
-            queue.settle([live.id])
+            queue.endChange([live.id])
             updates.notify()
             reschedule()
             showStandings(of: [live])

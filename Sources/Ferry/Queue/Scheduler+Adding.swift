@@ -137,7 +137,7 @@ extension Scheduler {
         if let taken = plan.wanted.first(where: queue.isListed) { throw .isListed(taken) }
     }
 
-    /// Puts stored rows into the queue and publishes events for them; returns their objects.
+    /// Puts stored rows into the queue, counts them, and publishes events for them; returns their objects.
     func enter(_ rows: [CatalogueRow], _ secrets: [DownloadID: Secrets]) -> [LiveDownload] {
         let settings = configuration.transfer
         let entries = rows.map { row in
@@ -145,6 +145,7 @@ extension Scheduler {
             return (queued: QueuedDownload(entry, of: row.request, as: rest(entry), through: settings), row: row)
         }
         let all = queue.enter(entries, secrets)
+        metrics.added(rows.count)
         let date = clock.date()
         let events =
             log.isHeard

@@ -88,7 +88,7 @@ extension Scheduler {
         let (quiet, singly) = queue.holdQuiet(entries, since: since)
         guard !quiet.isEmpty else { return singly }
         defer {
-            queue.settle(quiet.map(\.id))
+            queue.endChange(quiet.map(\.id))
             updates.notify()
             reschedule()
             showStandings(of: quiet.compactMap { known($0.id) })

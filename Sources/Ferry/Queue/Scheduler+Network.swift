@@ -73,7 +73,7 @@ extension Scheduler {
 
     private func found(_ name: String, _ isNear: Bool, in network: Int) {
         networkTasks.lookedUp(name, in: network)
-        let isNews = queue.settle(name, isNear: isNear, in: network)
+        let isNews = queue.found(name, isNear: isNear, in: network)
         reschedule()
         if isNews { showStandings() }
     }

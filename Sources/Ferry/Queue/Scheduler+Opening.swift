@@ -62,10 +62,11 @@ extension Scheduler {
             let (parks, settings) = (configuration.parksListed, configuration.transfer)
             let downloads = entries.map { QueuedDownload($0, as: parks ? .parked : rest($0), through: settings) }
             let keeper = await openKeeper(at: place)
-            await refreshHandles(entries, in: store)
+            let lost = await refreshHandles(in: store)
             storage.open(store, vault, ledger)
             handover.willOpen(with: keeper)
-            let change = queue.open(downloads)
+            var change = queue.open(downloads)
+            change.merge(ListChange(removed: lost))
             handover.didOpen()
             if !change.added.isEmpty || !change.removed.isEmpty { log.append(change) }
         } catch {

@@ -21,12 +21,16 @@ import SystemPackage
 /// It has the settings, and joins what owns the rest: ``DownloadQueue`` (entries, runs, phase), ``ListStorage`` (store, secrets,
 /// ledger), ``NetworkTasks`` and ``PageRetries``, ``WakeTimer`` and ``Heartbeat``, ``HandoverState``, ``UpdateLog``.
 ///
-/// Invariants: every listed download has one entry in the queue, which alone starts and stops downloads; durable state is stored
-/// before it is reported; every run is in its download's entry until it has ended and is awaited by ``shutdown()``. A user
-/// action holds the download's `AsyncLock`; one that needs the download without a run works in ``holding(_:_:_:)``.
+/// Invariants: every listed download has one entry in the queue, which alone starts downloads; changes, suspension and shutdown
+/// stop runs too. Every run is in its download's entry until it has ended, and is awaited by ``shutdown()``. Actions of users are
+/// committed before they are reported; states of a run are submitted before, and its end is reported even if the list refuses it.
 ///
-/// Order of async locks: the list's may be acquired while a download's is held, never the other way round. Order of mutexes:
-/// that of ``NetworkTasks``, the queue's, and then any other; none is held across a suspension.
+/// A user action on one download holds its `AsyncLock`; additions, moves and batches hold the list's. One that needs the download
+/// without a run works in ``holding(_:_:_:)``.
+///
+/// Order of async locks: `lifeLock`, a download's, `openLock`, `listLock`. Nobody opens the list while holding a download's; with
+/// `openLock` a change looks at the network.
+/// Order of mutexes: that of ``NetworkTasks``, the queue's, and then any other; none is held across a suspension.
 final class Scheduler: Sendable {
     private let settings: Mutex<DownloadManager.Configuration>
     /// Whether the list is kept on disk.
@@ -46,12 +50,12 @@ final class Scheduler: Sendable {
     let traffic = TrafficMeter()
     let registry = LiveRegistry()
     let networkHub = NetworkHub()
-    /// Serializes additions, bulk changes, and all changes of places, each until the store and the queue have it;
-    /// `openLock` serializes opening and closing. The holder waits for no download's lock.
-    let listLock = AsyncLock()
-    let openLock = AsyncLock()
-    /// Serializes suspending, activating and shutting down; acquired before all other locks.
+    /// Serializes suspending, activating and shutting down.
     let lifeLock = AsyncLock()
+    /// Serializes opening and closing.
+    let openLock = AsyncLock()
+    /// Serializes additions, bulk changes, and all changes of places, each until the store and the queue have it.
+    let listLock = AsyncLock()
     /// Serializes changes of the settings.
     let settingsLock = AsyncLock()
     /// Notifies at the end of a run.
@@ -92,7 +96,7 @@ final class Scheduler: Sendable {
     /// The same, if the list is kept.
     var keptStore: (any DownloadStore)? { isKept ? storage.store : nil }
     var vault: any SecretVault { storage.vault }
-    /// Set once shutdown has begun; nothing starts any more.
+    /// Whether shutdown has begun; then nothing starts any more.
     var isShutDown: Bool {
         switch queue.phase {
         case .closing, .closed: true

@@ -285,7 +285,7 @@ struct ConnectionTask {
     private func failed(_ failure: TransferFailure) {
         if failure.kind == .cancelled { return ended(.stopped) }
         if case .held(let time) = failure.kind {
-            transfer.held(id, until: time, .phrase(failure.phrase))
+            transfer.hostHolds(id, until: time, .phrase(failure.phrase))
             return driver.updates.notify()
         }
         environment.metrics.requestFailed()

@@ -180,7 +180,7 @@ extension DownloadDriver {
         if let part {
             let mismatch = JournalRecord.Mismatch(expected: expected.description, actual: found)
             if await files.run({ part.refute(mismatch, owner: owner, $0) }) {
-                target.replaces(.none)
+                target.replaces(.absent)
             }
         }
         let digest = transfer.digest

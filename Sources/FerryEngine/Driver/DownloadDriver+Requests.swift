@@ -22,7 +22,7 @@ extension DownloadDriver {
         case .refused(let reason, let status): transfer.samplingRefused(reason, status: status, source: source)
         // The task was cancelled; the server is not to blame.
         case .failure where Task.isCancelled: break
-        case .held(let reason, let time): transfer.held(id, until: time, .phrase(reason))
+        case .held(let reason, let time): transfer.hostHolds(id, until: time, .phrase(reason))
         case .failure(let reason, let code):
             transfer.samplingFailed(.phrase(reason), code: code, source: source, on: id)
         }

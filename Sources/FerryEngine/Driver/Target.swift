@@ -9,7 +9,7 @@ final class Target: Sendable {
     private struct State {
         var name: String
         var object: DownloadURL?
-        var backup = Prepared.Backup.none
+        var backup = Prepared.Backup.absent
         var emptyHalf: PublishedFile?
         var wanted: FilePath?
         var started: (name: String, totalBytes: ByteCount?)?

@@ -385,8 +385,8 @@ final class Transfer: Sendable {
     }
 
     /// The host takes no request before `time`.
-    func held(_ id: ConnectionID, until time: Duration, _ reason: Reason) {
-        state.withLock { $0.machine.held(id, until: time, reason, at: now) }
+    func hostHolds(_ id: ConnectionID, until time: Duration, _ reason: Reason) {
+        state.withLock { $0.machine.hostHolds(id, until: time, reason, at: now) }
     }
 
     /// A request failed before its response head. Returns whether the run fails with it.

@@ -37,6 +37,26 @@ struct SuspensionTests {
         }
     }
 
+    @Test("Suspend: a download that another process has removed meanwhile is reported with its session")
+    func removedElsewhere() async throws {
+        try await Workshop.run { shop in
+            let manager = shop.kept()
+            let request = try shop.single("/a") { $0.startsPaused = true }
+            let download = try await manager.download(request)
+            let scheduler = try #require(manager.scheduler)
+            await manager.suspend()
+            let other = shop.kept()
+            try await other.download(id: download.id)?.remove()
+            await other.shutdown()
+            var updates = scheduler.log.updates().makeAsyncIterator()
+            try await manager.activate()
+            let told = try #require(await updates.next())
+            #expect(told.change.removed == [download.id])
+            #expect(told.change.removedFrom == [download.id: "test"])
+            await manager.shutdown()
+        }
+    }
+
     @Test("Suspend: calls throw wrongState meanwhile, sequences go on after it, and a shutdown is final")
     func calls() async throws {
         try await Workshop.run { shop in

@@ -1,9 +1,9 @@
 /// The state machine of one transfer: what responses, ends and failures mean for it, when to sync, and when it is over.
 /// Which connections are open, and what each of them fetches, is planned by the ``ConnectionPlanner`` that it owns.
 ///
-/// Inputs are facts (`headReceived`, `arrived`, `ended`, `tick`), outputs are commands; the machine has no side
-/// effects. Time is a `Duration` since a fixed start; randomness is an argument. The driver calls the machine under one
-/// lock.
+/// Inputs are facts (`headReceived`, `arrived`, `ended`, `tick`), outputs are orders, head actions, commands and events; the
+/// machine has no side effects. Time is a `Duration` since a fixed start; randomness is an argument. The engine's `Transfer` calls
+/// it under one lock.
 ///
 /// A transfer opens with one connection; its response settles the identity of the file (``ResumePolicy``), and only
 /// then may others join. When no connection is left, the transfer opens again with one, under the same rules.
@@ -14,11 +14,10 @@ package struct TransferMachine: Sendable {
         /// A connection that receives fewer than ``stallBytes`` in this time, back-pressure excluded, is cancelled.
         package var stallTimeout = DownloadRequest.standardStallTimeout
         package var stallBytes: ByteCount = 1000
-        /// A connection that receives fewer in that time is replaced, which is no failed attempt; 0 for any speed.
+        /// A connection with fewer bytes in ``stallTimeout`` is replaced, which is no failed attempt; 0 for never.
         package var leastBytes: ByteCount = 0
         package var maxAttempts: Int? = DownloadRequest.standardMaxAttempts
-        /// As ``maxAttempts``, while the host refuses every connection and nothing has come from it yet; `nil` for the
-        /// same.
+        /// The maximum until the host has sent anything, if it refuses connections; `nil` for ``maxAttempts``.
         package var maxFirstAttempts: Int?
         package var maxBytes: ByteCount?
         /// The size that the file must have.
@@ -26,7 +25,7 @@ package struct TransferMachine: Sendable {
         /// The bytes go to an output, from which they cannot be taken back.
         package var isStream = false
         package var rules = ResumeRules()
-        /// Whether a journal claims the written bytes, which a kill would lose otherwise, synced or not.
+        /// Whether there is a journal. Without one a kill loses all bytes, so checkpoints are pointless.
         package var claims = true
         package var sources = 1
         /// The sources' URLs for messages; empty where their numbers suffice.
@@ -57,7 +56,8 @@ package struct TransferMachine: Sendable {
     /// The next action of a connection.
     package enum Order: Hashable, Sendable {
         case fetch(Fetch)
-        /// Compare samples of the partial content with this source, then call ``sampled(_:source:offered:)``.
+        /// Compare samples of the partial content with this source, then call ``sampled(_:source:offered:)``,
+        /// ``samplingRefused(_:status:source:)`` or ``samplingFailed(_:code:source:on:at:random:)``.
         case prove(source: Int)
         /// Back up the partial content, then call ``restarted()``.
         case restart(Reason)
@@ -75,9 +75,9 @@ package struct TransferMachine: Sendable {
         case restartWith(Reason, Representation)
         /// The existing finished file is current.
         case unchanged
-        /// Discard the body and call ``next(for:at:)`` again.
+        /// Discard the body, call ``ended(_:_:at:random:)`` with ``End/stopped``, then ``next(for:at:)``.
         case drop
-        /// Discard the body and end the connection.
+        /// Discard the body, call ``ended(_:_:at:random:)`` with ``End/stopped``, then ``left(_:at:)``.
         case leave
     }
 
@@ -85,9 +85,10 @@ package struct TransferMachine: Sendable {
     package enum Command: Hashable, Sendable {
         case open(ConnectionID)
         case cut(ConnectionID)
-        /// Sync and claim: ``beginCheckpoint(at:)``, then ``checkpointEnded(_:succeeded:at:)``.
+        /// Sync and claim: ``beginCheckpoint(at:)``, then ``checkpointEnded(_:succeeded:at:)`` or ``checkpointSkipped()``. After a
+        /// failed sync first stop all connections.
         case checkpoint
-        /// All bytes are written.
+        /// All bytes are written. May come again after ``refuted(_:damaged:)`` or ``cutShort(at:random:)``.
         case finish
         case fail(DownloadError)
     }
@@ -114,7 +115,7 @@ package struct TransferMachine: Sendable {
         case opening
         /// The identity is settled.
         case running
-        /// The file has changed: the transfer restarts when all connections have ended.
+        /// The partial content cannot be used: the last connection gets ``Order/restart(_:)``.
         case reopening(Reason)
         /// Backing off after a transient failure.
         case waiting(until: Duration)
@@ -122,6 +123,7 @@ package struct TransferMachine: Sendable {
         case finishing
         /// The transfer has ended with an error that the driver does not know yet.
         case failing(DownloadError)
+        /// Over, as the driver knows. A refuted digest opens it again.
         case ended
 
         /// Whether requests are sent.
@@ -136,7 +138,7 @@ package struct TransferMachine: Sendable {
         }
     }
 
-    /// As given. The connection limit, the names of sources and whether the source is new change, and are kept elsewhere.
+    /// As given. Three of them may change, and are kept elsewhere: the connection limit, the sources' names, `isNewSource`.
     private let settings: Settings
     package private(set) var phase = Phase.opening
     package private(set) var file: RemoteFile
@@ -178,8 +180,7 @@ package struct TransferMachine: Sendable {
         sourceNames = settings.sourceNames
     }
 
-    /// Returns the partial content for a comparison with this source: under the validators of its earlier responses or,
-    /// the first time, under the length alone.
+    /// Returns the partial content with the validators that this source sent earlier; if it sent none, with the length alone.
     private func held(from source: Int) -> PartialContent {
         let known =
             sources[source].identity
@@ -288,7 +289,7 @@ package struct TransferMachine: Sendable {
                 drop(source, reason)
                 return openingOrder(id, at: now)
             }
-            return mayRestart(reason, isChange: false) ? .restart(reason) : .leave
+            return restartOrEnd(reason, isChange: false) ? .restart(reason) : .leave
         case .goOn(let validator):
             if file.asksWhole { break }
             guard let gap = connections.openingGap() else { return .leave }
@@ -313,8 +314,8 @@ package struct TransferMachine: Sendable {
         return send(fetch, on: id, at: now)
     }
 
-    /// Whether samples are compared before bytes of the source are joined. A digest tells that bytes are wrong, but not
-    /// of which source, so it replaces the samples only for a doubtful part file.
+    /// Whether samples are compared before bytes of the source are joined. A digest tells that bytes are wrong, not whose. So it
+    /// makes samples unnecessary only where all bytes are the primary source's.
     private func mustProve(_ source: Int) -> Bool {
         sources[source].trust == .unproven && (!rules.hasDigest || source != sources.primary || isNewSource)
     }
@@ -368,7 +369,7 @@ package struct TransferMachine: Sendable {
             {
                 return deadLink(reason, 200, fetch)
             }
-            guard accepts(representation) else { return .leave }
+            guard acceptOrEnd(representation) else { return .leave }
             take(representation, from: fetch.source)
             connections.readsWhole(on: id, total: representation.identity.totalBytes, isPlaced: false)
             return .begin(representation)
@@ -495,7 +496,8 @@ package struct TransferMachine: Sendable {
         return DownloadError(.checksum, ErrorPhrase(.otherSize, "\(total)", "\(expected)"))
     }
 
-    private mutating func accepts(_ representation: Representation) -> Bool {
+    /// Ends the download with an error if the representation is not permitted. Returns whether it is.
+    private mutating func acceptOrEnd(_ representation: Representation) -> Bool {
         if let error = otherSize(representation.identity.totalBytes) {
             end(error)
             return false
@@ -547,12 +549,12 @@ package struct TransferMachine: Sendable {
         if fetch.source != sources.primary {
             return dropOrEnd(fetch, reason, DownloadError(.conflict, reason, recovery: .needsUser))
         }
-        guard mayRestart(reason, isChange: isChange) else { return .leave }
+        guard restartOrEnd(reason, isChange: isChange) else { return .leave }
         guard let representation else {
             enter(.reopening(reason))
             return .leave
         }
-        guard accepts(representation) else { return .leave }
+        guard acceptOrEnd(representation) else { return .leave }
         take(representation, from: fetch.source)
         connections.readsWhole(on: id, total: representation.identity.totalBytes, isPlaced: false)
         return .restartWith(reason, representation)
@@ -574,9 +576,9 @@ package struct TransferMachine: Sendable {
 
     // Responses that cannot be used, and what they end: their connection, a source, the partial content, or the download.
 
-    /// Whether to restart at zero. Counts changes of the file; ends the download if changes are not permitted or too
-    /// many.
-    private mutating func mayRestart(_ reason: Reason, isChange: Bool) -> Bool {
+    /// Counts a change of the file; ends the download if changes are not permitted or too many. Returns whether to restart at
+    /// zero.
+    private mutating func restartOrEnd(_ reason: Reason, isChange: Bool) -> Bool {
         if isNewSource, !bytes.written.isEmpty {
             end(
                 DownloadError(
@@ -590,7 +592,7 @@ package struct TransferMachine: Sendable {
             end(DownloadError(code, ErrorPhrase(key, reason)))
             return false
         }
-        // A whole file is proven by its digest, so to fetch it all is no risk; of a changed one the digest would not match.
+        // With a digest, fetching everything again is safe, except if the file has changed: then it cannot match.
         if settings.rules.trust.failsOnChange, isChange || !rules.hasDigest {
             end(
                 DownloadError(
@@ -610,7 +612,7 @@ package struct TransferMachine: Sendable {
     }
 
     private mutating func changed(_ reason: Reason) {
-        guard mayRestart(reason, isChange: true) else { return }
+        guard restartOrEnd(reason, isChange: true) else { return }
         enter(.reopening(reason))
         connections.cutAll()
     }
@@ -703,7 +705,7 @@ package struct TransferMachine: Sendable {
     package mutating func wrote(on id: ConnectionID) -> Bool {
         let range = connections.wrote(on: id)
         if sources.count > 1, let range, let source = connections[id]?.source { sources.brought(range, by: source) }
-        // Fewer bytes would count as a stall, so they are no progress: a server that drips would be retried forever.
+        // Progress needs as many bytes as avoid a stall; otherwise a dripping server is retried forever.
         retry.progressed(to: connections.bytes.writtenBytes, worth: settings.stallBytes)
         if let most = settings.maxBytes, connections.bytes.writtenBytes > most {
             end(DownloadError(.tooLarge, ErrorPhrase(.fileLargerThan, "\(most)")))
@@ -738,8 +740,7 @@ package struct TransferMachine: Sendable {
     /// Bytes below which a broken connection counts as refused by the server.
     private static let worthAnAnswer: ByteCount = 64 << 10
 
-    /// Records the end of a request. The driver then calls ``next(for:at:)``, which returns whether the connection
-    /// continues.
+    /// Records the end of a request. The driver then calls ``next(for:at:)``, which returns the connection's next order.
     package mutating func ended(_ id: ConnectionID, _ end: End, at now: Duration, random: Double) {
         guard let (connection, segment) = connections.ended(id, isComplete: end == .complete) else { return }
         switch (end, connection.cut?.reason) {
@@ -759,7 +760,7 @@ package struct TransferMachine: Sendable {
             let isUnknown = isRefused && !hasResponse && retry.memory.mostBytes == 0
             failed(reason, id, most: isUnknown ? settings.maxFirstAttempts : nil, at: now, random: random)
         case (.cutOff(let reason), _):
-            if connection.body?.kind == .whole, let position = segment?.position, mayBeEnd(position) {
+            if connection.body?.kind == .whole, let position = segment?.position, noteCutOff(at: position) {
                 sawEnd(at: position, cutOff: settings.expectedBytes == nil ? reason : nil)
             } else {
                 broke(reason, id, connection, at: now, random: random)
@@ -773,8 +774,8 @@ package struct TransferMachine: Sendable {
         enter(.finishing)
     }
 
-    /// The body stalled. If no other connection received data in that interval either, the server itself is stalled:
-    /// cancel all connections and count one failure.
+    /// Handles a stalled body. If no other connection received data in that interval either, the server itself is stalled: cancels
+    /// all connections, and counts one failure.
     private mutating func stalled(
         _ id: ConnectionID, _ connection: ConnectionPlanner.Connection, at now: Duration, random: Double
     ) {
@@ -787,7 +788,9 @@ package struct TransferMachine: Sendable {
         wait(Reason(.stalled), wish: nil, code: .network, at: now, random: random)
     }
 
-    /// A body without a declared length has ended at `position`; `cutOff` is why, if a digest must show that the file does.
+    /// Records that a body without a declared length has ended at `position`, and so the file.
+    ///
+    /// - Parameter cutOff: Why the body was cut off there, if a digest must show that the file ends there; otherwise `nil`.
     private mutating func sawEnd(at position: ByteCount, cutOff: Reason? = nil) {
         if let last = bytes.written.ranges.last, last.upperBound > position {
             return changed(Reason(.shrank, "\(position)"))
@@ -798,9 +801,9 @@ package struct TransferMachine: Sendable {
         if cutOff == nil { file.identity.totalBytes = position }
     }
 
-    /// Whether a body without a declared length that was cut off at `position` may be whole: there the file ends as
-    /// requested, or, if no size was requested, two bodies in a row were cut off there, and a digest decides.
-    private mutating func mayBeEnd(_ position: ByteCount) -> Bool {
+    /// Notes where a body was cut off. Returns whether the file may end there: it has no declared length, and either this is the
+    /// requested size or, without one, two bodies in a row were cut off there and a digest decides.
+    private mutating func noteCutOff(at position: ByteCount) -> Bool {
         guard bytes.total == nil, file.representation?.endsByClose == true, phase.isActive else { return false }
         if let expected = settings.expectedBytes { return expected == position }
         defer { cutOffs.position = position }
@@ -816,11 +819,11 @@ package struct TransferMachine: Sendable {
         cutOffs.assumed = nil
     }
 
-    /// Records that the complete file does not have its digest. If its end was only assumed, the cut was one like any
-    /// other: returns the ranges that are forgotten, and withheld until ``allow(_:)``. Else returns `nil`.
+    /// Records that the complete file does not have its digest. If its end was only assumed, the connection was simply lost there:
+    /// backs off, and returns the ranges that are forgotten, and withheld until ``allow(_:)``. Otherwise returns `nil`.
     ///
-    /// Two bodies from the first byte on were cut off at one byte, so the server ignores ranges and will send all of them
-    /// again. None is kept, since a wrong one among them would stay; but an output has them.
+    /// The server ignores ranges, since two whole bodies were cut off at the same byte, and sends all bytes again. So all are
+    /// forgotten, since one of them may be wrong; but those of an output cannot be taken back.
     package mutating func cutShort(at now: Duration, random: Double) -> RangeSet<ByteCount>? {
         guard let reason = cutOffs.assumed else { return nil }
         cutOffs.assumed = nil
@@ -913,7 +916,7 @@ package struct TransferMachine: Sendable {
                 sources[source].trust = .proven
                 return
             }
-            guard mayRestart(reason, isChange: isChange) else { return }
+            guard restartOrEnd(reason, isChange: isChange) else { return }
             sources[source].trust = .proven
             enter(.reopening(reason))
         }
@@ -941,6 +944,8 @@ package struct TransferMachine: Sendable {
         }
     }
 
+    // MARK: Waiting and giving up
+
     /// Ends the download with an error; partial content is kept.
     package mutating func end(_ error: DownloadError) {
         guard !phase.isOver else { return }
@@ -956,8 +961,6 @@ package struct TransferMachine: Sendable {
         connections.release(id)
         return true
     }
-
-    // MARK: Waiting
 
     /// No connection is usable: backs off, or gives up.
     ///
@@ -991,7 +994,7 @@ package struct TransferMachine: Sendable {
         }
         connections.cut(id)
         connections.objected(working: working)
-        // Of several refusals at once only the last one is reported: before, the number is not known.
+        // Several refusals at once are reported once, with the last: only then is the number known.
         if !connections.hasNew(besides: id) {
             note(working == 1 ? Reason(.oneLeft, reason) : Reason(.severalLeft, reason, "\(working)"))
         }
@@ -1006,7 +1009,7 @@ package struct TransferMachine: Sendable {
     // sources with equal samples are not tried, because their file would be the same.
 
     /// Records that the complete file does not have its digest. Returns the ranges that are forgotten, and withheld until
-    /// ``allow(_:)``; `nil` if no other source is left, and the download ends with the error.
+    /// ``allow(_:)``; `nil` if no other source is left, and the driver ends the download with the error.
     ///
     /// - Parameter damaged: The pieces that do not have their digests; empty if that is not known.
     package mutating func refuted(
@@ -1267,7 +1270,7 @@ package struct TransferMachine: Sendable {
 
     /// The connection's host takes no request before `time`: the connection ends, and a download without others waits.
     /// Counts no failed attempt.
-    package mutating func held(_ id: ConnectionID, until time: Duration, _ reason: Reason, at now: Duration) {
+    package mutating func hostHolds(_ id: ConnectionID, until time: Duration, _ reason: Reason, at now: Duration) {
         guard connections[id] != nil else { return }
         connections.idles(id)
         guard phase.isActive else { return }
@@ -1281,7 +1284,7 @@ package struct TransferMachine: Sendable {
         }
     }
 
-    /// The sources of several connections that deliver; none while one of them is ending.
+    /// The sources that connections read from; empty with fewer than two connections or while one is ending.
     package var sourcesInUse: Set<Int> {
         connections.sourcesInUse
     }

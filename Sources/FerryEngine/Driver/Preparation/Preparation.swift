@@ -256,7 +256,7 @@ struct Preparation {
             return .fresh
         }
         found.record = claims.retracted ?? record
-        try session.resume(with: claims.retracted ?? record, isRetracted: claims.retracted != nil)
+        try session.take(claims.retracted ?? record, isRetracted: claims.retracted != nil)
         let identity =
             isNew
             ? FileIdentity(totalBytes: record.totalBytes, contentType: record.identity.contentType) : record.identity
@@ -272,9 +272,9 @@ struct Preparation {
         _ session: PartSession, _ record: JournalRecord, _ reason: Reason, _ disk: Disk
     ) throws(DownloadError) {
         report(.event(.restarted(reason: reason)))
-        try session.resume(with: record, isRetracted: false)
+        try session.take(record, isRetracted: false)
         session.append(.restarted(reason: "\(reason)"), at: environment.clock.date())
-        found.backup = try session.setAside(reason, for: owner(record), disk) ?? .none
+        found.backup = try session.setAside(reason, for: owner(record), disk) ?? .absent
         found.record = session.record
         self.session = nil
     }

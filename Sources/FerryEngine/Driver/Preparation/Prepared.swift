@@ -38,7 +38,7 @@ struct Prepared: Sendable {
 
     /// The backup that the new file replaces once it is published.
     enum Backup: Sendable, Hashable {
-        case none
+        case absent
         /// Another pair of this run, which had these paths, and gives them to the new one.
         case own(DownloadPaths, id: String?)
         /// A backup that an interrupted run of this download left.
@@ -52,7 +52,7 @@ struct Prepared: Sendable {
         /// The id in the backup's journal.
         var id: String? {
             switch self {
-            case .none: nil
+            case .absent: nil
             case .own(_, let id): id
             case .found(_, let id): id
             }
@@ -66,7 +66,7 @@ struct Prepared: Sendable {
     var name: String
     /// The journal's record. Without a part file its upload and events go on in the next one.
     var record: JournalRecord?
-    var backup = Backup.none
+    var backup = Backup.absent
     /// The file with no byte of the download, only space for it, that the finished one replaces.
     var emptyHalf: PublishedFile?
     var earlier: EarlierFile?

@@ -11,13 +11,17 @@ import SystemPackage
 /// A part file and its journal, both locked by this process, from the first byte to the published file.
 ///
 /// ```
-/// create ─┐                ┌─ checkpoint: sync, then claim        ┌─► publish ─► removeRest
-/// adopt  ─┼──────► write ──┼─ retract: the journal, then the file ┼─► setAside (the backup)
-/// init ─► resume           └─ reopen: after a fault of the disk   └─► discard, close
+/// create ───────┐              ┌─ checkpoint: sync, then claim                          ┌─► publish ─► removeRest
+/// adopt ────────┼───► write ───┼─ retract: in the journal; then the bytes may change    ┼─► setAside (the backup)
+/// init ─► take ─┘              └─ reopen: after a fault of the disk                     └─► discard, close
 /// ```
-/// It owns what the journal says: each record is made here, from the last one and a ``JournalStatement`` of the run.
-/// Invariants: a record claims only bytes whose writes returned before a sync that began afterwards; a byte that may
-/// change is claimed by no record, in either slot. Only file threads can use the files.
+/// Once the run has begun, it alone writes the journal: each record is made here, from the last one and a ``JournalStatement``
+/// of the run. Before that, ``Preparation`` does.
+///
+/// Invariants: a range is claimed in this order: its writes return, a sync begins and ends, the record is written; without syncs
+/// the record names the boot instead. A byte that may change is claimed by no record, in either slot.
+///
+/// Files need a ``Disk``; the record may be read and get events on any thread. Calls exclude each other as ``Sink`` says.
 final class PartSession: Sink {
     let paths: DownloadPaths
     /// The device and the inode number of the part file, which stay the same for as long as the session lasts.
@@ -33,9 +37,12 @@ final class PartSession: Sink {
         var reopenings = 0
         /// The newest record, with the events that it will have next.
         var record: JournalRecord
+        /// Whether the part file was found truncated. Nothing is claimed any more then: the missing bytes are unknown, and
+        /// later writes hide the truncation.
+        var isTruncated = false
     }
 
-    /// Goes on with open files; `record` is what the run takes the journal to say.
+    /// Takes files that are already open and locked, and the record that was read from the journal.
     init(
         _ paths: DownloadPaths, _ part: PartFile, _ journal: Journal, _ record: JournalRecord, own: OwnFiles,
         _ environment: EngineEnvironment
@@ -49,6 +56,7 @@ final class PartSession: Sink {
     }
 
     private var syncs: Bool { own.request.syncsToDisk }
+    /// Shared: the preparation adds and removes this journal too.
     private var index: JournalIndex? { environment.knownJournals(in: paths.directory) }
 
     var record: JournalRecord { state.withLock { $0.record } }
@@ -64,7 +72,7 @@ final class PartSession: Sink {
         var directory: FilePath
         /// The number of bytes for which space is reserved; `nil` for none.
         var reserve: ByteCount?
-        /// A backup of this download. One of the same run has the paths that the new part file gets.
+        /// The backup of this download. If this run made it, the new part file gets its paths.
         var backup: Prepared.Backup
         /// Whether the finished file replaces the one that has its name.
         var mayReplace: Bool
@@ -198,11 +206,11 @@ final class PartSession: Sink {
         return nil
     }
 
-    /// Takes what this run may believe of the journal that it has opened.
+    /// Replaces the record by what this run believes of it.
     ///
-    /// - Parameter isRetracted: Whether the record claims less than the journal. The rest is retracted before any byte
-    ///   changes: the next write would hide that the file had been truncated.
-    func resume(with record: JournalRecord, isRetracted: Bool) throws(DownloadError) {
+    /// - Parameter isRetracted: Whether it claims less than the journal. The rest is retracted now, because after the next write
+    ///   nothing shows any more that the file was truncated.
+    func take(_ record: JournalRecord, isRetracted: Bool) throws(DownloadError) {
         state.withLock { $0.record = record }
         guard isRetracted else { return }
         do throws(JournalError) { try journal.retract(record) } catch { throw DownloadError(error) }
@@ -224,7 +232,7 @@ final class PartSession: Sink {
 
     func read(_ range: Range<ByteCount>, _ disk: Disk) -> [UInt8]? { try? part(disk).read(range) }
 
-    /// The number of times the part file was opened again. Whoever keeps its file compares it.
+    /// The number of times the part file was opened again. Whoever keeps the ``PartFile`` compares this number before each use.
     var reopenings: Int { state.withLock { $0.reopenings } }
 
     /// Closes the part file and opens it again, after a fault of the disk.
@@ -247,9 +255,24 @@ final class PartSession: Sink {
     // MARK: The journal
 
     private func next(_ statement: JournalStatement) -> JournalRecord {
-        var record = record
-        record.take(statement)
-        return record
+        state.withLock { state in
+            var record = state.record
+            record.take(statement)
+            if state.isTruncated { record.claimed = [] }
+            return record
+        }
+    }
+
+    private var isTruncated: Bool { state.withLock { $0.isTruncated } }
+
+    /// Claims nothing from now on.
+    private func foundTruncated(_ statement: JournalStatement) {
+        state.withLock { state in
+            state.isTruncated = true
+            state.record.claimed = []
+        }
+        // If this fails, the next checkpoint tries again.
+        try? journal.retract(next(statement))
     }
 
     /// Keeps a record that was written, with the events that came meanwhile.
@@ -272,13 +295,8 @@ final class PartSession: Sink {
         if syncs { environment.metrics.synced(in: environment.clock.now() - start) }
         let isIntact: Bool
         do throws(FileError) {
-            isIntact = try part.isIntact(length: record.claimed.last?.last ?? 0)
-            if !isIntact, try part.isNamed() {
-                // The missing bytes are unknown, and later writes would hide the truncation, so drop all claims.
-                var nothing = record
-                nothing.claimed = []
-                try? journal.retract(nothing)
-            }
+            isIntact = try isTruncated ? false : part.isIntact(length: record.claimed.last?.last ?? 0)
+            if !isIntact, try part.isNamed() { foundTruncated(statement) }
         } catch { throw .other(DownloadError(error)) }
         guard isIntact else { throw .other(DownloadError(.disk, ErrorPhrase(.partDamaged, "\(paths.part)"))) }
         record.unsyncedBoot = syncs ? nil : disk.fileSystem.bootID
@@ -302,8 +320,8 @@ final class PartSession: Sink {
         wrote(record)
     }
 
-    /// Notes that the file does not have its digest. Returns whether an earlier file in the backup, which was refuted too,
-    /// is removed.
+    /// Notes that the file does not have its digest. Returns whether the removal of an earlier, also refuted file in the backup
+    /// was tried; `false` if the journal could not be written.
     func refute(_ mismatch: JournalRecord.Mismatch, owner: BackupPair.Owner, _ disk: Disk) -> Bool {
         let record = state.withLock { state in
             state.record.mismatch = mismatch
@@ -324,12 +342,13 @@ final class PartSession: Sink {
     ) throws(PublishError) -> Published {
         let part = part(disk)
         var record = next(statement)
+        // Claimed before the sync: the publisher syncs before it announces.
         record.claimed = order.length > 0 ? [[0, order.length]] : []
         record.mismatch = nil
         record.unsyncedBoot = syncs ? nil : disk.fileSystem.bootID
         let isIntact: Bool
         do throws(FileError) {
-            isIntact = try part.isIntact(length: order.length)
+            isIntact = try isTruncated ? false : part.isIntact(length: order.length)
             // Only if it is longer: some file systems cannot truncate at all.
             if isIntact, try part.length() > order.length { try part.truncate(to: order.length) }
         } catch { throw .file(error) }
@@ -348,8 +367,8 @@ final class PartSession: Sink {
         if backup.removeRest(journal, of: owner, syncs: false) { index?.remove(paths.journal) }
     }
 
-    /// Moves both files to the backup, and closes them. If the present backup does not belong to `owner`, nothing is moved,
-    /// and there is no backup of this download.
+    /// Moves both files to the backup, and closes them. If another download's backup is there, only closes the files, which stay
+    /// where they are; returns ``Prepared/Backup/absent``.
     func setAside(
         _ reason: Reason, for owner: BackupPair.Owner, _ disk: Disk
     ) throws(DownloadError) -> Prepared.Backup? {
@@ -359,7 +378,7 @@ final class PartSession: Sink {
                 try aside.move()
             } else {
                 close(disk)
-                return Prepared.Backup.none
+                return .absent
             }
         } catch { throw DownloadError(error) }
         index?.remove(paths.journal)

@@ -31,7 +31,7 @@ protocol Sink: AnyObject, Sendable {
     func retract(to statement: JournalStatement, _ disk: Disk) throws(DownloadError)
 
     /// Gives up the content because the server has another file now. Returns the backup that the new file replaces, which
-    /// is ``Prepared/Backup/none`` if that of another download is in the way; `nil` if there was nothing to keep, so that an
+    /// is ``Prepared/Backup/absent`` if that of another download is in the way; `nil` if there was nothing to keep, so that an
     /// earlier backup stays the one.
     ///
     /// - Parameter owner: The downloads whose backup may be replaced.

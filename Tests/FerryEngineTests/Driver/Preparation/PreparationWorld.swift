@@ -185,7 +185,7 @@ extension Prepared {
             ]
         }
         switch backup {
-        case .none: break
+        case .absent: break
         case .own(_, let id): words += ["backup of", id ?? "?"]
         case .found: words.append("found backup")
         }

@@ -235,6 +235,28 @@ struct PartSessionTests {
         }
     }
 
+    @Test("Part session: writes past a truncation give it its length back, and still nothing is claimed")
+    func hiddenTruncation() async throws {
+        try await with { [world] session, disk in
+            let statement = SinkWorld.statement(RangeSet(0..<9))
+            _ = try session.write([UInt8](repeating: 1, count: 8), at: 0, disk)
+            _ = try session.checkpoint(SinkWorld.statement(RangeSet(0..<8)), disk)
+            #expect(truncate(world.directory.file("f.part").string, 4) == 0)
+            #expect(throws: ClaimFailure.self) { try session.checkpoint(statement, disk) }
+            _ = try session.write([1], at: 8, disk)
+            let failure = #expect(throws: ClaimFailure.self) { try session.checkpoint(statement, disk) }
+            #expect(failure?.error.code == .disk)
+            let claimed = try world.record(disk).claimed
+            #expect(claimed == [])
+            try session.retract(to: statement, disk)
+            try session.note(nil, statement, disk)
+            _ = session.refute(
+                JournalRecord.Mismatch(expected: "sha-256=00", actual: "sha-256=11"), owner: world.owner, disk)
+            let claimed2 = try world.record(disk).claimed
+            #expect(claimed2 == [])
+        }
+    }
+
     @Test("Part session: opened again it is the same file; another one at its path is refused and not written")
     func reopened() async throws {
         try await with { [world] session, disk in
@@ -256,7 +278,7 @@ struct PartSessionTests {
         try await with { [world] session, disk in
             var record = session.record
             record.unsyncedBoot = "this boot"
-            try session.resume(with: record, isRetracted: false)
+            try session.take(record, isRetracted: false)
             let upload = JournalRecord.Upload(object: "s3://bucket/key", id: "7")
             try session.note(upload, SinkWorld.statement(RangeSet(0..<4)), disk)
             let noted = try world.record(disk)

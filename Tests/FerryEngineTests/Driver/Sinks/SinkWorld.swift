@@ -42,7 +42,7 @@ struct SinkWorld {
 
     func order(_ name: String = "f", claimed: RangeSet<ByteCount> = RangeSet()) -> PartSession.Order {
         PartSession.Order(
-            name: name, directory: directory.path, reserve: nil, backup: .none, mayReplace: false,
+            name: name, directory: directory.path, reserve: nil, backup: .absent, mayReplace: false,
             statement: Self.statement(claimed), events: [])
     }
 
