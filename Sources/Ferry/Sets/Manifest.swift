@@ -19,10 +19,26 @@ struct Manifest: Sendable {
     /// The records, by path.
     private(set) var records: [FilePath: FileRecord] = [:]
     private let path: FilePath
+    private let paths: PathRule
     private let fileSystem: any FileSystem
     private var file: any File
     /// The offset at which the next line is appended.
     private var end: ByteCount
+
+    /// What paths of records name.
+    enum PathRule: Sendable {
+        /// Files here.
+        case files
+        /// Objects below a prefix.
+        case keys
+
+        fileprivate func contains(_ path: String) -> Bool {
+            switch self {
+            case .files: SetPath.make(path).map { $0.hasSameBytes(as: path) } ?? false
+            case .keys: SetPath.isKey(path)
+            }
+        }
+    }
 
     private static let pieceBytes: ByteCount = 4 << 20
     private static let mostLineBytes = 1 << 20
@@ -33,12 +49,14 @@ struct Manifest: Sendable {
     ///
     /// Throws `conflict` while another process has it open, `disk` if it is not this user's own or cannot be read.
     init(in directory: FilePath, fileSystem: any FileSystem) throws(DownloadError) {
-        try self.init(at: directory.appending(SetPath.manifest), of: directory.string, fileSystem: fileSystem)
+        try self.init(
+            at: directory.appending(SetPath.manifest), of: directory.string, .files, fileSystem: fileSystem)
     }
 
     /// Likewise, of a set whose place has this name.
-    init(at path: FilePath, of set: String, fileSystem: any FileSystem) throws(DownloadError) {
+    init(at path: FilePath, of set: String, _ paths: PathRule, fileSystem: any FileSystem) throws(DownloadError) {
         self.path = path
+        self.paths = paths
         self.fileSystem = fileSystem
         do throws(FileError) {
             let locked = try fileSystem.lockNamed(path) { () throws(FileError) in
@@ -84,18 +102,18 @@ struct Manifest: Sendable {
     ///
     /// The manifest may be another user's, which its source tells.
     static func content(of directory: FilePath, fileSystem: any FileSystem) throws(DownloadError) -> Content? {
-        try content(at: directory.appending(SetPath.manifest), of: directory.string, fileSystem: fileSystem)
+        try content(at: directory.appending(SetPath.manifest), of: directory.string, .files, fileSystem: fileSystem)
     }
 
     /// Likewise, of a set whose place has this name.
     static func content(
-        at path: FilePath, of set: String, fileSystem: any FileSystem
+        at path: FilePath, of set: String, _ paths: PathRule, fileSystem: any FileSystem
     ) throws(DownloadError) -> Content? {
         guard (try? fileSystem.exists(path)) == true else { return nil }
         do throws(FileError) {
             let file = try fileSystem.openAnyones(path)
             defer { file.close() }
-            let found = try read(file, length: file.status().length, path)
+            let found = try read(file, length: file.status().length, path, paths)
             var content = Content(
                 records: found.order.compactMap { found.records[$0] },
                 source: try RecordSource(file, at: path, fileSystem: fileSystem))
@@ -113,9 +131,10 @@ struct Manifest: Sendable {
         } catch { throw DownloadError(error) }
     }
 
-    /// Returns the records in the bytes of a manifest, in the order of their paths' first lines; `nil` if it is not whole.
+    /// Returns the records in the bytes of a manifest of objects, in the order of their paths' first lines; `nil` if it is not
+    /// whole.
     static func records(in bytes: [UInt8]) -> [FileRecord]? {
-        var lines = Lines()
+        var lines = Lines(.keys)
         for line in bytes.split(separator: 0x0A) { lines.add(line) }
         guard lines.unusable == 0, let count = lines.count, count <= lines.records.count else { return nil }
         return lines.order.compactMap { lines.records[$0] }
@@ -123,7 +142,7 @@ struct Manifest: Sendable {
 
     private mutating func read() throws(DownloadError) {
         do throws(FileError) {
-            let found = try Self.read(file, length: end, path)
+            let found = try Self.read(file, length: end, path, paths)
             records = found.records
             // A line that was cut by a kill or power cut is overwritten.
             end = found.end
@@ -132,6 +151,7 @@ struct Manifest: Sendable {
 
     /// The lines of a manifest.
     private struct Lines {
+        private let paths: PathRule
         var records: [FilePath: FileRecord] = [:]
         /// The paths in the order of their first lines.
         var order: [FilePath] = []
@@ -142,12 +162,14 @@ struct Manifest: Sendable {
         /// The end of the last complete line.
         var end: ByteCount = 0
 
+        init(_ paths: PathRule) { self.paths = paths }
+
         mutating func add(_ line: ArraySlice<UInt8>) {
             end += ByteCount(line.count + 1)
             let data = Data(line)
             if line.count <= mostLineBytes, JSONStructure.isShallow(line, depth: 8) {
                 if let record = try? APICoding.decode(FileRecord.self, from: data),
-                    SetPath.make(record.path) == record.path
+                    paths.contains(record.path)
                 {
                     if records.updateValue(record, forKey: record.key) == nil { order.append(record.key) }
                     return
@@ -161,8 +183,10 @@ struct Manifest: Sendable {
         }
     }
 
-    private static func read(_ file: any File, length: ByteCount, _ path: FilePath) throws(FileError) -> Lines {
-        var lines = Lines()
+    private static func read(
+        _ file: any File, length: ByteCount, _ path: FilePath, _ paths: PathRule
+    ) throws(FileError) -> Lines {
+        var lines = Lines(paths)
         var (buffer, offset): ([UInt8], ByteCount) = ([], 0)
         while offset < length {
             let piece = try file.read(offset..<min(length, offset + pieceBytes))

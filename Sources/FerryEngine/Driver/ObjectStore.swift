@@ -199,7 +199,7 @@ package struct ObjectStore: Sendable {
     }
 
     /// Removes an upload and its parts, if the store does not refuse it.
-    func abort(_ object: DownloadURL, _ id: String) async {
+    package func abort(_ object: DownloadURL, _ id: String) async {
         _ = try? await send(.delete, object.with(query: [("uploadId", id)]))
     }
 
@@ -225,13 +225,17 @@ package struct ObjectStore: Sendable {
 
     /// The slowest upload that is waited for, in bytes per second.
     private static let leastSpeed: ByteCount = 16 << 10
+    /// The most uploads that are expected to share a limit of the rate.
+    private static let mostSharing: ByteCount = 256
 
     /// Sends a request until the store has decided: a success, or that a condition does not hold.
     private func send(
         _ method: HTTPRequest.Method, _ url: DownloadURL, _ fields: HTTPFields = HTTPFields(),
         _ content: UploadContent? = nil, most: Int = S3UploadDocument.mostBytes
     ) async throws(DownloadError) -> (head: ResponseHead, body: [UInt8], isWhole: Bool) {
-        let time = settings.stallTimeout + .seconds((content?.length ?? 0) / Self.leastSpeed)
+        let share = environment.throttle.rate.map { $0 / Self.mostSharing } ?? Self.leastSpeed
+        let time =
+            settings.stallTimeout + .seconds((content?.length ?? 0) / max(1, min(share, Self.leastSpeed)))
         var outgoing = TransferRequest(of: request, from: url, headLimit: time)
         (outgoing.method, outgoing.fields, outgoing.upload) = (method, fields, content)
         var policy = RetryPolicy(maxAttempts: settings.maxAttempts)
