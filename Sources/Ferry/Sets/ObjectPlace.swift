@@ -1,6 +1,5 @@
 import FerryCore
 import FerryEngine
-import Synchronization
 import SystemPackage
 
 #if canImport(FoundationEssentials)
@@ -33,8 +32,8 @@ struct ObjectPlace: SyncPlace {
     private let options: SyncOptions
     private let manager: DownloadManager
 
-    /// The maximum size of a manifest in bytes, which is in memory as a whole: half a million files.
-    private static let mostManifestBytes = 256 << 20
+    /// The maximum size of a manifest in bytes: four million files, whose records are in memory.
+    private static let mostManifestBytes: ByteCount = 2 << 30
     /// Objects that are deleted at the same time.
     private static let parallelDeletions = 4
     /// The maximum size of a key in bytes.
@@ -157,21 +156,23 @@ struct ObjectPlace: SyncPlace {
         // The manifest before the list: of objects that another sync stores in between no record is lost by it.
         let store = try store(options, manager) { $0.environment }
         let object = manifestObject(of: prefix)
-        if let found = try await store.bytes(of: object, most: mostManifestBytes) {
+        let found = try await store.read(object, most: Int(mostManifestBytes), into: { ArrivingManifest() }) {
+            await $0.append($1)
+        }
+        if let found {
             guard let tag = found.etag else {
                 throw DownloadError(
                     .refused, ErrorPhrase(.failedWith, prefix.text, ErrorPhrase(.unusableStoreAnswer)))
             }
-            let read = await EngineProvider.files.run { _ in
-                (Manifest.records(in: found.bytes), ByteDigest.of(found.bytes, .sha256))
-            }
+            let read = await EngineProvider.files.run { _ in found.content.finish() }
+            if !found.isWhole, !read.isBroken { throw largeManifest(object) }
             // Always written in one step: another one was damaged, or is not ours.
-            guard let known = read.0 else {
+            guard let known = read.records else {
                 throw DownloadError(
                     .conflict, ErrorPhrase(.manifestNotWhole, object.text), suggestion: ErrorPhrase(.restoreManifest),
                     recovery: .needsUser)
             }
-            (records, state.manifestTag, state.manifestDigest) = (known, tag, read.1)
+            (records, state.manifestTag, state.manifestDigest) = (known, tag, read.digest)
         }
         var plain = SyncOptions()
         (plain.request, plain.listingTime) = (options.request.withoutSecrets, options.listingTime)
@@ -268,29 +269,7 @@ struct ObjectPlace: SyncPlace {
     func replace(
         _ manifest: Manifest, by records: [FileRecord], errors: [FilePath: DownloadError]
     ) async throws(DownloadError) {
-        let (bytes, digest) = await EngineProvider.files.run { _ in
-            let bytes = Manifest.bytes(of: records)
-            return (bytes, ByteDigest.of(bytes, .sha256))
-        }
-        var outcome: Result<ObjectStore.Outcome, DownloadError> = .success(.stored(etag: state.manifestTag))
-        if bytes.count > Self.mostManifestBytes {
-            let object = Self.manifestObject(of: prefix)
-            outcome = .failure(
-                DownloadError(
-                    .tooLarge,
-                    ErrorPhrase(.largeManifest, object.text, ByteText.size(ByteCount(Self.mostManifestBytes))),
-                    recovery: .needsUser))
-        } else if digest != state.manifestDigest {
-            outcome = await withStore { store in
-                do throws(DownloadError) {
-                    let object = Self.manifestObject(of: prefix)
-                    let stored = try await store.put(bytes, as: object, replacing: state.manifestTag)
-                    return .success(stored)
-                } catch { return .failure(error) }
-            } otherwise: {
-                .failure($0)
-            }
-        }
+        let outcome = await store(manifest, records)
         if case .success(.stored) = outcome {
             let rest = rest(of: manifest, records, errors)
             let uploads = await EngineProvider.files.run { disk in
@@ -312,6 +291,38 @@ struct ObjectPlace: SyncPlace {
         throw DownloadError(
             .conflict, ErrorPhrase(.setChangedMeanwhile, prefix.text), suggestion: ErrorPhrase(.syncAgain),
             recovery: .needsUser)
+    }
+
+    private static func largeManifest(_ object: DownloadURL) -> DownloadError {
+        DownloadError(
+            .tooLarge, ErrorPhrase(.largeManifest, object.text, ByteText.size(mostManifestBytes)), recovery: .needsUser)
+    }
+
+    /// Stores the manifest, unless the one that was read is the same. Its text is in a file until then, which has no name.
+    private func store(
+        _ manifest: Manifest, _ records: [FileRecord]
+    ) async -> Result<ObjectStore.Outcome, DownloadError> {
+        let object = Self.manifestObject(of: prefix)
+        do throws(DownloadError) {
+            let draft = try await EngineProvider.files.run { _ throws(DownloadError) in try manifest.draft(of: records)
+            }
+            var outcome: Result<ObjectStore.Outcome, DownloadError> = .success(.stored(etag: state.manifestTag))
+            if draft.totalBytes > Self.mostManifestBytes {
+                outcome = .failure(Self.largeManifest(object))
+            } else if draft.digest != state.manifestDigest {
+                outcome = await withStore { store in
+                    do throws(DownloadError) {
+                        let stored = try await store.put(
+                            draft.file, totalBytes: draft.totalBytes, as: object, replacing: state.manifestTag)
+                        return .success(stored)
+                    } catch { return .failure(error) }
+                } otherwise: {
+                    .failure($0)
+                }
+            }
+            await EngineProvider.files.run { _ in draft.file.close() }
+            return outcome
+        } catch { return .failure(error) }
     }
 
     /// What was noted of files that are not known to be stored.
@@ -396,17 +407,11 @@ struct ObjectPlace: SyncPlace {
         guard let scheduler = manager.scheduler, let file = upload.entry.file else {
             throw DownloadError(.invalidRequest, ErrorPhrase(.runsElsewhere))
         }
-        let object = prefix.appendingKey(upload.path).text
-        let noted = NotedUpload(state.uploads[upload.entry.key].map { JournalRecord.Upload(object: object, id: $0) })
         let store = ObjectStore(
             upload.request, scheduler.environment, scheduler.configuration.driverSettings.with(upload.request))
         return try await FileUpload(
             file.path, below: file.root, upload.request, recorded: upload.recorded, store, scheduler.environment,
-            noted: { noted.value },
-            note: { upload throws(DownloadError) in
-                try await note(upload?.id)
-                noted.value = upload
-            }, sent: sent, report: report
+            begun: state.uploads[upload.entry.key], note: note, sent: sent, report: report
         ).run()
     }
 
@@ -471,17 +476,5 @@ extension SyncPlan {
         record.setURLs(entry.sources.prefix(1).map { $0.with(nil).text })
         record.uploadID = id
         return record
-    }
-}
-
-/// The upload of several parts that was noted last.
-private final class NotedUpload: Sendable {
-    private let state: Mutex<JournalRecord.Upload?>
-
-    init(_ upload: JournalRecord.Upload?) { state = Mutex(upload) }
-
-    var value: JournalRecord.Upload? {
-        get { state.withLock { $0 } }
-        set { state.withLock { $0 = newValue } }
     }
 }

@@ -1,4 +1,5 @@
 public import FerryCore
+import FerryEngine
 
 #if canImport(FoundationEssentials)
     import struct FoundationEssentials.Date

@@ -1,4 +1,5 @@
 import FerryCore
+import FerryEngine
 import SystemPackage
 
 /// What a sync does with each file of a set: a pure function of the list, the manifest and the files that are there.

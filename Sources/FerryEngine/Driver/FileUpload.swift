@@ -50,23 +50,25 @@ package struct FileUpload: Sendable {
     package let recorded: Checksum?
     package let store: ObjectStore
     package let environment: EngineEnvironment
-    /// Returns the upload of several parts that was noted last.
-    package let noted: @Sendable () -> JournalRecord.Upload?
-    /// Notes an upload of several parts before its first part is sent, or `nil` after its end.
-    package let note: @Sendable (JournalRecord.Upload?) async throws(DownloadError) -> Void
+    /// Receives the identifier of an upload of several parts before its first part is sent, or `nil` after its end.
+    package let note: @Sendable (_ id: String?) async throws(DownloadError) -> Void
     /// Called with each number of bytes that is sent.
     package let sent: @Sendable (ByteCount) -> Void
     package let report: @Sendable (Reason) -> Void
+    private let noted: NotedUpload
 
+    /// - Parameter begun: The identifier of an upload of several parts that an earlier run has noted; `nil` for none.
     package init(
         _ path: FilePath, below root: FilePath, _ request: DownloadRequest, recorded: Checksum?, _ store: ObjectStore,
-        _ environment: EngineEnvironment, noted: @escaping @Sendable () -> JournalRecord.Upload?,
-        note: @escaping @Sendable (JournalRecord.Upload?) async throws(DownloadError) -> Void,
+        _ environment: EngineEnvironment, begun: String?,
+        note: @escaping @Sendable (_ id: String?) async throws(DownloadError) -> Void,
         sent: @escaping @Sendable (ByteCount) -> Void, report: @escaping @Sendable (Reason) -> Void
     ) {
         (self.path, self.root, self.request, self.recorded) = (path, root, request, recorded)
         (self.store, self.environment) = (store, environment)
-        (self.noted, self.note, self.sent, self.report) = (noted, note, sent, report)
+        (self.note, self.sent, self.report) = (note, sent, report)
+        let object = request.uploadTo?.text ?? ""
+        noted = NotedUpload(begun.map { JournalRecord.Upload(object: object, id: $0) })
     }
 
     /// Stores the file, unless the object has its bytes already.
@@ -140,13 +142,20 @@ package struct FileUpload: Sendable {
                 guard await reading.isUnchanged() else { throw changed }
                 whole.check()
             })
-        var source = UploadSource(reading.file, totalBytes: total, files, watch)
+        let source: UploadSource
         if total < Self.memoryBytes {
             let bytes = try await reading.bytes()
             source = UploadSource(bytes, watch)
             whole.end(.success(ByteDigest.of(bytes, .sha256)))
+        } else {
+            source = UploadSource(reading.file, totalBytes: total, files, watch)
         }
-        let writer = ObjectWriter(request: request, store: store, noted: noted, note: note, report: report)
+        let writer = ObjectWriter(
+            request: request, store: store, noted: { [noted] in noted.value },
+            note: { [noted, note] upload throws(DownloadError) in
+                try await note(upload?.id)
+                noted.value = upload
+            }, report: report)
         if let recorded {
             await digest(reading, whole)
             let bytes = try await whole.value()
