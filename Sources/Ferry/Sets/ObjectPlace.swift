@@ -304,7 +304,8 @@ struct ObjectPlace: SyncPlace {
     ) async -> Result<ObjectStore.Outcome, DownloadError> {
         let object = Self.manifestObject(of: prefix)
         do throws(DownloadError) {
-            let draft = try await EngineProvider.files.run { _ throws(DownloadError) in try manifest.draft(of: records)
+            let draft = try await EngineProvider.files.run { _ throws(DownloadError) in
+                try manifest.draft(of: records)
             }
             var outcome: Result<ObjectStore.Outcome, DownloadError> = .success(.stored(etag: state.manifestTag))
             if draft.totalBytes > Self.mostManifestBytes {

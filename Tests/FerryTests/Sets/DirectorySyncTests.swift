@@ -389,6 +389,28 @@ struct DirectorySyncTests {
         }
     }
 
+    @Test("Directory: more files than can be listed are a problem, and those that the filter leaves out do not count")
+    func bound() async throws {
+        try await Workshop.run { shop in
+            for number in 0..<20 { try Self.write(shop, "d/\(number)", []) }
+            try Self.write(shop, "e/a", [])
+            let manager = Self.manager(shop, BucketTransport())
+            var options = SyncOptions()
+            var limits = SetReader.Limits()
+            limits.entries = 10
+            func listing() async throws -> SetListing {
+                try await SetReader(manager: manager, options: options, limits: limits).read(
+                    .directory(shop.path("from")))
+            }
+            let all = try await listing()
+            #expect(all.problems.count == 1 && all.entries.count <= 11, "\(all.problems)")
+            options.filter = SetFilter(include: ["a"])
+            let some = try await listing()
+            #expect(some.problems.isEmpty && some.entries.map(\.path) == ["e/a"], "\(some.problems)")
+            await manager.shutdown()
+        }
+    }
+
     @Test("Directory: a preview tells what would be stored and compared, and writes nothing")
     func preview() async throws {
         try await Workshop.run { shop in
