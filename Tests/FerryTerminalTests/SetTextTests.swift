@@ -1,6 +1,7 @@
-import Ferry
 import FerryTerminal
 import Testing
+
+@testable import Ferry
 
 @Suite("Lines of ferry sync") struct SetTextTests {
     @Test("SyncText: what of a directory is left out is named, twenty paths without -v")
