@@ -22,6 +22,7 @@ struct SyncCommand: ParsableCommand {
               ferry sync https://example.com/release-1.0/SHA256SUMS release
               ferry sync files.jsonl data -j 8
               ferry sync https://example.com/release-1.0/ s3://bucket/release-1.0/
+              ferry sync results s3://bucket/results/ --delete
               ferry verify release && ferry repair release
 
             EXIT CODES: see ferry get --help.

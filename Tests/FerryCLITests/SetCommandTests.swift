@@ -267,6 +267,9 @@ import Testing
             let place = try Workplace()
             for (arguments, code, text) in [
                 (["sync", "none.txt", "d"], 2, "there is no list none.txt"),
+                (["sync", ".", "d d"], 2, "rsync -a ./ 'd d' copies it here"),
+                (["sync", ".", "s3://bucket/x/", "--base", "http://h/"], 2, "--base is for the names in a list"),
+                (["sync", ".", "s3://bucket/x/", "--user", "u:p@h"], 2, "--user and --netrc are for the server"),
                 (["sync", server.url("/page.html"), "d"], 2, "the address of an index page ends with /"),
                 (["sync", server.url("/empty/"), "d"], 2, "lists no file"),
                 (["sync", server.url("/missing/"), "d"], 4, "the server answered 404"),

@@ -1,4 +1,4 @@
-"""ferry sync into a bucket: from a server and from another prefix; kills at random; another sync at the same time."""
+"""ferry sync into a bucket: from a server, another prefix and a directory; kills at random; another sync at the same time."""
 
 import hashlib
 import json
@@ -6,11 +6,12 @@ import os
 import random
 import signal
 import subprocess
+import time
 import unittest
 from pathlib import Path
 
 import test_source
-from servers import end
+from servers import PATIENCE, end
 from slow_origin import SlowOrigin
 from store import BUCKET
 from test_source import Case
@@ -137,6 +138,136 @@ class Sync(Case):
         self.expect("killed-set", files)
         self.assertEqual(self.staged(), [])
         self.assertEqual(self.store().uploads("killed-set/"), [])
+
+    def tree(self, files):
+        """Writes files of a directory with a date long ago."""
+        directory = self.place / "tree"
+        for name, data in files.items():
+            path = directory / name
+            path.parent.mkdir(parents=True, exist_ok=True)
+            path.write_bytes(data)
+            os.utime(path, (1700000000, 1700000000))
+        return directory
+
+    def test_directory(self):
+        files = {
+            name: random.Random(name).randbytes(size) for name, size in
+            {"a.bin": 1000, "d/b ü+%&.bin": 3 * MIB, "d/c": 0, "d/e/large": 20 * MIB, ".hidden": 5, "x.old": 7,
+             "it's (a) [name]!": 9}.items()}
+        directory = self.tree(files)
+        (directory / "link").symlink_to("/etc/passwd")
+        os.mkfifo(directory / "pipe")
+        target = f"s3://{BUCKET}/tree/"
+        out, _ = self.ferry("sync", "tree", target, "--dry-run")
+        self.assertIn("store: a.bin (1.0 KB): there is no such object\n", out)
+        self.assertEqual(self.store().objects("tree/"), {})
+        out, err = self.ferry("sync", "tree", target)
+        self.assertIn(f"s3://{BUCKET}/tree/a.bin\n", out)
+        self.assertEqual(len(out.splitlines()), len(files))
+        self.assertIn("left out: link: a symbolic link, which is not followed\n", err)
+        self.assertIn("left out: pipe: neither a file nor a directory\n", err)
+        self.assertIn(f"{len(files)} files listed: 0 unchanged, {len(files)} stored", err)
+        self.expect("tree", files)
+        self.assertEqual(self.staged(), [])
+        back = self.place / "back"
+        subprocess.run(
+            ["aws", "s3", "sync", "--quiet", target, str(back)],
+            env=self.environment | {"AWS_ENDPOINT_URL": self.store().url, "AWS_DEFAULT_REGION": "us-east-1"}, check=True)
+        for name, data in files.items():
+            self.assertEqual((back / name).read_bytes(), data, name)
+
+        self.gate().forget()
+        out, err = self.ferry("sync", "tree", target)
+        self.assertIn(f"{len(files)} unchanged, 0 stored", err)
+        self.assertEqual((out, self.bodies()), ("", []))
+        self.assertFalse([asked for asked in self.gate().asked if asked.method == "PUT"])
+
+        # Written: other bytes under the same size; the date alone; gone.
+        files["a.bin"] = random.Random("other").randbytes(1000)
+        self.tree({"a.bin": files["a.bin"]})
+        os.utime(directory / "a.bin", (1700000001, 1700000001))
+        os.utime(directory / "d/e/large", (1700000001, 1700000001))
+        (directory / "d/c").unlink()
+        files.pop("d/c")
+        self.gate().forget()
+        out, _ = self.ferry("sync", "tree", target, "--delete")
+        self.assertEqual(out, f"s3://{BUCKET}/tree/a.bin\n")
+        self.assertEqual([asked.method for asked in self.bodies()], ["PUT", "DELETE"])
+        self.expect("tree", files)
+
+    def test_directory_killed_at_random(self):
+        chance = random.Random(int(os.environ.get("SEED", "7")))
+        sizes = {f"small/{number:03}": 500 + number for number in range(60)} | {"large": 40 * MIB, "middle": 2 * MIB}
+        files = {name: random.Random(name).randbytes(size) for name, size in sizes.items()}
+        self.tree(files)
+        target = f"s3://{BUCKET}/killed-tree/"
+
+        def rule(asked):
+            if "partNumber=" in asked.target:
+                time.sleep(0.1)
+            return None
+
+        self.gate().rule = rule
+        for _ in range(15):
+            process = self.start("sync", "tree", target, "-q")
+            try:
+                process.communicate(timeout=chance.uniform(0.1, 1.0))
+                break
+            except subprocess.TimeoutExpired:
+                end(process, signal.SIGKILL)
+                process.communicate()
+        self.gate().forget()
+        self.ferry("sync", "tree", target, "-q")
+        self.expect("killed-tree", files)
+        self.assertEqual(self.staged(), [])
+        self.assertEqual(self.store().uploads("killed-tree/"), [])
+        self.gate().forget()
+        self.ferry("sync", "tree", target, "-q")
+        self.assertEqual(self.bodies(), [])
+
+    def test_directory_stopped(self):
+        files = {"large": random.Random("large").randbytes(40 * MIB), "small": b"small"}
+        self.tree(files)
+        target = f"s3://{BUCKET}/stopped-tree/"
+
+        def rule(asked):
+            if "partNumber=" in asked.target:
+                time.sleep(0.2)
+            return None
+
+        self.gate().rule = rule
+        process = self.start("sync", "tree", target, "-x", "1")
+        self.wait(lambda: sum("partNumber=" in asked.target for asked in self.gate().asked) >= 3)
+        process.send_signal(signal.SIGINT)
+        _, err = process.communicate(timeout=PATIENCE)
+        self.assertEqual(process.returncode, 130, err)
+        self.assertIn("run the same command again to resume", err)
+        self.gate().forget()
+        self.ferry("sync", "tree", target)
+        sent = [asked for asked in self.gate().asked if "partNumber=" in asked.target]
+        self.assertLess(len(sent), 5)
+        self.expect("stopped-tree", files)
+        self.assertEqual(self.store().uploads("stopped-tree/"), [])
+
+    def test_directory_that_is_written_meanwhile(self):
+        files = {"log": random.Random("log").randbytes(9 * MIB)}
+        directory = self.tree(files)
+        target = f"s3://{BUCKET}/log-tree/"
+
+        def rule(asked):
+            if "partNumber=2" in asked.target:
+                with open(directory / "log", "ab") as file:
+                    file.write(b"more")
+            return None
+
+        self.gate().rule = rule
+        _, err = self.ferry("sync", "tree", target, code=9)
+        self.assertIn("was written while it was read, and is not stored", err)
+        self.assertEqual(set(self.store().objects("log-tree/")), {f"log-tree/{MANIFEST}"})
+        self.gate().forget()
+        self.ferry("sync", "tree", target)
+        self.expect("log-tree", {"log": (directory / "log").read_bytes()})
+        self.assertEqual(self.store().uploads("log-tree/"), [])
 
     def test_refusals(self):
         _, err = self.ferry("sync", f"s3://{BUCKET}/x/", f"s3://{BUCKET}/x/y/", code=2)

@@ -1,5 +1,7 @@
 import FerryCore
 import FerryEngine
+import NIOCore
+import Synchronization
 import SystemPackage
 
 #if canImport(FoundationEssentials)
@@ -18,10 +20,26 @@ struct Manifest: Sendable {
     /// The records, by path.
     private(set) var records: [FilePath: FileRecord] = [:]
     private let path: FilePath
+    private let paths: PathRule
     private let fileSystem: any FileSystem
     private var file: any File
     /// The offset at which the next line is appended.
     private var end: ByteCount
+
+    /// What paths of records name.
+    enum PathRule: Sendable {
+        /// Files here.
+        case files
+        /// Objects below a prefix.
+        case keys
+
+        fileprivate func contains(_ path: String) -> Bool {
+            switch self {
+            case .files: SetPath.make(path).map { $0.hasSameBytes(as: path) } ?? false
+            case .keys: SetPath.isKey(path)
+            }
+        }
+    }
 
     private static let pieceBytes: ByteCount = 4 << 20
     private static let mostLineBytes = 1 << 20
@@ -32,12 +50,14 @@ struct Manifest: Sendable {
     ///
     /// Throws `conflict` while another process has it open, `disk` if it is not this user's own or cannot be read.
     init(in directory: FilePath, fileSystem: any FileSystem) throws(DownloadError) {
-        try self.init(at: directory.appending(SetPath.manifest), of: directory.string, fileSystem: fileSystem)
+        try self.init(
+            at: directory.appending(SetPath.manifest), of: directory.string, .files, fileSystem: fileSystem)
     }
 
     /// Likewise, of a set whose place has this name.
-    init(at path: FilePath, of set: String, fileSystem: any FileSystem) throws(DownloadError) {
+    init(at path: FilePath, of set: String, _ paths: PathRule, fileSystem: any FileSystem) throws(DownloadError) {
         self.path = path
+        self.paths = paths
         self.fileSystem = fileSystem
         do throws(FileError) {
             let locked = try fileSystem.lockNamed(path) { () throws(FileError) in
@@ -83,18 +103,18 @@ struct Manifest: Sendable {
     ///
     /// The manifest may be another user's, which its source tells.
     static func content(of directory: FilePath, fileSystem: any FileSystem) throws(DownloadError) -> Content? {
-        try content(at: directory.appending(SetPath.manifest), of: directory.string, fileSystem: fileSystem)
+        try content(at: directory.appending(SetPath.manifest), of: directory.string, .files, fileSystem: fileSystem)
     }
 
     /// Likewise, of a set whose place has this name.
     static func content(
-        at path: FilePath, of set: String, fileSystem: any FileSystem
+        at path: FilePath, of set: String, _ paths: PathRule, fileSystem: any FileSystem
     ) throws(DownloadError) -> Content? {
         guard (try? fileSystem.exists(path)) == true else { return nil }
         do throws(FileError) {
             let file = try fileSystem.openAnyones(path)
             defer { file.close() }
-            let found = try read(file, length: file.status().length, path)
+            let found = try read(file, length: file.status().length, path, paths)
             var content = Content(
                 records: found.order.compactMap { found.records[$0] },
                 source: try RecordSource(file, at: path, fileSystem: fileSystem))
@@ -112,25 +132,18 @@ struct Manifest: Sendable {
         } catch { throw DownloadError(error) }
     }
 
-    /// Returns the records in the bytes of a manifest, in the order of their paths' first lines; `nil` if it is not whole.
-    static func records(in bytes: [UInt8]) -> [FileRecord]? {
-        var lines = Lines()
-        for line in bytes.split(separator: 0x0A) { lines.add(line) }
-        guard lines.unusable == 0, let count = lines.count, count <= lines.records.count else { return nil }
-        return lines.order.compactMap { lines.records[$0] }
-    }
-
     private mutating func read() throws(DownloadError) {
         do throws(FileError) {
-            let found = try Self.read(file, length: end, path)
+            let found = try Self.read(file, length: end, path, paths)
             records = found.records
             // A line that was cut by a kill or power cut is overwritten.
             end = found.end
         } catch { throw DownloadError(error) }
     }
 
-    /// The lines of a manifest.
-    private struct Lines {
+    /// The lines of a manifest, which is read piece by piece.
+    fileprivate struct Lines {
+        private let paths: PathRule
         var records: [FilePath: FileRecord] = [:]
         /// The paths in the order of their first lines.
         var order: [FilePath] = []
@@ -141,13 +154,39 @@ struct Manifest: Sendable {
         /// The end of the last complete line.
         var end: ByteCount = 0
 
-        mutating func add(_ line: ArraySlice<UInt8>) {
+        /// The beginning of a line whose end has not been read.
+        private var rest: [UInt8] = []
+
+        init(_ paths: PathRule) { self.paths = paths }
+
+        /// Whether a line is so long that it is none of a manifest.
+        var isBroken: Bool { rest.count > mostLineBytes }
+
+        /// Adds the lines of the next bytes.
+        mutating func append(_ bytes: some Sequence<UInt8>) {
+            rest += bytes
+            var start = 0
+            while let feed = rest[start...].firstIndex(of: 0x0A) {
+                add(rest[start..<feed])
+                start = feed + 1
+            }
+            rest.removeFirst(start)
+        }
+
+        /// Adds what is there of a line without an end.
+        mutating func finish() {
+            if !rest.isEmpty { add(rest[...]) }
+            rest = []
+        }
+
+        /// Whether no line is missing or damaged.
+        var isWhole: Bool { unusable == 0 && !isBroken && count.map { $0 <= records.count } == true }
+
+        private mutating func add(_ line: ArraySlice<UInt8>) {
             end += ByteCount(line.count + 1)
             let data = Data(line)
             if line.count <= mostLineBytes, JSONStructure.isShallow(line, depth: 8) {
-                if let record = try? JSONCoding.decode(FileRecord.self, from: data),
-                    SetPath.make(record.path) == record.path
-                {
+                if let record = try? JSONCoding.decode(FileRecord.self, from: data), paths.contains(record.path) {
                     if records.updateValue(record, forKey: record.key) == nil { order.append(record.key) }
                     return
                 }
@@ -160,20 +199,16 @@ struct Manifest: Sendable {
         }
     }
 
-    private static func read(_ file: any File, length: ByteCount, _ path: FilePath) throws(FileError) -> Lines {
-        var lines = Lines()
-        var (buffer, offset): ([UInt8], ByteCount) = ([], 0)
+    private static func read(
+        _ file: any File, length: ByteCount, _ path: FilePath, _ paths: PathRule
+    ) throws(FileError) -> Lines {
+        var lines = Lines(paths)
+        var offset: ByteCount = 0
         while offset < length {
             let piece = try file.read(offset..<min(length, offset + pieceBytes))
             offset += ByteCount(piece.count)
-            buffer += piece
-            var start = 0
-            while let feed = buffer[start...].firstIndex(of: 0x0A) {
-                lines.add(buffer[start..<feed])
-                start = feed + 1
-            }
-            buffer.removeFirst(start)
-            if buffer.count > mostLineBytes { throw FileError(.read, path, kind: .endedEarly) }
+            lines.append(piece)
+            if lines.isBroken { throw FileError(.read, path, kind: .endedEarly) }
         }
         return lines
     }
@@ -214,18 +249,11 @@ struct Manifest: Sendable {
     /// Replaces the manifest in one step, durably, and closes it. Blocks.
     func replace(by records: [FileRecord]) throws(DownloadError) {
         defer { file.close() }
-        let new = DownloadPaths.draft(of: path)
         do throws(FileError) {
             let mode = try file.status().mode & 0o777
-            // allow(ours): checked just now.
-            if try fileSystem.ours(at: new, for: .removal) != nil { try fileSystem.removeIfPresent(new) }
-            let created = try fileSystem.create(new, mode: 0o600)
+            let new = DownloadPaths.draft(of: path)
+            let created = try createDraft(at: new, of: records).file
             defer { created.close() }
-            var offset: ByteCount = 0
-            try Self.text(of: records) { piece throws(FileError) in
-                try created.write(piece, at: offset)
-                offset += ByteCount(piece.count)
-            }
             try created.setMode(mode)
             try created.dataSync()
             try fileSystem.rename(new, to: path, replacing: true)
@@ -233,26 +261,50 @@ struct Manifest: Sendable {
         } catch { throw DownloadError(error) }
     }
 
-    /// Passes the text of a whole manifest on, in pieces.
-    private static func text(
-        of records: [FileRecord], _ body: ([UInt8]) throws(FileError) -> Void
-    ) throws(FileError) {
-        var buffer: [UInt8] = []
-        for record in records {
-            buffer += (try? line(record)) ?? []
-            guard buffer.count >= writtenBytes else { continue }
-            try body(buffer)
-            buffer = []
-        }
-        buffer += "{\"files\":\(records.count)}\n".utf8
-        try body(buffer)
+    /// Returns an open file with the text of a whole manifest, which has no name any more, and its digest. Blocks.
+    func draft(
+        of records: [FileRecord]
+    ) throws(DownloadError) -> (file: any File, totalBytes: ByteCount, digest: [UInt8]) {
+        do throws(FileError) {
+            let new = DownloadPaths.draft(of: path)
+            let (file, length) = try createDraft(at: new, of: records)
+            do throws(FileError) {
+                // allow(ours): created just now.
+                try fileSystem.removeIfPresent(new)
+                return (file, length, try ByteDigest.of(file, length: length, .sha256))
+            } catch {
+                file.close()
+                throw error
+            }
+        } catch { throw DownloadError(error) }
     }
 
-    /// Returns the bytes of a whole manifest.
-    static func bytes(of records: [FileRecord]) -> [UInt8] {
-        var all: [UInt8] = []
-        try? text(of: records) { all += $0 }
-        return all
+    /// Creates a file with the text of a whole manifest. Returns it with its length.
+    private func createDraft(
+        at new: FilePath, of records: [FileRecord]
+    ) throws(FileError) -> (file: any File, length: ByteCount) {
+        // allow(ours): checked just now.
+        if try fileSystem.ours(at: new, for: .removal) != nil { try fileSystem.removeIfPresent(new) }
+        let file = try fileSystem.create(new, mode: 0o600)
+        var offset: ByteCount = 0
+        func write(_ bytes: [UInt8]) throws(FileError) {
+            try file.write(bytes, at: offset)
+            offset += ByteCount(bytes.count)
+        }
+        do throws(FileError) {
+            var buffer: [UInt8] = []
+            for record in records {
+                buffer += (try? Self.line(record)) ?? []
+                guard buffer.count >= Self.writtenBytes else { continue }
+                try write(buffer)
+                buffer = []
+            }
+            try write(buffer + Array("{\"files\":\(records.count)}\n".utf8))
+            return (file, offset)
+        } catch {
+            file.close()
+            throw error
+        }
     }
 
     /// Closes the manifest with the lines that were appended. Blocks.
@@ -284,5 +336,50 @@ struct Manifest: Sendable {
             if line.count <= mostLineBytes { return line + [0x0A] }
         }
         throw DownloadError(.internal, "the record of a file is too long for its manifest")
+    }
+}
+
+/// The manifest of a set of objects, while it arrives.
+final class ArrivingManifest: Sendable {
+    /// Locked without waiting: one piece arrives after the other.
+    private let state = Mutex((lines: Manifest.Lines(.keys), digest: RunningDigest(.sha256)))
+
+    /// Pieces above this are read on a file thread, which takes longer to wake than a small one takes to read.
+    private static let mostInline = 64 << 10
+
+    /// Adds bytes. Returns false if it is no manifest.
+    func append(_ bytes: ByteBuffer) async -> Bool {
+        if bytes.readableBytes <= Self.mostInline { return add(bytes) }
+        return await EngineProvider.files.run { [self] _ in add(bytes) }
+    }
+
+    private func add(_ bytes: ByteBuffer) -> Bool {
+        state.withLock { state in
+            state.lines.append(bytes.readableBytesView)
+            bytes.withUnsafeReadableBytes { state.digest.update($0) }
+            return !state.lines.isBroken
+        }
+    }
+
+    /// What has arrived.
+    struct Content: Sendable {
+        /// The records in the order of their paths' first lines; `nil` if the manifest is not whole.
+        var records: [FileRecord]?
+        /// The SHA-256.
+        var digest: [UInt8]
+        /// Whether it was not read to its end, as it is no manifest.
+        var isBroken: Bool
+    }
+
+    /// Returns the content after its last bytes. Blocks.
+    func finish() -> Content {
+        state.withLock { state in
+            let isBroken = state.lines.isBroken
+            state.lines.finish()
+            let records =
+                !isBroken && state.lines.isWhole
+                ? state.lines.order.compactMap { state.lines.records[$0] } : nil
+            return Content(records: records, digest: state.digest.finish(), isBroken: isBroken)
+        }
     }
 }

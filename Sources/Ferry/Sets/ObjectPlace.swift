@@ -18,6 +18,8 @@ import SystemPackage
 /// - Until the manifest is written, what this run has begun and stored is in a file on this machine, which also keeps two
 ///   syncs of one prefix by this user apart. An object of a run that was killed before it was noted is compared with its source
 ///   by what the run had begun.
+/// - A run that ends removes what earlier ones have left here and in the store of files that are not gone on with: those that
+///   the source does not list any more, and those whose key has an object of others.
 struct ObjectPlace: SyncPlace {
     let plan: SyncPlan
     let earlier: [FilePath: FileRecord]
@@ -25,11 +27,13 @@ struct ObjectPlace: SyncPlace {
     private let prefix: DownloadURL
     private let staging: FilePath
     private let state: Held
+    /// Whether a file that is not listed is gone from the source.
+    private let isListWhole: Bool
     private let options: SyncOptions
     private let manager: DownloadManager
 
-    /// The maximum size of a manifest in bytes, which is in memory as a whole: half a million files.
-    private static let mostManifestBytes = 256 << 20
+    /// The maximum size of a manifest in bytes: four million files, whose records are in memory.
+    private static let mostManifestBytes: ByteCount = 2 << 30
     /// Objects that are deleted at the same time.
     private static let parallelDeletions = 4
     /// The maximum size of a key in bytes.
@@ -41,6 +45,8 @@ struct ObjectPlace: SyncPlace {
         var records: [FilePath: FileRecord] = [:]
         /// The sources of the files that runs on this machine have begun, and of which the manifest may not tell yet.
         var begun: [FilePath: String] = [:]
+        /// The identifiers of uploads of several parts that runs on this machine have begun.
+        var uploads: [FilePath: String] = [:]
         /// The ETag of the manifest; `nil` if there is none.
         var manifestTag: String?
         var manifestDigest: [UInt8]?
@@ -48,9 +54,14 @@ struct ObjectPlace: SyncPlace {
         /// Takes the manifest, and what earlier runs on this machine have noted: of two records of a file the one that its
         /// object matches.
         mutating func take(_ manifest: [FileRecord], noted: some Collection<FileRecord>) {
-            for record in manifest { records[record.key] = record }
-            for record in noted {
+            for record in manifest {
+                records[record.key] = record
+                records[record.key]?.uploadID = nil
+            }
+            for var record in noted {
                 begun[record.key] = record.urls.first
+                uploads[record.key] = record.uploadID.flatMap { S3UploadDocument.isIdentifier($0) ? $0 : nil }
+                record.uploadID = nil
                 guard record.proof != nil else { continue }
                 let isKnown = records[record.key].map { $0.proof != nil } ?? false
                 if !isKnown || objects[record.key].map(record.isOf) == true { records[record.key] = record }
@@ -60,7 +71,13 @@ struct ObjectPlace: SyncPlace {
         var holdings: SyncPlan.Holdings {
             SyncPlan.Holdings(
                 manifest: records, file: { objects[FilePath($0)] }, isSame: { _ in false },
-                isDownloaded: { begun[$0.key] == $0.sources[0].with(nil).text })
+                isDownloaded: { entry in
+                    guard let source = entry.sources.first else {
+                        // A file of this machine is compared for nothing but its bytes.
+                        return objects[entry.key]?.totalBytes == entry.totalBytes
+                    }
+                    return begun[entry.key] == source.with(nil).text
+                })
         }
     }
 
@@ -71,14 +88,14 @@ struct ObjectPlace: SyncPlace {
         _ prefix: DownloadURL, _ staging: String, _ listing: SetListing, _ options: SyncOptions,
         _ manager: DownloadManager,
         _ retrying: @escaping @Sendable (_ event: LocalizedEvent, _ url: DownloadURL) -> Void
-    ) async throws(DownloadError) -> (place: any SyncPlace, manifest: Manifest) {
+    ) async throws(DownloadError) -> (place: ObjectPlace, manifest: Manifest) {
         let (path, staging) = (noted(of: prefix, FilePath(staging)), FilePath(staging))
         var manifest = try await EngineProvider.files.run { disk throws(DownloadError) in
             let fileSystem = disk.fileSystem
             do throws(FileError) { try fileSystem.makeDirectories(staging, syncs: true) } catch {
                 throw DownloadError(error)
             }
-            return try Manifest(at: path, of: prefix.text, fileSystem: fileSystem)
+            return try Manifest(at: path, of: prefix.text, .keys, fileSystem: fileSystem)
         }
         do throws(DownloadError) {
             var held = try await held(below: prefix, options, manager, retrying)
@@ -87,7 +104,7 @@ struct ObjectPlace: SyncPlace {
             let opened = try await EngineProvider.files.run { _ throws(DownloadError) in
                 let plan = SyncPlan(listing, options, state.holdings)
                 var manifest = noted
-                try manifest.append(contentsOf: plan.begun(state.records))
+                try manifest.append(contentsOf: plan.begun(state.records, state.uploads))
                 // An object may outlive a power cut that this file would not: then nobody would know it.
                 if options.request.syncsToDisk { try manifest.sync() }
                 return (plan: plan, manifest: manifest)
@@ -95,7 +112,7 @@ struct ObjectPlace: SyncPlace {
             manifest = opened.manifest
             let place = ObjectPlace(
                 plan: opened.plan, earlier: state.records, prefix: prefix, staging: staging, state: state,
-                options: options, manager: manager)
+                isListWhole: listing.problems.isEmpty, options: options, manager: manager)
             return (place, manifest)
         } catch {
             let opened = manifest
@@ -112,7 +129,7 @@ struct ObjectPlace: SyncPlace {
         var held = try await held(below: prefix, options, manager) { _, _ in }
         let path = noted(of: prefix, FilePath(staging))
         let noted = try await EngineProvider.files.run { disk throws(DownloadError) in
-            try Manifest.content(at: path, of: prefix.text, fileSystem: disk.fileSystem)
+            try Manifest.content(at: path, of: prefix.text, .keys, fileSystem: disk.fileSystem)
         }
         held.state.take(held.manifest, noted: noted.flatMap { $0.source.flaw == nil ? $0.records : nil } ?? [])
         let state = held.state
@@ -139,21 +156,23 @@ struct ObjectPlace: SyncPlace {
         // The manifest before the list: of objects that another sync stores in between no record is lost by it.
         let store = try store(options, manager) { $0.environment }
         let object = manifestObject(of: prefix)
-        if let found = try await store.bytes(of: object, most: mostManifestBytes) {
+        let found = try await store.read(object, most: Int(mostManifestBytes), into: { ArrivingManifest() }) {
+            await $0.append($1)
+        }
+        if let found {
             guard let tag = found.etag else {
                 throw DownloadError(
                     .refused, ErrorPhrase(.failedWith, prefix.text, ErrorPhrase(.unusableStoreAnswer)))
             }
-            let read = await EngineProvider.files.run { _ in
-                (Manifest.records(in: found.bytes), ByteDigest.of(found.bytes, .sha256))
-            }
+            let read = await EngineProvider.files.run { _ in found.content.finish() }
+            if !found.isWhole, !read.isBroken { throw largeManifest(object) }
             // Always written in one step: another one was damaged, or is not ours.
-            guard let known = read.0 else {
+            guard let known = read.records else {
                 throw DownloadError(
                     .conflict, ErrorPhrase(.manifestNotWhole, object.text), suggestion: ErrorPhrase(.restoreManifest),
                     recovery: .needsUser)
             }
-            (records, state.manifestTag, state.manifestDigest) = (known, tag, read.1)
+            (records, state.manifestTag, state.manifestDigest) = (known, tag, read.digest)
         }
         var plain = SyncOptions()
         (plain.request, plain.listingTime) = (options.request.withoutSecrets, options.listingTime)
@@ -183,23 +202,29 @@ struct ObjectPlace: SyncPlace {
     func name(of path: String) -> String { prefix.appendingKey(path).text }
 
     func complete(_ request: inout DownloadRequest, _ entry: SetEntry, _ cause: SyncPlan.Cause) {
-        let object = prefix.appendingKey(entry.path)
-        let name = SafeName.sanitize(Paths.name(of: entry.path)) ?? "file"
-        request.uploadTo = object
-        request.destination = .file(
-            staging.appending("\(Self.shortDigest(of: object))-\(SafeName.prefix(of: name, bytes: 100))").string)
+        request.uploadTo = prefix.appendingKey(entry.path)
+        if entry.file == nil { request.destination = .file(staged(entry.path).string) }
         request.onConflict = cause.replaces ? .overwrite : .fail
         let tag = cause.replaces ? state.objects[entry.key]?.mark : nil
         // Without an ETag nothing is replaced.
         var known = KnownObject(etag: tag == "" ? nil : tag)
         known.mayHaveContent = cause == .unrecorded
         // Validators are those of one URL: of another file a 304 would say nothing.
-        if cause == .unproven, let record = earlier[entry.key], record.urls.first == entry.sources[0].with(nil).text {
+        if cause == .unproven, let record = earlier[entry.key], let source = entry.sources.first,
+            record.urls.first == source.with(nil).text
+        {
             known.source = FileIdentity(
                 etag: record.etag, lastModified: record.lastModified, totalBytes: record.totalBytes)
             known.checksum = record.checksum
         }
         request.knownObject = known
+    }
+
+    /// The file that is fetched here before it becomes an object; its part file has the bytes.
+    private func staged(_ path: String) -> FilePath {
+        let name = SafeName.sanitize(Paths.name(of: path)) ?? "file"
+        let object = prefix.appendingKey(path)
+        return staging.appending("\(Self.shortDigest(of: object))-\(SafeName.prefix(of: name, bytes: 100))")
     }
 
     func record(of file: FinishedDownload, _ entry: SetEntry, _ disk: Disk) throws(DownloadError) -> FileRecord {
@@ -244,34 +269,20 @@ struct ObjectPlace: SyncPlace {
     func replace(
         _ manifest: Manifest, by records: [FileRecord], errors: [FilePath: DownloadError]
     ) async throws(DownloadError) {
-        let (bytes, digest) = await EngineProvider.files.run { _ in
-            let bytes = Manifest.bytes(of: records)
-            return (bytes, ByteDigest.of(bytes, .sha256))
-        }
-        var outcome: Result<ObjectStore.Outcome, DownloadError> = .success(.stored(etag: state.manifestTag))
-        if bytes.count > Self.mostManifestBytes {
-            let object = Self.manifestObject(of: prefix)
-            outcome = .failure(
-                DownloadError(
-                    .tooLarge,
-                    ErrorPhrase(.largeManifest, object.text, ByteText.size(ByteCount(Self.mostManifestBytes))),
-                    recovery: .needsUser))
-        } else if digest != state.manifestDigest {
-            outcome = await withStore { store in
-                do throws(DownloadError) {
-                    let object = Self.manifestObject(of: prefix)
-                    let stored = try await store.put(bytes, as: object, replacing: state.manifestTag)
-                    return .success(stored)
-                } catch { return .failure(error) }
-            } otherwise: {
-                .failure($0)
-            }
-        }
+        let outcome = await store(manifest, records)
         if case .success(.stored) = outcome {
-            let unknown = unknown(of: manifest, records, errors)
-            return await EngineProvider.files.run { _ in
+            let rest = rest(of: manifest, records, errors)
+            let uploads = await EngineProvider.files.run { disk in
+                let kept = rest.kept + rest.unsure.filter { $0.uploadID != nil || hasPart($0, disk) }
+                let uploads = rest.over.flatMap { discard($0, disk) }
                 // If this fails, all that was noted counts, which costs no more.
-                if unknown.isEmpty { manifest.remove() } else { try? manifest.replace(by: unknown) }
+                if kept.isEmpty { manifest.remove() } else { try? manifest.replace(by: kept) }
+                return uploads
+            }
+            guard !uploads.isEmpty else { return }
+            return await withStore { store in
+                for upload in uploads { await store.abort(upload.object, upload.id) }
+            } otherwise: { _ in
             }
         }
         // What was noted here counts for the next run.
@@ -282,21 +293,143 @@ struct ObjectPlace: SyncPlace {
             recovery: .needsUser)
     }
 
-    /// Returns what was noted of files of which nobody can tell whether they were stored: an upload may have been stopped, or
-    /// its answer lost. By it the next run compares such an object with its source.
-    private func unknown(
+    private static func largeManifest(_ object: DownloadURL) -> DownloadError {
+        DownloadError(
+            .tooLarge, ErrorPhrase(.largeManifest, object.text, ByteText.size(mostManifestBytes)), recovery: .needsUser)
+    }
+
+    /// Stores the manifest, unless the one that was read is the same. Its text is in a file until then, which has no name.
+    private func store(
+        _ manifest: Manifest, _ records: [FileRecord]
+    ) async -> Result<ObjectStore.Outcome, DownloadError> {
+        let object = Self.manifestObject(of: prefix)
+        do throws(DownloadError) {
+            let draft = try await EngineProvider.files.run { _ throws(DownloadError) in
+                try manifest.draft(of: records)
+            }
+            var outcome: Result<ObjectStore.Outcome, DownloadError> = .success(.stored(etag: state.manifestTag))
+            if draft.totalBytes > Self.mostManifestBytes {
+                outcome = .failure(Self.largeManifest(object))
+            } else if draft.digest != state.manifestDigest {
+                outcome = await withStore { store in
+                    do throws(DownloadError) {
+                        let stored = try await store.put(
+                            draft.file, totalBytes: draft.totalBytes, as: object, replacing: state.manifestTag)
+                        return .success(stored)
+                    } catch { return .failure(error) }
+                } otherwise: {
+                    .failure($0)
+                }
+            }
+            await EngineProvider.files.run { _ in draft.file.close() }
+            return outcome
+        } catch { return .failure(error) }
+    }
+
+    /// What was noted of files that are not known to be stored.
+    private struct Rest: Sendable {
+        /// Nobody can tell whether they were stored: an upload may have been stopped, or its answer lost. By it the next run
+        /// compares such an object with its source.
+        var kept: [FileRecord] = []
+        /// Not of this run, which the filter or a list that is not whole has left out.
+        var unsure: [FileRecord] = []
+        /// What is left of them here and in the store is of no use any more.
+        var over: [FileRecord] = []
+    }
+
+    private func rest(
         of manifest: Manifest, _ records: [FileRecord], _ errors: [FilePath: DownloadError]
-    ) -> [FileRecord] {
+    ) -> Rest {
         let known = Set(records.lazy.filter { $0.problem == nil && $0.proof != nil }.map(\.key))
             .union(plan.gone.map(\.record.key))
-        let requested = Set(plan.steps.compactMap { if case .request(let entry, _) = $0 { entry.key } else { nil } })
-        let unknown = manifest.records.values.filter { record in
-            if known.contains(record.key) { return false }
-            guard requested.contains(record.key) else { return state.objects[record.key] != nil }
-            // Compared just now, and of others.
-            return ![.thereAlready, .objectChanged].contains(errors[record.key]?.phrase?.key)
+        var (listed, requested): (Set<FilePath>, Set<FilePath>) = ([], [])
+        for step in plan.steps {
+            listed.insert(step.key)
+            if case .request = step { requested.insert(step.key) }
         }
-        return unknown.sorted { $0.path < $1.path }
+        var rest = Rest()
+        for record in manifest.records.values.sorted(by: { $0.path < $1.path }) {
+            let isRequested = requested.contains(record.key)
+            // Compared just now, and of others.
+            let isOfOthers = [.thereAlready, .objectChanged].contains(errors[record.key]?.phrase?.key)
+            if isRequested, known.contains(record.key) { continue }
+            let isUnknown =
+                isRequested ? !isOfOthers : !known.contains(record.key) && state.objects[record.key] != nil
+            let isOver =
+                if isRequested { isOfOthers } else if listed.contains(record.key) { true } else {
+                    isListWhole && options.wants(record.path)
+                }
+            if isOver { rest.over.append(record) }
+            if isUnknown {
+                var record = record
+                if isOver { record.uploadID = nil }
+                rest.kept.append(record)
+            } else if !isOver {
+                rest.unsure.append(record)
+            }
+        }
+        return rest
+    }
+
+    /// The part file of a file of this set, by its journal; `nil` if there is none. Blocks.
+    private func part(of record: FileRecord, _ disk: Disk) -> PartFiles.Found? {
+        guard let found = try? PartFiles.find(at: staged(record.path).string, fileSystem: disk.fileSystem),
+            found.record.upload?.object == prefix.appendingKey(record.path).text
+        else { return nil }
+        return found
+    }
+
+    private func hasPart(_ record: FileRecord, _ disk: Disk) -> Bool { part(of: record, disk) != nil }
+
+    /// Removes the part file of a file that is not gone on with. Returns the uploads of several parts that have been begun for
+    /// it. Blocks.
+    private func discard(_ record: FileRecord, _ disk: Disk) -> [(object: DownloadURL, id: String)] {
+        var ids = [record.uploadID]
+        if let found = part(of: record, disk) {
+            ids.append(found.record.upload?.id)
+            DownloadDriver.discard(
+                path: found.part, id: DownloadID(rawValue: found.record.id), fileSystem: disk.fileSystem)
+        }
+        let object = prefix.appendingKey(record.path)
+        return ids.compactMap(\.self).map { (object, $0) }
+    }
+
+    // MARK: Files of this machine
+
+    /// Stores a file of a directory, unless its object has the same bytes already.
+    ///
+    /// - Parameters:
+    ///   - note: Receives the identifier of an upload of several parts before its first part is sent, `nil` after its end.
+    ///   - sent: Called with each number of bytes that is sent.
+    func store(
+        _ upload: SetUpload, note: @escaping @Sendable (_ id: String?) async throws(DownloadError) -> Void,
+        sent: @escaping @Sendable (ByteCount) -> Void, report: @escaping @Sendable (Reason) -> Void
+    ) async throws(DownloadError) -> FileUpload.Stored {
+        guard let scheduler = manager.scheduler, let file = upload.entry.file else {
+            throw DownloadError(.invalidRequest, ErrorPhrase(.runsElsewhere))
+        }
+        let store = ObjectStore(
+            upload.request, scheduler.environment, scheduler.configuration.driverSettings.with(upload.request))
+        return try await FileUpload(
+            file.path, below: file.root, upload.request, recorded: upload.recorded, store, scheduler.environment,
+            begun: state.uploads[upload.entry.key], note: note, sent: sent, report: report
+        ).run()
+    }
+
+    /// Returns the record of a stored file of a directory. Blocks.
+    func record(
+        of stored: FileUpload.Stored, _ entry: SetEntry, _ disk: Disk
+    ) throws(DownloadError) -> FileRecord {
+        var record = try record(of: stored.file, entry, disk)
+        record.modified = stored.modified?.text
+        return record
+    }
+
+    /// Returns what is noted of a file while it is stored.
+    ///
+    /// - Parameter id: The upload of several parts; `nil` for none.
+    func begun(_ entry: SetEntry, upload id: String?) -> FileRecord {
+        SyncPlan.begun(entry, earlier[entry.key], upload: id)
     }
 
     /// Runs `body` with a store that also answers after the manager has been shut down.
@@ -330,12 +463,19 @@ extension SetListing {
 
 extension SyncPlan {
     /// The records of the files that are requested, with what was known of each before.
-    fileprivate func begun(_ earlier: [FilePath: FileRecord]) -> [FileRecord] {
+    fileprivate func begun(
+        _ earlier: [FilePath: FileRecord], _ uploads: [FilePath: String]
+    ) -> [FileRecord] {
         steps.compactMap { step in
             guard case .request(let entry, _) = step else { return nil }
-            var record = earlier[entry.key] ?? FileRecord(path: entry.path)
-            record.setURLs([entry.sources[0].with(nil).text])
-            return record
+            return Self.begun(entry, earlier[entry.key], upload: uploads[entry.key])
         }
+    }
+
+    fileprivate static func begun(_ entry: SetEntry, _ earlier: FileRecord?, upload id: String?) -> FileRecord {
+        var record = earlier ?? FileRecord(path: entry.path)
+        record.setURLs(entry.sources.prefix(1).map { $0.with(nil).text })
+        record.uploadID = id
+        return record
     }
 }

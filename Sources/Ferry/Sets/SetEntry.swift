@@ -10,7 +10,7 @@ public struct SetEntry: Sendable, Hashable {
     let listedPath: String?
     /// Whether the path is the one that the source gives.
     var isExact: Bool { listedPath == nil }
-    /// The URLs of the file: the source, then mirrors; never empty.
+    /// The URLs of the file: the source, then mirrors; empty of a file of a directory, and never else.
     public var sources: [DownloadURL]
     /// The size of the file in bytes; `nil` if the source does not state it.
     public var totalBytes: ByteCount?
@@ -25,6 +25,8 @@ public struct SetEntry: Sendable, Hashable {
 
     /// What an index page says of the file; `nil` if it says nothing, and of other lists.
     var row: IndexRow?
+    /// The file of this machine that the entry is; `nil` of one that has URLs.
+    var file: SourceFile?
 
     /// The date and size that the list has for the file, as one text that changes with them; `nil` without both.
     var listed: String? { row?.text ?? lastModified.flatMap { date in totalBytes.map { "\(date) \($0)" } } }
@@ -43,6 +45,25 @@ public struct SetEntry: Sendable, Hashable {
         listedPath = safe.hasSameBytes(as: path) ? nil : path
     }
 
+    /// Creates the entry of an object, or of a file that becomes one: its path is its key below the prefix.
+    init(key: String, sources: [DownloadURL], totalBytes: ByteCount?) throws(DownloadError) {
+        guard SetPath.isKey(key) else {
+            throw DownloadError(.invalidRequest, ErrorPhrase(.notASetPath, TextError.quote(key)))
+        }
+        (path, listedPath, self.sources, self.totalBytes) = (key, nil, sources, totalBytes)
+    }
+
+    /// Creates the entry of a file of this machine that is at a path below the directory of the source.
+    init(_ file: SourceFile, at path: String, totalBytes: ByteCount, safeNames: Bool) throws(DownloadError) {
+        let safe = safeNames ? SetPath.make(path, safeNames: true) : SetPath.isKey(path) ? path : nil
+        guard let safe else { throw DownloadError(.invalidRequest, ErrorPhrase(.notAKey, TextError.quote(path))) }
+        (self.path, sources, self.totalBytes, self.file) = (safe, [], totalBytes, file)
+        listedPath = safe.hasSameBytes(as: path) ? nil : path
+    }
+
+    /// The file in messages: its URL or path.
+    var name: String { sources.first.map { "\($0)" } ?? file?.path.string ?? path }
+
     /// The path that the source gives, if it names another file than the path here.
     var otherName: String? {
         guard var rest = listedPath?[...] else { return nil }
@@ -52,6 +73,15 @@ public struct SetEntry: Sendable, Hashable {
 
     /// The path by its bytes: canonically equivalent names are different files.
     var key: FilePath { FilePath(path) }
+}
+
+/// A file of this machine as the source of a set lists it.
+struct SourceFile: Sendable, Hashable {
+    /// Absolute.
+    var path: FilePath
+    /// The directory of the source.
+    var root: FilePath
+    var modified: FileTime
 }
 
 extension FileRecord {
@@ -92,6 +122,19 @@ enum SetPath {
         return names.joined(separator: "/")
     }
 
+    /// Whether a path can be that of an object of a set as it is, whatever its names mean to files here: not absolute, without
+    /// `.` and `..`, and without control characters, which lists of stores and messages cannot have.
+    static func isKey(_ text: String) -> Bool {
+        let parts = text.split(at: "/", omittingEmptySubsequences: false)
+        guard parts.count <= mostDirectories + 1, text.utf8.count <= mostBytes,
+            parts.allSatisfy({ !$0.isEmpty && $0 != "." && $0 != ".." }),
+            parts.count > 1 || ReservedName(text) != .manifest
+        else { return false }
+        return text.unicodeScalars.allSatisfy {
+            $0 != "\u{FFFD}" && !$0.properties.isNoncharacterCodePoint && $0.properties.generalCategory != .control
+        }
+    }
+
     /// Whether the file is one that Ferry keeps beside the files of a set: a directory that is served, or a prefix,
     /// may itself be one.
     static func isOwn(_ path: String) -> Bool {
@@ -118,6 +161,9 @@ public enum SetSource: Sendable, Hashable {
     case url(DownloadURL)
     /// A list on this machine. `base` is the URL of the directory that relative names in it are below.
     case file(String, base: DownloadURL? = nil)
+    /// All files below a directory of this machine, which become objects: the destination is
+    /// ``SyncDestination/objects(_:staging:)``. No link is followed, and Ferry's own files are left out.
+    case directory(String)
     /// These files.
     case entries([SetEntry])
 }

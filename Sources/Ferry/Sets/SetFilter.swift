@@ -1,4 +1,5 @@
 public import FerryCore
+import FerryEngine
 
 #if canImport(FoundationEssentials)
     import struct FoundationEssentials.Date
@@ -40,7 +41,8 @@ public struct SetFilter: Sendable, Hashable {
             if let smallerThan, bytes >= smallerThan { return false }
         }
         let stated = entry.lastModified.flatMap { HTTPDate.parse($0) ?? RFC3339.date($0) }
-        if let date = stated ?? entry.row?.date {
+        let written = entry.file.map { Date(timeIntervalSince1970: $0.modified.secondsSince1970) }
+        if let date = stated ?? entry.row?.date ?? written {
             let age = now.timeIntervalSince(date)
             if let newerThan, age > Double(newerThan.components.seconds) { return false }
             if let olderThan, age < Double(olderThan.components.seconds) { return false }

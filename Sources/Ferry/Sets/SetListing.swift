@@ -28,6 +28,9 @@ struct SetListing: Sendable {
     var isCut = false
     /// The URL of the first page of an index; `nil` of a list.
     var root: DownloadURL?
+    /// What of a directory is neither a file nor a directory, by its path below it: it is not read, and what is below it is
+    /// not gone from the source.
+    private(set) var skipped: [FilePath: SkippedFile] = [:]
     /// The place of each wanted file in ``entries``.
     private var places: [FilePath: Int] = [:]
 
@@ -44,6 +47,18 @@ struct SetListing: Sendable {
         if !unusedPatterns.isEmpty { unusedPatterns.removeAll { SetFilter.matches(path, $0) } }
     }
 
+    mutating func skip(_ path: String, _ kind: SkippedFile) { skipped[FilePath(path)] = kind }
+
+    /// Whether a file, or a directory above it, was skipped.
+    func skips(_ path: FilePath) -> Bool {
+        guard !skipped.isEmpty else { return false }
+        var place = path
+        repeat {
+            if skipped[place] != nil { return true }
+        } while place.removeLastComponent() && !place.isEmpty
+        return false
+    }
+
     /// Leaves out the entries of which a reason is returned, which becomes a problem.
     mutating func leaveOut(_ reason: (SetEntry) -> Reason?) {
         let all = entries
@@ -58,26 +73,31 @@ struct SetListing: Sendable {
         }
     }
 
+    /// Whether a listed file is wanted; else it is noted and counted.
+    mutating func accepts(_ entry: SetEntry, _ filter: SetFilter) -> Bool {
+        if filter.accepts(entry, now: now) { return true }
+        note(entry.path)
+        left += 1
+        return false
+    }
+
     /// Adds entries. Of two with one path the one that has it by itself counts, else the first: one file would replace
     /// the other.
     mutating func add(_ new: [SetEntry], _ filter: SetFilter) {
         for entry in new {
+            guard accepts(entry, filter) else { continue }
             note(entry.path)
-            guard filter.accepts(entry, now: now) else {
-                left += 1
-                continue
-            }
             guard let place = places[entry.key] else {
                 places[entry.key] = entries.count
                 entries.append(entry)
                 continue
             }
             let other = entries[place]
-            if other.sources == entry.sources { continue }
+            if other.sources == entry.sources, other.file == entry.file { continue }
             let isBetter = entry.isExact && !other.isExact
             if isBetter { entries[place] = entry }
             let left = isBetter ? other : entry
-            problems.append(.phrase(ErrorPhrase(.sameSetPath, "\(left.sources[0])", left.path)))
+            problems.append(.phrase(ErrorPhrase(.sameSetPath, left.name, left.path)))
         }
     }
 }
@@ -104,6 +124,10 @@ struct SetReader: Sendable {
     let manager: DownloadManager
     let options: SyncOptions
     var limits = Limits()
+    /// Whether the path of an object is its key as it is, as where objects are kept; else it is that of a file here.
+    var keepsKeys = false
+    /// Directories of this machine that are not read, absolute.
+    var excluded: [FilePath] = []
     /// Told when a part of the list is asked for again.
     var retrying: @Sendable (_ event: LocalizedEvent, _ url: DownloadURL) -> Void = { _, _ in }
 
@@ -134,6 +158,7 @@ struct SetReader: Sendable {
             let list = try await read(path, base)
             listing.problems = list.problems.map { "\(path): \($0)" }
             listing.add(list.entries, options.filter)
+        case .directory(let path): try await walk(path, &listing)
         case .url(let url) where url.isObject: try await list(url, &listing)
         case .url(let url): try await read(url, &listing)
         }
@@ -542,7 +567,7 @@ extension SetSource {
     var name: String {
         switch self {
         case .url(let url): url.redacted
-        case .file(let path, _): path
+        case .file(let path, _), .directory(let path): path
         case .entries: "the set"
         }
     }

@@ -25,16 +25,17 @@ extension SetReader {
         }
     }
 
-    /// Returns the objects below a prefix that can be files of a set, by their paths.
+    /// Returns the objects below a prefix that can be files of a set, by their keys.
     func objects(below prefix: DownloadURL) async throws(DownloadError) -> [FilePath: SyncPlan.HeldFile] {
-        var listing = SetListing()
-        try await list(prefix, &listing)
+        var (listing, reader) = (SetListing(), self)
+        reader.keepsKeys = true
+        try await reader.list(prefix, &listing)
         if Task.isCancelled { throw DownloadError(.cancelled, ErrorPhrase(.stopped)) }
         if listing.isCut, let problem = listing.problems.last {
             throw DownloadError(.tooLarge, ErrorPhrase(.failedWith, prefix.text, problem), recovery: .needsUser)
         }
         var found: [FilePath: SyncPlan.HeldFile] = [:]
-        for entry in listing.entries where entry.isExact {
+        for entry in listing.entries {
             guard let bytes = entry.totalBytes else { continue }
             found[entry.key] = SyncPlan.HeldFile(totalBytes: bytes, mark: entry.etag ?? "")
         }
@@ -108,8 +109,12 @@ private struct ObjectReader: Sendable {
                 guard !SetPath.isOwn(path) else { continue }
                 do throws(DownloadError) {
                     guard let url = DownloadURL(bucket: bucket.host, key: object.key) else { continue }
-                    var entry = try SetEntry(
-                        path: path, sources: [url], totalBytes: object.totalBytes, safeNames: reader.options.safeNames)
+                    var entry =
+                        reader.keepsKeys
+                        ? try SetEntry(key: path, sources: [url], totalBytes: object.totalBytes)
+                        : try SetEntry(
+                            path: path, sources: [url], totalBytes: object.totalBytes,
+                            safeNames: reader.options.safeNames)
                     guard reader.options.filter.accepts(entry.path) else {
                         listing.note(entry.path)
                         listing.left += 1

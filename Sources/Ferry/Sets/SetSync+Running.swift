@@ -17,6 +17,7 @@ extension DownloadManager {
             await sync.completed(file)
             try? await download.remove()
         }
+        await sync.upload()
         return try await sync.finish()
     }
 

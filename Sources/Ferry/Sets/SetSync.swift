@@ -75,10 +75,12 @@ public struct SyncReport: Sendable, Hashable, Codable {
     public var listedCount = 0
     /// The number of files that were complete and current.
     public var unchangedCount = 0
-    /// The number of files that were fetched.
+    /// The number of files that were fetched, or of a directory: stored.
     public var fetchedCount = 0
     /// The bytes that were received.
     public var receivedBytes: ByteCount = 0
+    /// The bytes of the files of a directory that were stored.
+    public var storedBytes: ByteCount = 0
     /// The paths of files that are missing or not current, sorted.
     public var incomplete: [String] = []
     /// Why each of them is, by path.
@@ -92,6 +94,8 @@ public struct SyncReport: Sendable, Hashable, Codable {
     /// The paths in the source of files that have other names here, by their paths here: a name with control characters, or
     /// that means something to Ferry, is changed.
     public var renamed: [String: String] = [:]
+    /// What of a directory is neither a file nor a directory, and was left out, by its path.
+    public var skipped: [String: SkippedFile] = [:]
     /// The patterns of the filter that match no file of the source.
     public var unusedPatterns: [String] = []
 
@@ -115,20 +119,29 @@ package struct SyncProgress: Sendable, Hashable {
 /// a manifest.
 ///
 ///     list ─► plan (manifest, files) ─► requests ─► manager ─► completed ─► manifest
+///                                    └► files of a directory ─► upload() ─┘
 ///
 /// One instance is one run. ``DownloadManager/sync(_:into:options:)-(_,SyncDestination,_)`` does all of it; a program that
-/// shows progress adds ``requests`` to a manager itself, passes each end on, and calls ``finish()``.
+/// shows progress adds ``requests`` to a manager itself, passes each end on, calls ``upload()``, and then ``finish()``.
 public final class SetSync: Sendable {
     /// The downloads of this run. What is missing or has changed comes first, so that a run that is stopped again and again
     /// gets on; each part is in the order of the list.
     public let requests: [DownloadRequest]
+    /// The files of a directory that this run stores, in the same order.
+    package let uploads: [SetUpload]
+    /// Whether the source is a directory of this machine.
+    package let isOfDirectory: Bool
     /// Where the files are kept, with absolute paths.
     public let destination: SyncDestination
     /// The absolute path of the directory below which files are kept that are replaced or deleted.
     package var backupDirectory: String? { options.backupDirectory }
     /// The maximum number of files that are requested and have not ended.
     let window: Int
+    /// The maximum number of files of a directory that are stored at the same time.
+    let parallelUploads: Int
     private let place: any SyncPlace
+    /// The same place, if it is one of objects.
+    private let objects: ObjectPlace?
     private let listing: SetListing
     private let options: SyncOptions
     private struct State {
@@ -173,17 +186,23 @@ public final class SetSync: Sendable {
     ) async throws(DownloadError) {
         let destination = destination.absolute
         self.destination = destination
+        parallelUploads = max(1, min(1 << 16, manager.configuration.maxConcurrentDownloads))
         window = max(64, 4 * min(1 << 16, manager.configuration.maxConcurrentDownloads))
         var options = options
+        isOfDirectory = if case .directory = source { true } else { false }
         let home: Origin?
         switch source {
         case .url(let url): home = url.origin
         case .file(_, let base): home = (base ?? options.base)?.origin
+        case .directory: home = nil
         case .entries: home = options.base?.origin
         }
         try await options.prepare(source, destination)
-        var listing = try await SetReader(manager: manager, options: options, retrying: retrying).read(source)
+        var reader = SetReader(manager: manager, options: options, retrying: retrying)
+        if case .objects(_, let staging) = destination { reader.excluded = [FilePath(staging)] }
+        var listing = try await reader.read(source)
         let opened: (place: any SyncPlace, manifest: Manifest)
+        var objects: ObjectPlace?
         switch destination {
         case .directory(let path):
             opened = try await EngineProvider.files.run { [options, listing] disk throws(DownloadError) in
@@ -191,9 +210,10 @@ public final class SetSync: Sendable {
             }
         case .objects(let prefix, let staging):
             listing.leaveOut(belowPrefix: prefix)
-            opened = try await ObjectPlace.open(prefix, staging, listing, options, manager, retrying)
+            let there = try await ObjectPlace.open(prefix, staging, listing, options, manager, retrying)
+            (opened, objects) = ((there.place, there.manifest), there.place)
         }
-        (self.listing, self.options, place) = (listing, options, opened.place)
+        (self.listing, self.options, place, self.objects) = (listing, options, opened.place, objects)
         manifest = Mutex(opened.manifest)
         let (plan, earlier) = (opened.place.plan, opened.place.earlier)
         var state = State()
@@ -201,7 +221,9 @@ public final class SetSync: Sendable {
         state.report.unusedPatterns = listing.unusedPatterns
         state.report.problems = (listing.problems + plan.problems).map(\.description)
         for entry in listing.entries { state.report.renamed[entry.path] = entry.otherName }
+        for (path, kind) in listing.skipped { state.report.skipped[path.string] = kind }
         var (requests, asked, entries): ([DownloadRequest], [DownloadRequest], [FilePath: SetEntry]) = ([], [], [:])
+        var (uploads, compared): ([SetUpload], [SetUpload]) = ([], [])
         for step in plan.steps {
             switch step {
             case .keep(let record):
@@ -228,12 +250,18 @@ public final class SetSync: Sendable {
                 }
                 var request = Self.request(entry, options, home: home)
                 opened.place.complete(&request, entry, cause)
+                if entry.file != nil {
+                    let recorded = cause == .unproven ? earlier[entry.key]?.checksum : nil
+                    let upload = SetUpload(entry, request, recorded: recorded)
+                    if cause.isOfPresent { compared.append(upload) } else { uploads.append(upload) }
+                    continue
+                }
                 if case .file(let path) = request.destination { entries[FilePath(path)] = entry }
                 if let object = request.uploadTo { entries[FilePath(object.text)] = entry }
                 if cause.isOfPresent { asked.append(request) } else { requests.append(request) }
             }
         }
-        (self.requests, self.entries) = (requests + asked, entries)
+        (self.requests, self.uploads, self.entries) = (requests + asked, uploads + compared, entries)
         self.state = Mutex(state)
     }
 
@@ -252,9 +280,18 @@ public final class SetSync: Sendable {
     /// Notes a completed download of ``requests``.
     public func completed(_ file: FinishedDownload) async {
         guard let entry = entries[FilePath(file.path)] else { return }
+        await completed(file, entry) { [place] disk throws(DownloadError) in
+            try place.record(of: file, entry, disk)
+        }
+    }
+
+    private func completed(
+        _ file: FinishedDownload, _ entry: SetEntry,
+        _ record: @escaping @Sendable (Disk) throws(DownloadError) -> FileRecord
+    ) async {
         let problem = await EngineProvider.files.run { [self] disk -> DownloadError? in
             do throws(DownloadError) {
-                var record = try place.record(of: file, entry, disk)
+                var record = try record(disk)
                 // A 304 proves no less than what was known before.
                 if file.wasAlreadyComplete, let old = place.earlier[record.key], old.checksum == record.checksum {
                     record.proof = [record.proof, old.proof].compactMap(\.self).max()
@@ -265,6 +302,9 @@ public final class SetSync: Sendable {
                         state.report.unchangedCount += 1
                     } else {
                         state.report.fetchedCount += 1
+                        if entry.file != nil {
+                            state.report.storedBytes = state.report.storedBytes.adding(file.totalBytes)
+                        }
                     }
                     state.note(record)
                     state.report.receivedBytes = state.report.receivedBytes.adding(file.receivedBytes)
@@ -279,6 +319,36 @@ public final class SetSync: Sendable {
     public func failed(_ error: DownloadError, path: String) {
         guard let entry = entries[FilePath(path)] else { return }
         state.withLock { $0.fail(entry, place.earlier, error) }
+    }
+
+    // MARK: Files of a directory
+
+    /// Stores one of ``uploads``, and notes its end.
+    func store(
+        _ upload: SetUpload, sent: @escaping @Sendable (ByteCount) -> Void,
+        report: @escaping @Sendable (Reason) -> Void
+    ) async throws(DownloadError) -> FinishedDownload {
+        guard let objects else { throw DownloadError(.internal, "a directory has no objects") }
+        let entry = upload.entry
+        do throws(DownloadError) {
+            let stored = try await objects.store(
+                upload,
+                note: { [self] id throws(DownloadError) in
+                    try await EngineProvider.files.run { [self] _ throws(DownloadError) in
+                        try manifest.withLock { manifest throws(DownloadError) in
+                            try manifest?.append(objects.begun(entry, upload: id))
+                            if id != nil, options.request.syncsToDisk { try manifest?.sync() }
+                        }
+                    }
+                }, sent: sent, report: report)
+            await completed(stored.file, entry) { disk throws(DownloadError) in
+                try objects.record(of: stored, entry, disk)
+            }
+            return stored.file
+        } catch {
+            state.withLock { $0.fail(entry, place.earlier, error) }
+            throw error
+        }
     }
 
     /// The progress of the run.

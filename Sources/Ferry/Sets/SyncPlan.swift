@@ -1,4 +1,5 @@
 import FerryCore
+import FerryEngine
 import SystemPackage
 
 /// What a sync does with each file of a set: a pure function of the list, the manifest and the files that are there.
@@ -45,6 +46,14 @@ struct SyncPlan: Sendable, Hashable {
         case changedHere(SetEntry)
         /// What is there is no file, and is never replaced.
         case blocked(SetEntry)
+
+        /// The path of the file.
+        var key: FilePath {
+            switch self {
+            case .keep(let record): record.key
+            case .request(let entry, _), .conflict(let entry), .changedHere(let entry), .blocked(let entry): entry.key
+            }
+        }
     }
 
     /// What a sync knows of the place of the set: a directory, or the prefix of a bucket.
@@ -88,12 +97,7 @@ struct SyncPlan: Sendable, Hashable {
             steps.append(Self.step(entry, options, held))
         }
         for record in held.manifest.values.sorted(by: { $0.path < $1.path }) where !wanted.contains(record.key) {
-            let depth = record.path.utf8.count { $0 == UInt8(ascii: "/") }
-            // Whether the source has left it out for its size or date is not known.
-            let isWanted =
-                !options.filter.hasBounds && options.filter.accepts(record.path)
-                && options.maxDepth.map { depth <= $0 } != false
-            if !isWanted {
+            if !options.wants(record.path) {
                 others.append(record)
             } else if let file = held.file(record.path) {
                 let isDeleted =
@@ -140,8 +144,19 @@ struct SyncPlan: Sendable, Hashable {
     private static func isCurrent(_ record: FileRecord, _ entry: SetEntry) -> Bool? {
         if let size = entry.totalBytes, size != record.totalBytes { return false }
         if let wanted = entry.checksum { return wanted == record.checksum }
+        // Another time says that the file was written, not that it has other bytes.
+        if let file = entry.file { return file.modified.text == record.modified ? true : nil }
         guard let etag = entry.etag, let tag = EntityTag(etag), !tag.isWeak else { return nil }
         return tag == record.etag.flatMap { EntityTag($0) }
+    }
+}
+
+extension SyncOptions {
+    /// Whether a file would be listed if the source had it. Whether it was left out for its size or date is not known: then
+    /// false.
+    func wants(_ path: String) -> Bool {
+        let depth = path.utf8.count { $0 == UInt8(ascii: "/") }
+        return !filter.hasBounds && filter.accepts(path) && maxDepth.map { depth <= $0 } != false
     }
 }
 
@@ -159,8 +174,9 @@ extension FileRecord {
 
 extension SetListing {
     /// Whether a file that is not listed is gone from the source: an index whose first page is another one now, as after a
-    /// redirect to a sign-in page, says nothing of it.
+    /// redirect to a sign-in page, says nothing of it, and neither does a directory in whose place there is a link.
     fileprivate func covers(_ record: FileRecord) -> Bool {
+        if skips(record.key) { return false }
         guard let root else { return true }
         return record.urls.first.flatMap { try? DownloadURL($0) }.flatMap { SetPath.path(of: $0, below: root) } != nil
     }

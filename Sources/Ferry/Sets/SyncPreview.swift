@@ -6,8 +6,9 @@ import SystemPackage
 public struct PreviewedFile: Sendable, Hashable, Codable {
     /// What would be done.
     public enum Action: String, Sendable, Hashable, Codable, CaseIterable {
+        /// It is fetched, or stored if it is of a directory.
         case fetch
-        /// The server is asked, or the bytes that are here are compared; then the file is fetched or kept.
+        /// The server is asked, or bytes are compared; then the file is fetched, or stored, or kept.
         case check
         case keep
         /// The file is not touched: it is in the way, or gone from the source.
@@ -45,7 +46,7 @@ public struct PreviewedFile: Sendable, Hashable, Codable {
     public var cause: Cause
     /// The size in bytes according to the list, else of the file that is here; `nil` if neither is known.
     public var totalBytes: ByteCount?
-    /// The source; `nil` of a file that is gone.
+    /// The source; `nil` of a file of a directory, and of one that is gone.
     public var url: String?
 }
 
@@ -53,8 +54,12 @@ public struct PreviewedFile: Sendable, Hashable, Codable {
 public struct SyncPreview: Sendable, Hashable {
     /// The files in the order of the list, then those that are gone from the source.
     public var files: [PreviewedFile] = []
+    /// Whether the source is a directory of this machine, whose files are stored.
+    package var isOfDirectory = false
     /// What of the source cannot be used: one line each.
     public var problems: [String] = []
+    /// What of a directory is neither a file nor a directory, and is left out, by its path.
+    public var skipped: [String: SkippedFile] = [:]
     /// The patterns of the filter that match no file of the source.
     public var unusedPatterns: [String] = []
 
@@ -71,10 +76,10 @@ public struct SyncPreview: Sendable, Hashable {
 }
 
 /// Coded as its counts: `{"fetch", "check", "keep", "leave", "delete", "fetchedBytes", "unknownSizes", "problems",
-/// "unusedPatterns"}`.
+/// "skipped", "unusedPatterns"}`.
 extension SyncPreview: Encodable {
     private enum CodingKeys: String, CodingKey {
-        case fetch, check, keep, leave, delete, fetchedBytes, unknownSizes, problems, unusedPatterns
+        case fetch, check, keep, leave, delete, fetchedBytes, unknownSizes, problems, skipped, unusedPatterns
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -87,6 +92,7 @@ extension SyncPreview: Encodable {
         try container.encode(fetchedBytes, forKey: .fetchedBytes)
         try container.encode(unknownSizes, forKey: .unknownSizes)
         try container.encode(problems, forKey: .problems)
+        try container.encode(skipped, forKey: .skipped)
         try container.encode(unusedPatterns, forKey: .unusedPatterns)
     }
 }
@@ -96,6 +102,7 @@ extension SyncPreview {
     init(_ plan: SyncPlan, _ listing: SetListing, _ held: SyncPlan.Holdings) {
         problems = (listing.problems + plan.problems).map(\.description)
         unusedPatterns = listing.unusedPatterns
+        for (path, kind) in listing.skipped { skipped[path.string] = kind }
         for step in plan.steps {
             switch step {
             case .keep(let record):
@@ -137,7 +144,7 @@ extension SyncPreview {
     ) -> PreviewedFile {
         PreviewedFile(
             path: entry.path, action: action, cause: cause, totalBytes: entry.totalBytes ?? present,
-            url: entry.sources[0].redacted)
+            url: entry.sources.first?.redacted)
     }
 }
 
@@ -152,12 +159,16 @@ extension DownloadManager {
         var options = options
         let destination = destination.absolute
         try await options.prepare(source, destination)
-        var listing = try await SetReader(manager: self, options: options).read(source)
+        var reader = SetReader(manager: self, options: options)
+        if case .objects(_, let staging) = destination { reader.excluded = [FilePath(staging)] }
+        var listing = try await reader.read(source)
         switch destination {
         case .directory(let path): return try await DirectoryPlace.preview(FilePath(path), listing, options)
         case .objects(let prefix, let staging):
             listing.leaveOut(belowPrefix: prefix)
-            return try await ObjectPlace.preview(prefix, staging, listing, options, self)
+            var preview = try await ObjectPlace.preview(prefix, staging, listing, options, self)
+            preview.isOfDirectory = if case .directory = source { true } else { false }
+            return preview
         }
     }
 
@@ -194,6 +205,9 @@ extension SyncOptions {
         backupDirectory = backupDirectory.map { DownloadManager.absolute($0) }
         switch destination {
         case .directory(let path):
+            if case .directory(let source) = source {
+                throw DownloadError(.invalidRequest, ErrorPhrase(.directoryNotUploaded, source), recovery: .needsUser)
+            }
             let options = self
             try await EngineProvider.files.run { _ throws(DownloadError) in
                 try options.checkBackup(beside: FilePath(path))

@@ -102,6 +102,7 @@ extension ErrorPhrase {
             setChangedMeanwhile, setInItself, longKey, backupOfObjects
         case noManifest, manifestDamaged, manifestShort, syncNotEnded, linksWithQuery, deepSet, noneWanted
         case manifestNotWhole, largeManifest
+        case notAKey, namesNotUTF8, largeDirectory, sourceChanged, directoryNotUploaded
         case recordNotOurs, downloadedRecord, largeRecord
         case notRepairable, repairWithoutURL, repairInTheWay, setRedirected, unclosedQuote, contentInTheWay
         case noGateway, serveGateway, noSuchDoor, purgeWithoutFiles, notInCache, severalInCache, listGateway
@@ -205,7 +206,8 @@ extension ErrorPhrase {
         case giveDescriptor, listenForFerry, writeObject
         case allowThenRestart, startUnconfined
         case nameSessions, nameDownloads, noShell, choosePlaceBelow, giveInURLs, runByItself, startUserSession
-        case waitForSync, syncAgain, restoreManifest, finishOther, overwriteInSet, overwriteOrRepair, changedAtSource
+        case waitForSync, syncAgain, syncWhenQuiet
+        case restoreManifest, finishOther, overwriteInSet, overwriteOrRepair, changedAtSource
         case moveItAway, newLinkInSet, leaveStrictAway, keptInSet, listWithDigests, giveThatAddress
         case moveRecord, syncHere, setsShow
     }

@@ -33,10 +33,13 @@ public struct FileRecord: Sendable, Hashable {
     public var proof: Proof?
     /// When the file was completed.
     public var completedAt: Date?
-    /// The modification time of the completed file, in seconds since 1970 with nine decimals: `1700000000.000000000`.
+    /// The modification time of the completed file, in seconds since 1970 with nine decimals: `1700000000.000000000`. Of an
+    /// object it is that of the file of a directory which became the object; `nil` of one from elsewhere.
     public var modified: String?
     /// Of a file that is an object: the ETag that the store gave it, verbatim.
     public var storedETag: String?
+    /// Of a file that is becoming an object of several parts: the store's identifier of the upload. Never in a manifest.
+    package var uploadID: String?
     /// Why the file is missing or was not updated: one line of English.
     public var problem: String?
 
@@ -49,7 +52,7 @@ public struct FileRecord: Sendable, Hashable {
 extension FileRecord: Codable {
     private enum CodingKeys: String, CodingKey {
         case path, listedPath, totalBytes, checksum, pieces, urls, etag, lastModified, proof, completedAt, modified
-        case storedETag, problem, listed, currentBy
+        case storedETag, uploadID, problem, listed, currentBy
     }
 
     public init(from decoder: any Decoder) throws {
@@ -65,6 +68,7 @@ extension FileRecord: Codable {
         proof = try container.contains(.proof) ? container.decodeKind(Proof.self, of: "proof", forKey: .proof) : nil
         completedAt = try text(.completedAt).flatMap(RFC3339.date)
         (modified, storedETag, problem) = (try text(.modified), try text(.storedETag), try text(.problem))
+        uploadID = try text(.uploadID)
     }
 
     public func encode(to encoder: any Encoder) throws {
@@ -83,6 +87,7 @@ extension FileRecord: Codable {
         try container.encodeIfPresent(completedAt.map(RFC3339.text), forKey: .completedAt)
         try container.encodeIfPresent(modified, forKey: .modified)
         try container.encodeIfPresent(storedETag, forKey: .storedETag)
+        try container.encodeIfPresent(uploadID, forKey: .uploadID)
         try container.encodeIfPresent(problem, forKey: .problem)
     }
 }

@@ -29,9 +29,9 @@ extension SentenceTable {
         """,
         "see ferry get --help.": "见 ferry get --help。",
         """
-        A list (URLs, JSON lines, CSV with a heading, SHA256SUMS, Metalink, a manifest), its URL, or the URL of an index \
-        page, which ends with /.
-        """: "列表（网址、JSON 行、带标题的 CSV、SHA256SUMS、Metalink、清单）、其网址，或以 / 结尾的索引页网址。",
+        A list (URLs, JSON lines, CSV with a heading, SHA256SUMS, Metalink, a manifest), its URL, the URL of an index \
+        page, which ends with /, or a directory to store in s3://.
+        """: "列表（网址、JSON 行、带标题的 CSV、SHA256SUMS、Metalink、清单）、其网址、以 / 结尾的索引页网址，或要存入 s3:// 的目录。",
         "The directory to keep the files in, created if missing, or s3://BUCKET/PREFIX/ for objects of a bucket.":
             "存放文件的目录（不存在时会创建），或 s3://BUCKET/PREFIX/ 以存为存储桶的对象。",
         "Only files whose name matches: * and ? for characters; with a / the path is compared, ** for directories.":

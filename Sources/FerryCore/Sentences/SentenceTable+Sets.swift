@@ -76,6 +76,22 @@ extension SentenceTable {
         .longKey: (
             "{0} is left out: its key would have more than 1,024 bytes", "{0} 被略去：它的键会超过 1,024 字节"
         ),
+        .notAKey: (
+            "{0} is left out: it cannot be the key of an object", "{0} 被略去：它不能作为对象的键"
+        ),
+        .namesNotUTF8: (
+            "{0} has {1} names that are not UTF-8: they are left out", "{0} 中有 {1} 个名称不是 UTF-8：已略去"
+        ),
+        .largeDirectory: (
+            "{0} has more than {1} files: the rest is left out", "{0} 的文件超过 {1} 个：其余部分被略去"
+        ),
+        .sourceChanged: (
+            "{0} was written while it was read, and is not stored", "{0} 在读取期间被写入，因此没有存储"
+        ),
+        .directoryNotUploaded: (
+            "{0} is a directory of this machine: it is synced into s3://BUCKET/PREFIX/; rsync -a copies one directory into another",
+            "{0} 是本机的目录：它可以同步到 s3://BUCKET/PREFIX/；目录之间的复制请用 rsync -a"
+        ),
         .setInUse: ("{0} is being synced by another process", "{0} 正由另一个进程同步"),
         .noManifest: (
             "{0} has no manifest (ferry-manifest.jsonl): ferry sync makes one",
@@ -124,6 +140,9 @@ extension SentenceTable {
             "Restore its earlier version. If there is none, delete it and sync with --on-conflict overwrite.",
             "请恢复它的早期版本；如果没有，请删除它，并使用 --on-conflict overwrite 同步。"
         ),
+        .syncWhenQuiet: (
+            "Run it again when no program writes the file.", "请在没有程序写入该文件时重新运行。"
+        ),
         .waitForSync: ("Wait until the other one has ended.", "请等待另一个同步结束。"),
         .finishOther: ("Finish or remove that one first.", "请先完成或删除它。"),
         .overwriteInSet: ("--on-conflict overwrite replaces it.", "--on-conflict overwrite 会替换它。"),
@@ -168,6 +187,11 @@ extension SentenceTable {
             "--max-delete 需要文件数或不超过 100% 的百分比，而不是 {0}",
         "--depth needs a number of 0 or more": "--depth 需要 0 或更大的数字",
         "there is no list {0}; a URL begins with https:// or http://": "没有列表 {0}；网址以 https:// 或 http:// 开头",
+        "{0} is a directory: ferry sync stores it in s3://BUCKET/PREFIX/; rsync -a {1} copies it here":
+            "{0} 是目录：ferry sync 可将其存入 s3://BUCKET/PREFIX/；rsync -a {1} 可在本机复制",
+        "--base is for the names in a list, and {0} is a directory": "--base 用于列表中的名称，而 {0} 是目录",
+        "--user and --netrc are for the server of the source, and {0} is a directory":
+            "--user 和 --netrc 用于来源的服务器，而 {0} 是目录",
         "--user and --netrc are for the server of the source: give its URL, or --base URL":
             "--user 和 --netrc 用于来源的服务器：请给出其网址，或 --base URL",
         "--netrc needs a URL, whose server gets the password": "--netrc 需要网址，密码只发送给其服务器",
@@ -183,6 +207,10 @@ extension SentenceTable {
         "nothing is damaged": "没有损坏",
         "{0} files listed: {1} unchanged, {2} fetched ({3}), {4} incomplete":
             "列出 {0} 个文件：{1} 个未变，{2} 个已下载（{3}），{4} 个不完整",
+        "{0} files listed: {1} unchanged, {2} stored ({3}), {4} incomplete":
+            "列出 {0} 个文件：{1} 个未变，{2} 个已存储（{3}），{4} 个不完整",
+        "left out: {0}: a symbolic link, which is not followed": "略去：{0}：符号链接，不跟随",
+        "left out: {0}: neither a file nor a directory": "略去：{0}：既不是文件也不是目录",
         "deleted, as the source does not list it any more: {0}": "已删除，因为来源不再列出：{0}",
         "moved to {0}, as the source does not list it any more: {1}": "已移至 {0}，因为来源不再列出：{1}",
         "not listed by the source any more, kept here: {0}": "来源不再列出，在这里保留：{0}",
@@ -219,6 +247,13 @@ extension SentenceTable {
         "delete: {0}: the source does not list it any more": "删除：{0}：来源不再列出",
         "{0} files listed: {1} to fetch ({2}), {3} to check, {4} unchanged, {5} in the way, {6} to delete":
             "列出 {0} 个文件：{1} 个待下载（{2}），{3} 个待检查，{4} 个未变，{5} 个被占用，{6} 个待删除",
+        "store: {0}: there is no such object": "存储：{0}：没有这个对象",
+        "store: {0}: it has another size": "存储：{0}：大小不同",
+        "store: {0}: it replaces an object that is not of the set": "存储：{0}：替换不属于该集合的对象",
+        "check: {0}: it has another date, and its bytes are compared": "检查：{0}：日期不同，将比较其内容",
+        "keep: {0}: it has the size and date that it had before": "保留：{0}：大小和日期与之前相同",
+        "{0} files listed: {1} to store ({2}), {3} to compare, {4} unchanged, {5} in the way, {6} to delete":
+            "列出 {0} 个文件：{1} 个待存储（{2}），{3} 个待比较，{4} 个未变，{5} 个被占用，{6} 个待删除",
         "at least {0}": "至少 {0}",
         "{0} of unknown size": "{0} 个大小未知",
         "--backup-dir and --daemon cannot be used together": "--backup-dir 和 --daemon 不能一起使用",

@@ -26,7 +26,7 @@ package enum ByteDigest {
 }
 
 /// A running digest with any of the supported algorithms.
-struct RunningDigest: Sendable {
+package struct RunningDigest: Sendable {
     private enum State: Sendable {
         case md5(Insecure.MD5)
         case sha1(Insecure.SHA1)
@@ -35,7 +35,7 @@ struct RunningDigest: Sendable {
     }
     private var state: State
 
-    init(_ algorithm: DigestAlgorithm) {
+    package init(_ algorithm: DigestAlgorithm) {
         state =
             switch algorithm {
             case .md5: .md5(.init())
@@ -45,7 +45,7 @@ struct RunningDigest: Sendable {
             }
     }
 
-    mutating func update(_ bytes: UnsafeRawBufferPointer) {
+    package mutating func update(_ bytes: UnsafeRawBufferPointer) {
         switch state {
         case .md5(var hash):
             hash.update(bufferPointer: bytes)
@@ -62,7 +62,7 @@ struct RunningDigest: Sendable {
         }
     }
 
-    func finish() -> [UInt8] {
+    package func finish() -> [UInt8] {
         switch state {
         case .md5(let hash): Array(hash.finalize())
         case .sha1(let hash): Array(hash.finalize())

@@ -1,6 +1,19 @@
 package import FerryCore
 import HTTPTypes
-import NIOCore
+package import NIOCore
+import Synchronization
+
+/// The upload of several parts that was noted last.
+final class NotedUpload: Sendable {
+    private let state: Mutex<JournalRecord.Upload?>
+
+    init(_ upload: JournalRecord.Upload?) { state = Mutex(upload) }
+
+    var value: JournalRecord.Upload? {
+        get { state.withLock { $0 } }
+        set { state.withLock { $0 = newValue } }
+    }
+}
 
 /// The requests by which files become objects. Each is repeated after a failure that may pass, as those of downloads
 /// are.
@@ -69,47 +82,52 @@ package struct ObjectStore: Sendable {
         return head.status == 412 ? .exists : .stored(etag: head.objectTag)
     }
 
-    /// Makes an object of a whole content in memory, of at most 5 GiB.
+    /// Makes an object of an open file that nobody writes, in several parts if it is large. An upload that fails is ended.
     ///
     /// - Parameter replacing: The ETag of the object that it may replace; `nil`: there must be none.
     package func put(
-        _ bytes: [UInt8], as object: DownloadURL, replacing etag: String?
+        _ file: any File, totalBytes: ByteCount, as object: DownloadURL, replacing etag: String?
     ) async throws(DownloadError) -> Outcome {
-        let source = UploadSource(bytes)
-        let all = 0..<source.totalBytes
-        let digests = try await source.digests(all)
-        var fields: HTTPFields = etag.map { [.ifMatch: $0] } ?? [.ifNoneMatch: "*"]
-        fields[.checksumAlgorithm] = "SHA256"
-        fields[.checksumSHA256] = digests.base64
-        let head: ResponseHead
-        do throws(DownloadError) {
-            head = try await send(.put, object, fields, source.content(all, digests)).head
-        } catch {
-            // Deleted meanwhile.
-            if etag != nil, error.phrase?.key == .noSuchObject { return .exists }
-            throw error
+        guard let plan = S3UploadPlan(totalBytes: totalBytes) else {
+            throw DownloadError(
+                .tooLarge, ErrorPhrase(.largeObject, object.text, ByteText.size(totalBytes)), recovery: .needsUser)
         }
-        if head.status != 412 { return .stored(etag: head.objectTag) }
-        // The answer to an earlier attempt may have been lost.
-        guard let found = try await status(of: object), found.bytes == source.totalBytes,
-            found.checksum.map({ $0 == digests.base64 }) ?? (found.etag == "\"\(HexText.string(digests.md5))\"")
-        else { return .exists }
-        return .stored(etag: found.etag)
+        var request = request
+        request.knownObject = KnownObject(etag: etag)
+        request.onConflict = etag == nil ? .fail : .overwrite
+        let noted = NotedUpload(nil)
+        let writer = ObjectWriter(
+            request: request, store: ObjectStore(request, environment, settings), noted: { noted.value },
+            note: { upload throws(DownloadError) in noted.value = upload }, report: { _ in })
+        let source = UploadSource(file, totalBytes: totalBytes, environment.files, UploadSource.Watch())
+        do throws(DownloadError) {
+            return .stored(etag: try await writer.write(source, plan, as: object).etag)
+        } catch {
+            if let id = noted.value?.id { await abort(object, id) }
+            guard [.thereAlready, .objectChanged].contains(error.phrase?.key) else { throw error }
+            return .exists
+        }
     }
 
-    /// Returns an object of at most `most` bytes, and its ETag; `nil` if there is none. Throws `tooLarge` for a larger one,
-    /// as a manifest.
-    package func bytes(
-        of object: DownloadURL, most: Int
-    ) async throws(DownloadError) -> (bytes: [UInt8], etag: String?)? {
+    /// Passes on the content of an object as it arrives, from its start for each attempt.
+    ///
+    /// - Parameters:
+    ///   - most: The maximum size that is read, in bytes.
+    ///   - make: Returns what takes the content.
+    ///   - take: Takes a piece, and returns whether more is wanted.
+    /// - Returns: What has taken the content, the ETag, and whether that was all; `nil` if there is no object.
+    package func read<Content: Sendable>(
+        _ object: DownloadURL, most: Int, into make: () -> Content,
+        _ take: @escaping @Sendable (Content, ByteBuffer) async -> Bool
+    ) async throws(DownloadError) -> (content: Content, etag: String?, isWhole: Bool)? {
         do throws(DownloadError) {
-            let answer = try await send(.get, object, most: most)
-            guard answer.isWhole else {
-                throw DownloadError(
-                    .tooLarge, ErrorPhrase(.largeManifest, object.redacted, ByteText.size(ByteCount(most))),
-                    recovery: .needsUser)
+            let answer = try await send(.get, object) { [environment] body throws(TransferFailure) in
+                let content = make()
+                let limits = ShortBody.Limits(bytes: most, whole: Self.mostTime)
+                let isWhole = try await body.read(limits, clock: environment.clock) { await take(content, $0) }
+                return (content, isWhole)
             }
-            return (answer.body, answer.head.objectTag)
+            return answer.body.map { (content: $0.0, etag: answer.head.objectTag, isWhole: $0.1) }
         } catch {
             guard error.phrase?.key == .noSuchObject else { throw error }
             return nil
@@ -178,7 +196,7 @@ package struct ObjectStore: Sendable {
         let content = UploadContent(bytes)
         var policy = RetryPolicy(maxAttempts: settings.maxAttempts)
         while true {
-            let answer: (head: ResponseHead, body: [UInt8], isWhole: Bool)
+            let answer: (head: ResponseHead, body: [UInt8])
             do throws(DownloadError) {
                 answer = try await send(.post, object.with(query: [("uploadId", id)]), mayReplace, content)
             } catch {
@@ -199,7 +217,7 @@ package struct ObjectStore: Sendable {
     }
 
     /// Removes an upload and its parts, if the store does not refuse it.
-    func abort(_ object: DownloadURL, _ id: String) async {
+    package func abort(_ object: DownloadURL, _ id: String) async {
         _ = try? await send(.delete, object.with(query: [("uploadId", id)]))
     }
 
@@ -225,13 +243,35 @@ package struct ObjectStore: Sendable {
 
     /// The slowest upload that is waited for, in bytes per second.
     private static let leastSpeed: ByteCount = 16 << 10
+    /// The most uploads that are expected to share a limit of the rate.
+    private static let mostSharing: ByteCount = 256
+
+    /// The longest time for the body of an answer: a store sends blanks until it has joined the parts.
+    private static let mostTime = Duration.seconds(1800)
 
     /// Sends a request until the store has decided: a success, or that a condition does not hold.
     private func send(
         _ method: HTTPRequest.Method, _ url: DownloadURL, _ fields: HTTPFields = HTTPFields(),
-        _ content: UploadContent? = nil, most: Int = S3UploadDocument.mostBytes
-    ) async throws(DownloadError) -> (head: ResponseHead, body: [UInt8], isWhole: Bool) {
-        let time = settings.stallTimeout + .seconds((content?.length ?? 0) / Self.leastSpeed)
+        _ content: UploadContent? = nil
+    ) async throws(DownloadError) -> (head: ResponseHead, body: [UInt8]) {
+        let answer = try await send(method, url, fields, content) { [environment] body throws(TransferFailure) in
+            let limits = ShortBody.Limits(bytes: S3UploadDocument.mostBytes, whole: Self.mostTime)
+            return Array(buffer: try await body.collect(limits, clock: environment.clock).bytes)
+        }
+        return (answer.head, answer.body ?? [])
+    }
+
+    /// Likewise.
+    ///
+    /// - Parameter read: Reads the body of a success, once for each attempt.
+    /// - Returns: The head, and what was read; `nil` if a condition does not hold.
+    private func send<Body: Sendable>(
+        _ method: HTTPRequest.Method, _ url: DownloadURL, _ fields: HTTPFields = HTTPFields(),
+        _ content: UploadContent? = nil, _ read: (ShortBody) async throws(TransferFailure) -> Body
+    ) async throws(DownloadError) -> (head: ResponseHead, body: Body?) {
+        let share = environment.throttle.rate.map { $0 / Self.mostSharing } ?? Self.leastSpeed
+        let time =
+            settings.stallTimeout + .seconds((content?.length ?? 0) / max(1, min(share, Self.leastSpeed)))
         var outgoing = TransferRequest(of: request, from: url, headLimit: time)
         (outgoing.method, outgoing.fields, outgoing.upload) = (method, fields, content)
         var policy = RetryPolicy(maxAttempts: settings.maxAttempts)
@@ -241,15 +281,14 @@ package struct ObjectStore: Sendable {
             do throws(TransferFailure) {
                 let response = try await environment.transport.fetch(outgoing)
                 let head = response.head
-                let isSuccess = (200...299).contains(head.status)
-                // A store sends blanks until it has joined the parts.
-                let content = try await ShortBody(response.body).collect(
-                    ShortBody.Limits(
-                        bytes: isSuccess ? most : min(most, S3UploadDocument.mostBytes), whole: .seconds(1800)),
-                    clock: environment.clock)
-                if isSuccess || head.status == 412 {
-                    return (head, Array(buffer: content.bytes), content.isWhole)
+                let body = ShortBody(response.body)
+                if (200...299).contains(head.status) {
+                    let content = try await read(body)
+                    return (head, content)
                 }
+                let limits = ShortBody.Limits(bytes: S3UploadDocument.mostBytes, whole: Self.mostTime)
+                _ = try await body.collect(limits, clock: environment.clock)
+                if head.status == 412 { return (head, nil) }
                 wish = RetryAfter.delay(in: head, now: environment.clock.date())
                 reason = .phrase(ErrorPhrase(.storeAnswered, url.redacted, "\(head.status)"))
             } catch {

@@ -75,12 +75,46 @@ struct ObjectWriter: Sendable {
 
     private func put(_ source: UploadSource, as object: DownloadURL) async throws(DownloadError) -> ObjectStore.Outcome
     {
+        try await endNoted()
         let all = 0..<source.totalBytes
         let digests = try await source.digests(all)
+        // The store compares the bytes that it receives with these digests.
+        try await source.check()
         let outcome = try await store.put(source.content(all, digests), base64: digests.base64, as: object)
         guard outcome == .exists || needsTag(outcome) else { return outcome }
         let etag = "\"\(HexText.string(digests.md5))\""
         return try await found(object, source.totalBytes, digests.base64, etag: etag) ?? outcome
+    }
+
+    /// Returns the object if there is one with this content; `nil` if there is none. Throws `conflict` for another one.
+    func present(
+        _ source: UploadSource, _ plan: S3UploadPlan, as object: DownloadURL
+    ) async throws(DownloadError) -> Made? {
+        guard let there = try await store.status(of: object) else { return nil }
+        var outcome: ObjectStore.Outcome?
+        if there.bytes == source.totalBytes {
+            if plan.totalBytes < S3UploadPlan.leastBytes {
+                let digests = try await source.digests(0..<source.totalBytes)
+                let etag = "\"\(HexText.string(digests.md5))\""
+                outcome = try await found(object, source.totalBytes, digests.base64, etag: etag)
+            } else {
+                let parts = try await parts(of: source, plan)
+                outcome = try await found(object, parts)
+            }
+        }
+        guard case .stored(let etag)? = outcome else {
+            throw DownloadError(.conflict, ErrorPhrase(.thereAlready, object.text), recovery: .needsUser)
+        }
+        try await source.check()
+        try await endNoted()
+        return Made(object: object, etag: etag, bytes: plan.totalBytes)
+    }
+
+    /// Ends an upload of several parts that is not gone on with.
+    func endNoted() async throws(DownloadError) {
+        guard let upload = noted(), let id = upload.id, let object = try? DownloadURL(upload.object) else { return }
+        await store.abort(object, id)
+        try await note(nil)
     }
 
     /// Whether the store has named no ETag, without which nobody can tell later whether a known object is still this one.
@@ -130,6 +164,7 @@ struct ObjectWriter: Sendable {
         var outcome = ObjectStore.Outcome.gone
         do throws(DownloadError) {
             parts = try await send(source, plan, of: object, upload, there: there)
+            try await source.check()
             outcome = try await store.complete(parts, of: object, upload)
         } catch {
             guard error.phrase?.key == .uploadGone else { throw error }

@@ -10,6 +10,14 @@ import NIOCore
 
 /// A complete file that is uploaded: in memory, or on the disk.
 struct UploadSource: Sendable {
+    /// What is called for a file that others may write while it is read.
+    struct Watch: Sendable {
+        /// Waits until as many more bytes may be sent. Bytes that are sent again count again.
+        var pace: @Sendable (ByteCount) async -> Void = { _ in }
+        /// Throws if the bytes that were read so far may not be those of one moment.
+        var check: @Sendable () async throws(DownloadError) -> Void = { () throws(DownloadError) in }
+    }
+
     /// The digests of some of its bytes.
     struct Digests: Sendable {
         let sha256: [UInt8]
@@ -23,8 +31,10 @@ struct UploadSource: Sendable {
     private let read: @Sendable (Range<ByteCount>) async throws(DownloadError) -> ByteBuffer
     /// Returns the digests of a range.
     let digests: @Sendable (Range<ByteCount>) async throws(DownloadError) -> Digests
+    private let watch: Watch
 
-    init(_ bytes: [UInt8]) {
+    init(_ bytes: [UInt8], _ watch: Watch = Watch()) {
+        self.watch = watch
         let buffer = ByteBuffer(bytes: bytes)
         totalBytes = ByteCount(bytes.count)
         read = { range throws(DownloadError) in
@@ -38,17 +48,29 @@ struct UploadSource: Sendable {
 
     /// A part file that is complete. Its digests are computed on file threads.
     init(_ session: PartSession, totalBytes: ByteCount, _ files: FileIO) {
+        self.init(totalBytes: totalBytes, files, Watch()) { session.part($0).file }
+    }
+
+    /// An open file of the user, which stays open.
+    init(_ file: any File, totalBytes: ByteCount, _ files: FileIO, _ watch: Watch) {
+        self.init(totalBytes: totalBytes, files, watch) { _ in file }
+    }
+
+    private init(
+        totalBytes: ByteCount, _ files: FileIO, _ watch: Watch, _ file: @escaping @Sendable (Disk) -> any File
+    ) {
         self.totalBytes = totalBytes
+        self.watch = watch
         read = { range throws(DownloadError) in
             do throws(FileError) {
                 return ByteBuffer(
-                    bytes: try await files.run { disk throws(FileError) in try session.part(disk).file.read(range) })
+                    bytes: try await files.run { disk throws(FileError) in try file(disk).read(range) })
             } catch { throw DownloadError(error) }
         }
         digests = { range throws(DownloadError) in
             do throws(FileError) {
                 return try await files.run { disk throws(FileError) in
-                    let file = session.part(disk).file
+                    let file = file(disk)
                     var sha256 = PrefixDigest(.sha256, of: file, from: range.lowerBound)
                     var md5 = PrefixDigest(.md5, of: file, from: range.lowerBound)
                     while sha256.position < range.upperBound {
@@ -62,12 +84,16 @@ struct UploadSource: Sendable {
         }
     }
 
+    /// Throws if the bytes that were read so far may not be those of one moment: an object must not be made of them.
+    func check() async throws(DownloadError) { try await watch.check() }
+
     /// Returns the content of a request with these bytes.
     func content(_ range: Range<ByteCount>, _ digests: Digests) -> UploadContent {
         UploadContent(
             length: range.upperBound - range.lowerBound, sha256: HexText.string(digests.sha256)
-        ) { [read] part in
-            try await read(range.lowerBound + part.lowerBound..<range.lowerBound + part.upperBound)
+        ) { [read, watch] part in
+            await watch.pace(part.upperBound - part.lowerBound)
+            return try await read(range.lowerBound + part.lowerBound..<range.lowerBound + part.upperBound)
         }
     }
 }

@@ -47,8 +47,9 @@ package protocol FileSystem: Sendable {
 
     func status(_ path: FilePath, followingLinks: Bool) throws(FileError) -> FileStatus
 
-    /// Returns the names in a directory that are valid UTF-8, without `.` and `..`, unordered.
-    func list(_ directory: FilePath) throws(FileError) -> [String]
+    /// Passes the names in a directory on, without `.` and `..`, unordered, until `body` returns false; `nil` stands for a name
+    /// that is not valid UTF-8.
+    func list(_ directory: FilePath, _ body: (_ name: String?) -> Bool) throws(FileError)
 
     /// Returns the size of the file system of `path`.
     func space(at path: FilePath) throws(FileError) -> FileSystemSpace
@@ -72,6 +73,16 @@ package protocol FileSystem: Sendable {
 }
 
 extension FileSystem {
+    /// Returns the names in a directory that are valid UTF-8, without `.` and `..`, unordered.
+    package func list(_ directory: FilePath) throws(FileError) -> [String] {
+        var names: [String] = []
+        try list(directory) { name in
+            if let name { names.append(name) }
+            return true
+        }
+        return names
+    }
+
     /// Returns the status of the path itself, without following a symbolic link; `nil` if it does not exist.
     package func statusIfPresent(_ path: FilePath) throws(FileError) -> FileStatus? {
         do throws(FileError) {

@@ -115,7 +115,7 @@ package struct LocalFileSystem: FileSystem {
         return status
     }
 
-    package func list(_ directory: FilePath) throws(FileError) -> [String] {
+    package func list(_ directory: FilePath, _ body: (_ name: String?) -> Bool) throws(FileError) {
         let descriptor = try descriptor(.list, directory, flags: O_RDONLY | O_DIRECTORY | O_CLOEXEC)
         guard let stream = fdopendir(descriptor) else {
             let failure = errno
@@ -124,19 +124,15 @@ package struct LocalFileSystem: FileSystem {
         }
         // Closes the descriptor too.
         defer { closedir(stream) }
-        var names: [String] = []
         while true {
             errno = 0
             guard let entry = readdir(stream) else { break }
             // The name may be longer than the C declaration's array.
             let name = UnsafeRawPointer(entry).advanced(by: MemoryLayout<dirent>.offset(of: \.d_name) ?? 0)
-            if let name = String(validatingCString: name.assumingMemoryBound(to: CChar.self)), name != ".", name != ".."
-            {
-                names.append(name)
-            }
+            let text = String(validatingCString: name.assumingMemoryBound(to: CChar.self))
+            if text != ".", text != "..", !body(text) { return }
         }
         guard errno == 0 else { throw FileError(.list, directory, errno: errno) }
-        return names
     }
 
     package func space(at path: FilePath) throws(FileError) -> FileSystemSpace {

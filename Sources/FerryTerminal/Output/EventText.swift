@@ -80,8 +80,11 @@ package enum EventText {
                 ? "exists already; not changed (--on-conflict skip)" : "already complete, \(size), proof: \(proof)"
         } else {
             let seconds = max(0.01, Seconds.of(elapsed))
+            // Of a file of this machine nothing is received.
+            let isSent = file.receivedBytes == 0 && file.storedETag != nil
+            let rate = ByteText.rate(Double(isSent ? file.totalBytes : file.receivedBytes) / seconds)
             let time = seconds < 1 ? "\((seconds * 100).rounded() / 100)s" : ByteText.duration(elapsed)
-            text = "done, \(size) in \(time), \(ByteText.rate(Double(file.receivedBytes) / seconds)), proof: \(proof)"
+            text = "done, \(size) in \(time), \(rate), proof: \(proof)"
         }
         return text.local
     }

@@ -12,6 +12,8 @@ import Synchronization
 package protocol RunReporting: Sendable {
     /// The interval of ``tick(_:whole:elapsed:date:)``; `nil` for none.
     var interval: Duration? { get }
+    /// Begins to show the progress of a file that no event tells of.
+    func began(_ id: DownloadID)
     /// Reports an event that does not end the file.
     func happened(_ event: DownloadEvent, name: String)
     /// Reports a completed file.
@@ -41,6 +43,10 @@ package protocol RunReporting: Sendable {
     func continued()
     /// Returns when all output is written.
     func drained() async
+}
+
+extension RunReporting {
+    package func began(_ id: DownloadID) {}
 }
 
 /// Reports the run in the requested form: results on standard output, everything else on standard error.
@@ -78,6 +84,8 @@ package final class Reporter: RunReporting {
     }
 
     package var interval: Duration? { style.interval ?? (options.detail == .verbose ? .milliseconds(250) : nil) }
+
+    package func began(_ id: DownloadID) { _ = state.withLock { $0.live.updateValue(nil, forKey: id) } }
 
     package func happened(_ event: DownloadEvent, name: String) {
         // After a break the reason of the break says enough.

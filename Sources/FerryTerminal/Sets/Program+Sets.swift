@@ -57,7 +57,7 @@ extension Program {
         _ requests: [DownloadRequest], _ planner: SyncPlanner, _ manager: DownloadManager, _ console: Console,
         _ world: PlanningWorld, sync: SetSync? = nil
     ) async throws(DownloadError) -> ExitCode {
-        guard !requests.isEmpty else {
+        guard !requests.isEmpty || sync?.uploads.isEmpty == false else {
             await manager.shutdown()
             return .done
         }
@@ -67,10 +67,16 @@ extension Program {
         }
         plan.isOfRepair = sync == nil
         let watch = SignalWatch()
-        let run = GetRun(plan, manager: manager, reporter: reporter(plan, console, world), sync: sync)
-        return await run.run(signals: watch?.signals ?? AsyncStream { _ in }) { code in
-            SignalWatch.leave(code.rawValue, after: 1.8)
+        let signals = watch?.signals ?? AsyncStream { _ in }
+        let leave = { @Sendable (code: ExitCode) in SignalWatch.leave(code.rawValue, after: 1.8) }
+        let reporter = reporter(plan, console, world)
+        if let sync, !sync.uploads.isEmpty {
+            let code = await UploadRun(sync, plan, reporter: reporter).run(signals: signals, willLeave: leave)
+            await manager.shutdown()
+            return code
         }
+        let run = GetRun(plan, manager: manager, reporter: reporter, sync: sync)
+        return await run.run(signals: signals, willLeave: leave)
     }
 
     private static func fail(_ error: DownloadError, _ console: Console, json: Bool) -> ExitCode {
@@ -84,11 +90,15 @@ extension Program {
             if flags.json {
                 console.result(JSONLine.previewed(file, date: Date()).text + "\n")
             } else if file.action != .keep || flags.verbose {
-                console.result(PrintableText.escape(PreviewText.line(file)) + "\n")
+                console.result(
+                    PrintableText.escape(PreviewText.line(file, isOfDirectory: preview.isOfDirectory)) + "\n")
             }
         }
         if flags.json { return console.result(JSONLine.preview(preview, date: Date()).text + "\n") }
         for problem in preview.problems { console.message("ferry: " + PrintableText.escape(problem)) }
+        for line in SyncText.lines(skipped: preview.skipped, isVerbose: flags.verbose) {
+            console.message("ferry: " + line)
+        }
         for line in SyncText.lines(unused: preview.unusedPatterns) { console.message("ferry: " + line) }
         if !flags.quiet { console.message("ferry: " + PreviewText.summary(preview)) }
     }
@@ -97,9 +107,14 @@ extension Program {
         if flags.json { return console.result(JSONLine.synced(report, date: Date()).text + "\n") }
         for line in SyncText.lines(incomplete: report, isVerbose: flags.verbose) { console.message("ferry: " + line) }
         for problem in report.problems { console.message("ferry: " + PrintableText.escape(problem)) }
+        for line in SyncText.lines(skipped: report.skipped, isVerbose: flags.verbose) {
+            console.message("ferry: " + line)
+        }
         for line in SyncText.lines(unused: report.unusedPatterns) { console.message("ferry: " + line) }
         guard !flags.quiet else { return }
-        for line in SyncText.lines(report, keptIn: sync.backupDirectory, isVerbose: flags.verbose) {
+        let lines = SyncText.lines(
+            report, keptIn: sync.backupDirectory, isOfDirectory: sync.isOfDirectory, isVerbose: flags.verbose)
+        for line in lines {
             console.message("ferry: " + line)
         }
     }

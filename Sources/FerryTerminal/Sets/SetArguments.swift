@@ -5,8 +5,8 @@ package struct SyncArguments: ParsableArguments, Sendable {
     @Argument(
         help: ArgumentHelp(
             """
-            A list (URLs, JSON lines, CSV with a heading, SHA256SUMS, Metalink, a manifest), its URL, or the URL of an \
-            index page, which ends with /.
+            A list (URLs, JSON lines, CSV with a heading, SHA256SUMS, Metalink, a manifest), its URL, the URL of an \
+            index page, which ends with /, or a directory to store in s3://.
             """,
             valueName: "source"), completion: .file())
     package var source: String

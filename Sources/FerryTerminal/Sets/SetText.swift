@@ -11,6 +11,21 @@ package enum SyncText {
         patterns.map { pattern in ("no listed file matches the pattern \(pattern)" as Reason).shown }
     }
 
+    /// Returns a line for each path of a directory that is neither a file nor a directory.
+    package static func lines(skipped: [String: SkippedFile], isVerbose: Bool) -> [String] {
+        let sorted = skipped.sorted { $0.key.utf8.lexicographicallyPrecedes($1.key.utf8) }
+        let most = isVerbose ? sorted.count : mostPaths
+        let lines = sorted.prefix(most).map { path, kind in
+            let text: Reason =
+                switch kind {
+                case .symbolicLink: "left out: \(path): a symbolic link, which is not followed"
+                case .special: "left out: \(path): neither a file nor a directory"
+                }
+            return text.shown
+        }
+        return lines + (sorted.count > most ? [("and \(sorted.count - most) more" as Reason).shown] : [])
+    }
+
     /// Returns a line for each file that is not complete, with what can be done about those that were never requested: of
     /// the others it was said when they failed.
     package static func lines(incomplete report: SyncReport, isVerbose: Bool) -> [String] {
@@ -27,11 +42,17 @@ package enum SyncText {
         }
     }
 
-    /// - Parameter backup: Where the deleted files are kept; `nil` if they are not.
-    package static func lines(_ report: SyncReport, keptIn backup: String? = nil, isVerbose: Bool) -> [String] {
+    /// - Parameters:
+    ///   - backup: Where the deleted files are kept; `nil` if they are not.
+    ///   - isOfDirectory: Whether the files are stored and not fetched. Default false.
+    package static func lines(
+        _ report: SyncReport, keptIn backup: String? = nil, isOfDirectory: Bool = false, isVerbose: Bool
+    ) -> [String] {
         var lines: [String] = []
         let counts: Reason =
-            "\(report.listedCount) files listed: \(report.unchangedCount) unchanged, \(report.fetchedCount) fetched (\(ByteText.size(report.receivedBytes))), \(report.incomplete.count) incomplete"
+            isOfDirectory
+            ? "\(report.listedCount) files listed: \(report.unchangedCount) unchanged, \(report.fetchedCount) stored (\(ByteText.size(report.storedBytes))), \(report.incomplete.count) incomplete"
+            : "\(report.listedCount) files listed: \(report.unchangedCount) unchanged, \(report.fetchedCount) fetched (\(ByteText.size(report.receivedBytes))), \(report.incomplete.count) incomplete"
         for path in report.deleted.prefix(isVerbose ? .max : mostPaths) {
             let text: Reason =
                 if let backup {
@@ -59,10 +80,19 @@ package enum SyncText {
 /// The lines of `ferry sync --dry-run`.
 package enum PreviewText {
     /// Returns the line of one file.
-    package static func line(_ file: PreviewedFile) -> String {
+    ///
+    /// - Parameter isOfDirectory: Whether the files are stored and not fetched. Default false.
+    package static func line(_ file: PreviewedFile, isOfDirectory: Bool = false) -> String {
         let name = file.path + (file.totalBytes.map { " (\(ByteText.size($0)))" } ?? "")
         let text: Reason =
             switch (file.action, file.cause) {
+            case (.fetch, .changed) where isOfDirectory: "store: \(name): it has another size"
+            case (.fetch, .replaced) where isOfDirectory:
+                "store: \(name): it replaces an object that is not of the set"
+            case (.fetch, _) where isOfDirectory: "store: \(name): there is no such object"
+            case (.check, .unproven) where isOfDirectory:
+                "check: \(name): it has another date, and its bytes are compared"
+            case (.keep, _) where isOfDirectory: "keep: \(name): it has the size and date that it had before"
             case (.fetch, .changed): "fetch: \(name): the list has another size or digest"
             case (.fetch, .replaced): "fetch: \(name): it replaces a file that is not of the set"
             case (.fetch, _): "fetch: \(name): it is missing here"
@@ -86,8 +116,11 @@ package enum PreviewText {
         let size: Reason =
             unknown == 0 ? .words(known) : unknown < fetched ? "at least \(known)" : "\(unknown) of unknown size"
         let gone = preview.files.count { $0.cause == .gone }
+        let others = preview.files.count { $0.cause == .foreign || $0.cause == .changedHere }
         let text: Reason =
-            "\(preview.files.count - gone) files listed: \(fetched) to fetch (\(size)), \(preview.count(.check)) to check, \(preview.count(.keep)) unchanged, \(preview.files.count { $0.cause == .foreign || $0.cause == .changedHere }) in the way, \(preview.count(.delete)) to delete"
+            preview.isOfDirectory
+            ? "\(preview.files.count - gone) files listed: \(fetched) to store (\(size)), \(preview.count(.check)) to compare, \(preview.count(.keep)) unchanged, \(others) in the way, \(preview.count(.delete)) to delete"
+            : "\(preview.files.count - gone) files listed: \(fetched) to fetch (\(size)), \(preview.count(.check)) to check, \(preview.count(.keep)) unchanged, \(others) in the way, \(preview.count(.delete)) to delete"
         return text.shown
     }
 }

@@ -101,6 +101,9 @@ struct SyncPlanner: Sendable {
         } else if text.utf8.contains("://") {
             let url = try Self.url(text)
             (source, server) = (.url(url), url)
+        } else if world.kind(text) == .directory {
+            try checkDirectory(text, arguments)
+            source = .directory(OwnProgram.absolute(text))
         } else {
             throw UsageError("there is no list \(text); a URL begins with https:// or http://")
         }
@@ -116,6 +119,20 @@ struct SyncPlanner: Sendable {
                 "--on-conflict of ferry sync is fail (the default) or overwrite, not \(TextError.quote(word))")
         }
         return (source, sync)
+    }
+
+    /// Throws if a directory of this machine cannot be the source.
+    private func checkDirectory(_ path: String, _ arguments: SyncArguments) throws(UsageError) {
+        guard case .objects = try destination(arguments) else {
+            let source = path.utf8.hasSuffix("/") ? path : path + "/"
+            let words = "\(ShellWord.quote(source)) \(ShellWord.quote(arguments.destination))"
+            throw UsageError(
+                "\(path) is a directory: ferry sync stores it in s3://BUCKET/PREFIX/; rsync -a \(words) copies it here")
+        }
+        if arguments.base != nil { throw UsageError("--base is for the names in a list, and \(path) is a directory") }
+        if options.request.user != nil || options.request.netrc {
+            throw UsageError("--user and --netrc are for the server of the source, and \(path) is a directory")
+        }
     }
 
     private func bound(_ filter: inout SetFilter, _ arguments: SyncArguments) throws(UsageError) {
@@ -164,7 +181,7 @@ struct SyncPlanner: Sendable {
         switch source {
         case .url(let url): set.url = url.text
         case .file(let path, _): set.list = OwnProgram.absolute(path)
-        case .entries: break
+        case .directory, .entries: break
         }
         if !arguments.include.isEmpty { set.include = arguments.include }
         if !arguments.exclude.isEmpty { set.exclude = arguments.exclude }

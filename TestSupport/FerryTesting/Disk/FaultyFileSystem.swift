@@ -200,9 +200,9 @@ package final class FaultyFileSystem: FileSystem {
         try step(.inspect, path)
         return mounted(try base.status(path, followingLinks: followingLinks), path)
     }
-    package func list(_ directory: FilePath) throws(FileError) -> [String] {
+    package func list(_ directory: FilePath, _ body: (_ name: String?) -> Bool) throws(FileError) {
         try step(.list, directory)
-        return try base.list(directory)
+        try base.list(directory, body)
     }
     package func space(at path: FilePath) throws(FileError) -> FileSystemSpace {
         try step(.measureSpace, path)

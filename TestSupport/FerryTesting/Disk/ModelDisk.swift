@@ -171,8 +171,8 @@ package final class ModelDisk: FileSystem {
         }
     }
 
-    package func list(_ directory: FilePath) throws(FileError) -> [String] {
-        try look { (state: inout State) throws(FileError) -> [String] in
+    package func list(_ directory: FilePath, _ body: (_ name: String?) -> Bool) throws(FileError) {
+        let names = try look { (state: inout State) throws(FileError) -> [String] in
             guard let inode = state.image.find(directory) else {
                 throw FileError(.list, directory, errno: Errno.noSuchFileOrDirectory.rawValue)
             }
@@ -181,6 +181,7 @@ package final class ModelDisk: FileSystem {
             }
             return Array(entries.names.keys)
         }
+        _ = names.allSatisfy(body)
     }
 
     package func space(at path: FilePath) throws(FileError) -> FileSystemSpace {

@@ -45,7 +45,9 @@ final class HookedFileSystem: FileSystem {
     func status(_ path: FilePath, followingLinks: Bool) throws(FileError) -> FileStatus {
         try base.status(path, followingLinks: followingLinks)
     }
-    func list(_ directory: FilePath) throws(FileError) -> [String] { try base.list(directory) }
+    func list(_ directory: FilePath, _ body: (_ name: String?) -> Bool) throws(FileError) {
+        try base.list(directory, body)
+    }
     func space(at path: FilePath) throws(FileError) -> FileSystemSpace { try base.space(at: path) }
     func isWritable(_ directory: FilePath) -> Bool { base.isWritable(directory) }
     func confined(to roots: [FilePath]) -> any FileSystem { base.confined(to: roots) }

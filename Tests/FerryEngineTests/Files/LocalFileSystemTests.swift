@@ -247,6 +247,12 @@ struct LocalFileSystemTests {
         for name in names { try directory.put(name) }
         #expect(try Set(disk.list(directory.path)) == Set(names))
         #expect(kind { _ = try disk.list(directory.file("none")) } == .notFound)
+        var count = 0
+        try disk.list(directory.path) { name in
+            count += 1
+            return count < 2 && name != nil
+        }
+        #expect(count == 2)
     }
 
     @Test("LocalFileSystem: free space, boot id, umask and writability of a directory are reported")

@@ -1,6 +1,8 @@
 import FerryTesting
 import Foundation
 import HTTPTypes
+import NIOCore
+import SystemPackage
 import Testing
 
 @testable import Ferry
@@ -9,6 +11,8 @@ import Testing
 
 @Suite("Sets of files in a bucket", .timeLimit(.minutes(30)))
 struct BucketSyncTests {
+    private static let manifest = "target/set/ferry-manifest.jsonl"
+
     private static func place(_ shop: Workshop, _ staging: String = "staging") throws -> SyncDestination {
         .objects(try DownloadURL("s3://target/set/"), staging: shop.path(staging))
     }
@@ -314,6 +318,58 @@ struct BucketSyncTests {
         }
     }
 
+    @Test(
+        "Bucket: what was received of files that are gone from the source, or whose key others have taken, does not stay here"
+    )
+    func leftParts() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            let names = ["gone.bin", "taken.bin", "later.bin"]
+            shop.server.serve("/pub/", SyncTests.page(names))
+            for name in names {
+                shop.server.serve("/pub/" + name, Resource(size: 3_000_000, seed: 1))
+                shop.server.always("/pub/" + name, .stall(after: 2_000_000))
+            }
+            func staged(_ ending: String) throws -> [String] {
+                try FileManager.default.contentsOfDirectory(atPath: shop.path("staging")).filter {
+                    $0.hasSuffix(ending)
+                }
+            }
+            let mine = shop.path("staging/mine.bin.part")
+            let manager = shop.manager(engine: shop.engine(transport: bucket))
+            var options = SyncOptions()
+            options.request.maxConnections = 1
+            let first = try await SetSync(
+                of: .url(try DownloadURL(shop.server.url("/pub/"))), into: try Self.place(shop), options: options,
+                manager: manager)
+            for request in first.requests {
+                let download = try await manager.download(request)
+                await shop.reach(2_000_000, download)
+            }
+            await manager.shutdown()
+            #expect(try await first.finish().incomplete.count == 3)
+            #expect(try staged(".bin.part").count == 3)
+            try Data([1]).write(to: URL(filePath: mine))
+
+            // What the filter leaves out may be wanted again.
+            for name in names { shop.server.always("/pub/" + name, .honest) }
+            shop.server.serve("/pub/", SyncTests.page(["taken.bin", "later.bin"]))
+            bucket["target/set/taken.bin"] = [7]
+            let second = try await Self.sync(shop, bucket) { $0.filter = SetFilter(exclude: ["later*"]) }
+            #expect(second.incomplete == ["taken.bin"] && bucket["target/set/taken.bin"] == [7], "\(second)")
+            #expect(try staged("later.bin.part").count == 1)
+            #expect(try staged("gone.bin.part") == [] && staged("taken.bin.part") == [])
+            #expect(FileManager.default.fileExists(atPath: mine))
+
+            let before = shop.server.bodyBytes("/pub/later.bin")
+            let third = try await Self.sync(shop, bucket)
+            #expect(third.fetchedCount == 1 && bucket["target/set/later.bin"]?.count == 3_000_000, "\(third)")
+            #expect(shop.server.bodyBytes("/pub/later.bin") - before < 3_000_000)
+            try FileManager.default.removeItem(atPath: mine)
+            #expect(try staged("") == [])
+        }
+    }
+
     @Test("Bucket: objects of another bucket with the ETags of the manifest are not requested, and nothing is written")
     func fromBucket() async throws {
         try await Workshop.run { shop in
@@ -399,6 +455,68 @@ struct BucketSyncTests {
             bucket["target/set/ferry-manifest.jsonl"] = whole
             #expect(try await Self.sync(shop, bucket).unchangedCount == 2)
         }
+    }
+
+    @Test("Bucket: a manifest of any size is read as it arrives, and stored in parts under its ETag")
+    func largeManifest() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            let engine = shop.engine(transport: bucket).environment(for: .ephemeral)
+            var settings = DriverSettings()
+            settings.maxAttempts = 0
+            let store = ObjectStore(
+                DownloadRequest(sources: [], destination: .directory("")), engine, settings)
+            let object = try DownloadURL("s3://target/set/ferry-manifest.jsonl")
+            let path = shop.path("text")
+            let records = (0..<60_000).map { number in
+                var record = FileRecord(path: "d\(number % 7)/\(number)", urls: ["http://h/\(number)"])
+                (record.totalBytes, record.proof, record.storedETag) = (1000, .single, "\"\(number)\"")
+                return record
+            }
+            let text = try records.flatMap { try Manifest.line($0) } + Array("{\"files\":60000}\n".utf8)
+            try #require(text.count > 8 << 20)
+            try Data(text).write(to: URL(filePath: path))
+            let file = try LocalFileSystem().open(FilePath(path), .readOnly)
+            defer { file.close() }
+            func put(_ tag: String?) async throws -> ObjectStore.Outcome {
+                try await store.put(file, totalBytes: ByteCount(text.count), as: object, replacing: tag)
+            }
+            let stored = try await put(nil)
+            #expect(stored == .stored(etag: bucket.object(Self.manifest)?.etag))
+            #expect(bucket.object(Self.manifest)?.parts?.count == 2 && bucket[Self.manifest] == text)
+
+            let read = try #require(
+                try await store.read(object, most: 1 << 30, into: { ArrivingManifest() }) { await $0.append($1) })
+            let content = read.content.finish()
+            #expect(read.isWhole && read.etag == bucket.object(Self.manifest)?.etag)
+            #expect(content.records == records && content.digest == ByteDigest.of(text, .sha256))
+            let cut = try await store.read(object, most: 1 << 20, into: { ArrivingManifest() }) { await $0.append($1) }
+            #expect(cut?.isWhole == false && cut?.content.finish().records == nil)
+
+            // Another one is there: it stays, and no upload does.
+            bucket[Self.manifest] = [1]
+            #expect(try await put(nil) == .exists)
+            #expect(try await put(read.etag) == .exists)
+            #expect(bucket[Self.manifest] == [1] && bucket.openUploads == [])
+        }
+    }
+
+    @Test("Bucket: a manifest that arrives in pieces of any size is the same, and a line without an end is none")
+    func arriving() async throws {
+        let records = (0..<20).map { FileRecord(path: "a\\\($0).old") }
+        let text = try records.flatMap { try Manifest.line($0) } + Array("{\"files\":20}\n".utf8)
+        for size in [1, 7, 100, text.count] {
+            let arriving = ArrivingManifest()
+            for start in stride(from: 0, to: text.count, by: size) {
+                let piece = ByteBuffer(bytes: text[start..<min(text.count, start + size)])
+                #expect(await arriving.append(piece))
+            }
+            #expect(arriving.finish().records == records)
+        }
+        let endless = ArrivingManifest()
+        var count = 0
+        while await endless.append(ByteBuffer(repeating: 0x20, count: 60_000)), count < 100 { count += 1 }
+        #expect(count < 100 && endless.finish().isBroken && endless.finish().records == nil)
     }
 
     @Test("Bucket: a preview writes nothing, here and there")

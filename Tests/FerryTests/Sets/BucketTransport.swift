@@ -7,25 +7,49 @@ import Synchronization
 @testable import FerryCore
 @testable import FerryEngine
 
-/// A store in memory that checks the conditions of requests, as far as syncs use it: whole objects and lists. Other URLs are
-/// requested over HTTP.
+/// A store in memory that checks the digests of contents and the conditions of requests, as far as syncs use it: objects,
+/// uploads of several parts, and lists. Other URLs are requested over HTTP.
 final class BucketTransport: Transport {
     struct Object: Sendable {
         var bytes: [UInt8]
-        var etag: String { "\"\(HexText.string(ByteDigest.of(bytes, .md5)))\"" }
-        var checksum: String { Data(ByteDigest.of(bytes, .sha256)).base64EncodedString() }
+        /// The sizes of the parts that it was made of; `nil` of one that was stored whole.
+        var parts: [Int]?
+
+        var etag: String { "\"\(HexText.string(digest(.md5)))\(suffix)\"" }
+        var checksum: String { Data(digest(.sha256)).base64EncodedString() + suffix }
+
+        private var suffix: String { parts.map { "-\($0.count)" } ?? "" }
+
+        private func digest(_ algorithm: DigestAlgorithm) -> [UInt8] {
+            guard let parts else { return ByteDigest.of(bytes, algorithm) }
+            var (digests, start): ([UInt8], Int) = ([], 0)
+            for size in parts {
+                digests += ByteDigest.of(Array(bytes[start..<start + size]), algorithm)
+                start += size
+            }
+            return ByteDigest.of(digests, algorithm)
+        }
+    }
+
+    private struct Upload {
+        var key: String
+        var parts: [Int: [UInt8]] = [:]
     }
 
     struct Asked: Sendable {
         var method: String
         var key: String
         var isList: Bool
+        /// The query of a request for an upload of several parts: `uploads`, or with the number of the part; `nil` of others.
+        var upload: String?
         var ifMatch: String?
         var ifNoneMatch: String?
     }
 
     private struct State {
         var objects: [String: Object] = [:]
+        var uploads: [String: Upload] = [:]
+        var lastUpload = 0
         var asked: [Asked] = []
         var before: (@Sendable (Asked, BucketTransport) -> Void)?
         var after: After?
@@ -51,13 +75,16 @@ final class BucketTransport: Transport {
 
     var asked: [Asked] { state.withLock { $0.asked } }
     var keys: [String] { state.withLock { $0.objects.keys.sorted() } }
+    /// The keys of the uploads of several parts that have not ended.
+    var openUploads: [String] { state.withLock { $0.uploads.values.map(\.key).sorted() } }
+    func object(_ key: String) -> Object? { state.withLock { $0.objects[key] } }
 
     /// The requests since the last call, without those for lists and the manifest.
     func takeAsked() -> [String] {
         state.withLock { state in
             defer { state.asked = [] }
             return state.asked.filter { !$0.isList && !$0.key.hasSuffix("ferry-manifest.jsonl") }
-                .map { "\($0.method) \($0.key)" }.sorted()
+                .map { asked in "\(asked.method) \(asked.key)" + (asked.upload.map { "?" + $0 } ?? "") }.sorted()
         }
     }
 
@@ -71,7 +98,8 @@ final class BucketTransport: Transport {
         let key = request.url.host + "/" + String(decoding: request.url.objectKey, as: UTF8.self)
         let asked = Asked(
             method: request.method.rawValue, key: key, isList: request.url.query?.contains("list-type") == true,
-            ifMatch: request.fields[.ifMatch], ifNoneMatch: request.fields[.ifNoneMatch])
+            upload: Self.upload(request.url), ifMatch: request.fields[.ifMatch],
+            ifNoneMatch: request.fields[.ifNoneMatch])
         let before = state.withLock { state in
             state.asked.append(asked)
             return state.before
@@ -83,6 +111,9 @@ final class BucketTransport: Transport {
                 throw TransferFailure(.cancelled, ErrorPhrase(.stopped))
             }
             content = Array(buffer: bytes)
+            guard HexText.string(ByteDigest.of(content, .sha256)) == upload.sha256 else {
+                throw TransferFailure(.store(.refused), ErrorPhrase(.storeAnswered, asked.key, "400 BadDigest"))
+            }
         }
         var (head, body) = try answer(asked, request, content)
         if let after = state.withLock(\.after) { try after(asked, &head) }
@@ -96,6 +127,7 @@ final class BucketTransport: Transport {
         _ asked: Asked, _ request: TransferRequest, _ content: [UInt8]
     ) throws(TransferFailure) -> (ResponseHead, [UInt8]) {
         if asked.isList { return (ResponseHead(status: 200), list(request.url)) }
+        if asked.upload != nil { return try answerUpload(asked, request, content) }
         let (found, isRefused) = state.withLock { state in
             let found = state.objects[asked.key]
             let isRefused =
@@ -118,6 +150,72 @@ final class BucketTransport: Transport {
             return (head, asked.method == "HEAD" ? [] : found.bytes)
         }
         return (head, [])
+    }
+
+    /// The query of a request for an upload of several parts, without the identifier of the upload.
+    private static func upload(_ url: DownloadURL) -> String? {
+        if url.query?.hasPrefix("uploads") == true { return "uploads" }
+        guard identifier(url) != nil else { return nil }
+        return value("partNumber", url) ?? ""
+    }
+
+    private static func identifier(_ url: DownloadURL) -> String? { value("uploadId", url) }
+
+    private static func value(_ name: String, _ url: DownloadURL) -> String? {
+        (url.query ?? "").split(separator: "&").first { $0.hasPrefix(name + "=") }.map {
+            String($0.dropFirst(name.count + 1))
+        }
+    }
+
+    private func answerUpload(
+        _ asked: Asked, _ request: TransferRequest, _ content: [UInt8]
+    ) throws(TransferFailure) -> (ResponseHead, [UInt8]) {
+        func document(_ name: String, _ content: String) -> (ResponseHead, [UInt8]) {
+            (ResponseHead(status: 200), Array("<\(name)>\(content)</\(name)>".utf8))
+        }
+        guard let id = Self.identifier(request.url) else {
+            let id = state.withLock { state in
+                state.lastUpload += 1
+                state.uploads["u\(state.lastUpload)"] = Upload(key: asked.key)
+                return state.lastUpload
+            }
+            return document("InitiateMultipartUploadResult", "<UploadId>u\(id)</UploadId>")
+        }
+        guard let upload = state.withLock({ $0.uploads[id] }), upload.key == asked.key else {
+            throw TransferFailure(.store(.refused), ErrorPhrase(.uploadGone, asked.key))
+        }
+        let parts = upload.parts.sorted { $0.key < $1.key }
+        switch asked.method {
+        case "PUT":
+            state.withLock { $0.uploads[id]?.parts[Int(asked.upload ?? "") ?? 0] = content }
+            var head = ResponseHead(status: 200)
+            head.headers[.eTag] = Object(bytes: content).etag
+            return (head, [])
+        case "GET":
+            let listed = parts.map { number, bytes in
+                let part = Object(bytes: bytes)
+                return "<Part><PartNumber>\(number)</PartNumber><ETag>\(part.etag)</ETag><Size>\(bytes.count)</Size>"
+                    + "<ChecksumSHA256>\(part.checksum)</ChecksumSHA256></Part>"
+            }
+            return document("ListPartsResult", listed.joined())
+        case "DELETE":
+            state.withLock { $0.uploads[id] = nil }
+            return (ResponseHead(status: 204), [])
+        default:
+            let chosen = String(decoding: content, as: UTF8.self)
+            let wanted = parts.filter { chosen.contains("<PartNumber>\($0.key)</PartNumber>") }.map(\.value)
+            let object = Object(bytes: Array(wanted.joined()), parts: wanted.map(\.count))
+            let isRefused = state.withLock { state in
+                let found = state.objects[asked.key]
+                if asked.ifMatch.map({ $0 != found?.etag }) ?? false || asked.ifNoneMatch == "*" && found != nil {
+                    return true
+                }
+                (state.objects[asked.key], state.uploads[id]) = (object, nil)
+                return false
+            }
+            if isRefused { return (ResponseHead(status: 412), []) }
+            return document("CompleteMultipartUploadResult", "<ETag>\(object.etag)</ETag>")
+        }
     }
 
     private func missing(_ request: TransferRequest) -> TransferFailure {

@@ -208,6 +208,17 @@ struct SetListTests {
         #expect(SetPath.make(String(repeating: "a/", count: 100) + "b") == nil)
     }
 
+    @Test("Keys: names stay as they are, if lists of stores and messages can have them")
+    func keys() {
+        for key in ["a", ".a", "a\\b", "a.old", "x/ferry-manifest.jsonl", "d:e?/f*", "a ", "x.part.ferry", "ü"] {
+            #expect(SetPath.isKey(key), "\(key)")
+        }
+        for text in [
+            "", "/a", "a/", "a//b", "..", "a/../b", "./a", "ferry-manifest.jsonl", "Ferry-Manifest.JSONL", "a\nb",
+            "\u{85}", "\u{FFFD}", "a\u{FFFF}", String(repeating: "a/", count: 100) + "b",
+        ] { #expect(!SetPath.isKey(text), "\(text)") }
+    }
+
     @Test("Two files with one path: the one that has it by itself counts, and the other one is named")
     func collisions() throws {
         func entry(_ path: String) throws -> SetEntry {

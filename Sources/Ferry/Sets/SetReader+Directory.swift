@@ -1,0 +1,167 @@
+import FerryCore
+import FerryEngine
+import Synchronization
+import SystemPackage
+
+/// What of a directory is not read.
+public enum SkippedFile: String, Sendable, Hashable, Codable {
+    /// It is not followed, wherever it leads.
+    case symbolicLink
+    /// A socket, a device or a named pipe.
+    case special
+}
+
+/// The files below a directory of this machine.
+///
+/// Others may write into the directory meanwhile: no file is opened before it is stored, and no link below the directory is
+/// followed. Each name is looked at while its directory is read, and one that the filter leaves out is not kept.
+extension SetReader {
+    /// Adds the regular files below a directory, without Ferry's own: directory by directory, and each in the order of its
+    /// names' bytes.
+    ///
+    /// Throws `invalidRequest` if it is no directory, or cannot be read.
+    func walk(_ directory: String, _ listing: inout SetListing) async throws(DownloadError) {
+        let root = FilePath(DownloadManager.absolute(directory))
+        let walk = DirectoryWalk(root, self, listing)
+        defer { listing = walk.listing }
+        var directories = [""]
+        while let path = directories.popLast(), !Task.isCancelled {
+            do throws(FileError) {
+                let below = try await EngineProvider.files.run { disk throws(FileError) in
+                    try walk.read(path, disk.fileSystem(within: root.string))
+                }
+                directories += below.reversed()
+            } catch {
+                if path.isEmpty { throw DownloadError(.invalidRequest, error.phrase, recovery: .needsUser) }
+                walk.failed(error)
+            }
+        }
+    }
+}
+
+/// What was read of a directory, and of those below it.
+private final class DirectoryWalk: Sendable {
+    private struct State {
+        var listing: SetListing
+        var isFull = false
+        var count = 0
+        var bytes = 0
+        /// The root and what is not read, without links on the way; `nil` before the first directory.
+        var real: (root: FilePath, excluded: [FilePath])?
+    }
+    /// Locked on file threads, while a directory is read.
+    private let state: Mutex<State>
+    private let root: FilePath
+    private let options: SyncOptions
+    private let limits: SetReader.Limits
+    private let excluded: [FilePath]
+
+    private static let maxDepth = 64
+
+    init(_ root: FilePath, _ reader: SetReader, _ listing: SetListing) {
+        state = Mutex(State(listing: listing))
+        (self.root, options, limits, excluded) = (root, reader.options, reader.limits, reader.excluded)
+    }
+
+    var listing: SetListing { state.withLock(\.listing) }
+
+    /// Notes a directory that cannot be read.
+    func failed(_ error: FileError) { state.withLock { $0.listing.problems.append(.phrase(error.phrase)) } }
+
+    /// The names of one directory that are to be added, or read.
+    private struct Found {
+        var entries: [SetEntry] = []
+        var directories: [String] = []
+        /// The number of names that are not UTF-8.
+        var unusable = 0
+    }
+
+    /// Adds the files of one directory. Returns the paths of the directories in it that are to be read, in order; none if the
+    /// list is full. Blocks.
+    func read(_ directory: String, _ fileSystem: any FileSystem) throws(FileError) -> [String] {
+        let place = directory.isEmpty ? root : root.appending(directory)
+        return try state.withLock { state throws(FileError) in
+            if state.isFull { return [] }
+            if state.real == nil { state.real = (RealPath.of(root), excluded.map(RealPath.of)) }
+            var found = Found()
+            try fileSystem.list(place) { name in
+                if let name {
+                    let path = directory.isEmpty ? name : "\(directory)/\(name)"
+                    look(at: name, path, fileSystem, &found, &state)
+                } else {
+                    found.unusable += 1
+                }
+                return !state.isFull
+            }
+            if found.unusable > 0 {
+                state.listing.problems.append(
+                    .phrase(ErrorPhrase(.namesNotUTF8, place.string, "\(found.unusable)")))
+            }
+            state.listing.add(found.entries.sorted { Self.precedes($0.path, $1.path) }, options.filter)
+            return found.directories.sorted(by: Self.precedes)
+        }
+    }
+
+    private static func precedes(_ one: String, _ other: String) -> Bool {
+        one.utf8.lexicographicallyPrecedes(other.utf8)
+    }
+
+    private func look(
+        at name: String, _ path: String, _ fileSystem: any FileSystem, _ found: inout Found, _ state: inout State
+    ) {
+        let place = root.appending(path)
+        // One that has just been removed is none of the set.
+        guard let status = try? fileSystem.statusIfPresent(place) else { return }
+        switch status.kind {
+        case .directory:
+            let depth = path.utf8.count { $0 == UInt8(ascii: "/") } + 1
+            let isExcluded = state.real.map { $0.excluded.contains($0.root.appending(path)) } ?? false
+            if isExcluded || options.maxDepth.map({ depth > $0 }) == true { return }
+            if options.filter.prunes(path) { return state.listing.note(path + "/*") }
+            guard depth <= Self.maxDepth else {
+                return state.listing.problems.append(.phrase(ErrorPhrase(.deepSet, root.string, "\(Self.maxDepth)")))
+            }
+            keep(path, &state)
+            found.directories.append(path)
+        case .regular:
+            if isOwn(name, at: place, fileSystem) { return }
+            let file = SourceFile(path: place, root: root, modified: status.modified)
+            do throws(DownloadError) {
+                let entry = try SetEntry(file, at: path, totalBytes: status.length, safeNames: options.safeNames)
+                guard state.listing.accepts(entry, options.filter) else { return }
+                found.entries.append(entry)
+            } catch { state.listing.problems.append(error.reason) }
+            keep(path, &state)
+        case .symbolicLink, .other:
+            guard options.filter.accepts(path) else { return state.listing.note(path) }
+            keep(path, &state)
+            state.listing.skip(path, status.kind == .symbolicLink ? .symbolicLink : .special)
+        }
+    }
+
+    /// Counts what is kept of a name.
+    private func keep(_ path: String, _ state: inout State) {
+        (state.count, state.bytes) = (state.count + 1, state.bytes + path.utf8.count)
+        guard state.count > limits.entries || state.bytes > limits.bytes, !state.isFull else { return }
+        state.isFull = true
+        state.listing.problems.append(.phrase(ErrorPhrase(.largeDirectory, root.string, "\(limits.entries)")))
+    }
+
+    /// Whether a file is one that Ferry has made for its own use. A part file without its journal is anybody's.
+    private func isOwn(_ name: String, at place: FilePath, _ fileSystem: any FileSystem) -> Bool {
+        func hasJournal(_ part: Substring) -> Bool {
+            let journal = place.removingLastComponent().appending(part + ReservedName.own.text)
+            return (try? fileSystem.exists(journal)) == true
+        }
+        switch ReservedName(name) {
+        case .manifest, .journal, .digests, .draft, .incoming, .sample: return true
+        case .part: return hasJournal(name[...])
+        case .backup:
+            if ReservedName.record(name) != nil { return true }
+            return name.dropping(suffix: ReservedName.backup.text).map {
+                $0.utf8.hasSuffix(ReservedName.part.text) && hasJournal($0)
+            } ?? false
+        case .chromePart, .aria2Control, .own, nil: return false
+        }
+    }
+}
