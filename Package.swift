@@ -30,7 +30,7 @@ let staticLibraries: [LinkerSetting] =
 #endif
 
 // Packages that the daemon and the commands need, and no library that an app embeds. An app's package without the trait
-// resolves none of them.
+// builds none of them, and resolves only those that others name.
 let ofDaemon: TargetDependencyCondition? = .when(traits: ["Daemon"])
 
 // What an app writes (a page, headers, a preview, tests of the page), in each way that apps are compiled in: Swift 5, Swift 6,
@@ -50,7 +50,8 @@ let consumers: [Target] = [
     ),
 ].map { (mode: String, settings: [SwiftSetting]) in
     .testTarget(
-        name: "Consumer\(mode)Tests", dependencies: ["Ferry", "FerryUI", "FerryTestSupport"], packageAccess: false,
+        name: "Consumer\(mode)Tests", dependencies: ["Ferry", "FerryClient", "FerryUI", "FerryTestSupport"],
+        packageAccess: false,
         swiftSettings: settings)
 }
 
@@ -376,8 +377,7 @@ let package = Package(
             name: "FerryTests",
             dependencies: [
                 "Ferry", "FerryUI", "FerryCore", "FerryEngine", "FerryAPI", "FerryClient", "FerryServer",
-                "FerryTesting",
-                "ferry-app", "FerryCLI", "CFerry", "FerryTestSupport",
+                "FerryTesting", "ferry-app", "FerryCLI", "CFerry", "FerryTestSupport",
                 .product(name: "HTTPTypes", package: "swift-http-types"),
                 .product(name: "SystemPackage", package: "swift-system"),
                 .product(name: "Logging", package: "swift-log"),

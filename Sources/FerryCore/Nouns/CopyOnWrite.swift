@@ -1,7 +1,7 @@
 /// A large value that copies share until one of them is changed: to copy it is to retain one object.
 @propertyWrapper
 struct CopyOnWrite<Value: Sendable & Hashable>: Sendable, Hashable {
-    // Unchecked: changed only while nobody else refers to it.
+    // SAFETY: it is changed only while nobody else refers to it.
     private final class Box: @unchecked Sendable {
         var value: Value
 
