@@ -168,9 +168,10 @@ extension Scheduler {
     /// Stores and reports that downloads without parts are cancelled. Throws, and changes nothing, if the list refuses.
     func cancelled(_ held: [HeldDownload]) async throws(DownloadError) {
         let ending = cancellation
+        let vault = vault
         let stored = try await commit(held.map { .end($0.id, ending) })
         withdrawLeases(of: held.map(\.id))
-        await forgetSecrets(of: held.map(\.id))
+        await forgetSecrets(of: held.map(\.id), in: vault)
         report(ending, of: held, stored)
     }
 
@@ -178,10 +179,11 @@ extension Scheduler {
     func unlist(_ held: [HeldDownload], cancelling: [HeldDownload] = []) async throws(DownloadError) {
         let ids = held.map(\.id)
         let ending = cancellation
+        let vault = vault
         let stored = try await commit(cancelling.map { .end($0.id, ending) } + [.remove(ids)])
         withdrawLeases(of: ids)
         for id in ids { pageRetries.forget(id) }
-        await forgetSecrets(of: ids)
+        await forgetSecrets(of: ids, in: vault)
         report(ending, of: cancelling, stored)
         queue.unlist(ids)
         let sessions = Dictionary(held.map { ($0.id, $0.entry.session) }) { first, _ in first }

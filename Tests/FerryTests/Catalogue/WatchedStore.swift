@@ -131,5 +131,6 @@ extension Scheduler {
 extension StoreChange {
     var isRemoval: Bool { if case .remove = self { true } else { false } }
     var isPlace: Bool { if case .keys = self { true } else { false } }
+    var isEnd: Bool { if case .end = self { true } else { false } }
     var isUpdate: Bool { if case .update = self { true } else { false } }
 }
