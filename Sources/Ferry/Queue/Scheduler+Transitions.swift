@@ -68,7 +68,7 @@ extension Scheduler {
         if keepsPlace {
             try await commit(joining.map { $0.update(fields) })
         } else {
-            await listLock.acquire()
+            await listLock.acquireShared()
             defer { listLock.release() }
             joining = try await placeLast(joining, with: fields)
         }
@@ -105,7 +105,8 @@ extension Scheduler {
     }
 
     /// Gives downloads the last places of their priority, and stores them with what is to be updated. The caller holds the
-    /// list's lock, since two places of a download may otherwise be stored in another order than the queue gets them.
+    /// list's lock, since two places of a download may otherwise be stored in another order than the queue gets them. With
+    /// the downloads' own locks it shares that of the list, so that one transaction stores many of them.
     private func placeLast(
         _ joining: [Joining], with fields: [RowField] = []
     ) async throws(DownloadError) -> [Joining] {

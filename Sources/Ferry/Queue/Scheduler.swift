@@ -46,8 +46,9 @@ final class Scheduler: Sendable {
     let traffic = TrafficMeter()
     let registry = LiveRegistry()
     let networkHub = NetworkHub()
-    /// Serializes additions, bulk changes, and all changes of places, each until the store and the queue have it;
-    /// `openLock` serializes opening and closing. The holder waits for no download's lock.
+    /// Serializes additions, bulk changes, and all changes of places, each until the store and the queue have it; shared by
+    /// those that queue single downloads again. `openLock` serializes opening and closing. The holder waits for no download's
+    /// lock.
     let listLock = AsyncLock()
     let openLock = AsyncLock()
     /// Serializes suspending, activating and shutting down; acquired before all other locks.
