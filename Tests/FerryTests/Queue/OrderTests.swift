@@ -250,7 +250,9 @@ struct OrderTests {
                 #expect(!scheduler.isListFree)
                 async let move: Void = all[1].moveInList(to: .after(all[2].id))
                 store.open()
-                _ = try await (first, second, move)
+                try await first
+                try await second
+                try await move
                 #expect(try await list(manager) == "xcba")
                 gate.open()
             }
