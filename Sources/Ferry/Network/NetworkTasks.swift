@@ -41,11 +41,11 @@ final class NetworkTasks: Sendable {
         }
     }
 
-    /// Ends what was begun in former networks: their lookups, and online all doubt.
+    /// Ends what was begun in former networks: their lookups, and online their doubt.
     func follow(_ network: Int, isOnline: Bool) {
         let old = state.withLock { state in
             var old = state.move(to: network)
-            if isOnline, let doubt = state.doubt {
+            if isOnline, network >= state.network, let doubt = state.doubt {
                 old.append(doubt)
                 state.doubt = nil
             }

@@ -451,7 +451,10 @@ final class DownloadQueue: Sendable {
     }
 
     /// Applies a new network snapshot; one equal to the current snapshot has no effect.
-    func see(_ snapshot: NetworkSnapshot) -> NetworkChange {
+    ///
+    /// - Parameter moved: Called under the lock, if the machine is online on another network: the next decision is made
+    ///   without what was found out on the former one.
+    func see(_ snapshot: NetworkSnapshot, moved: () -> Void) -> NetworkChange {
         state.withLock { state in
             let hasMoved = state.machine.rules.network.generation != snapshot.generation
             if state.network == 0 || snapshot != state.machine.rules.network {
@@ -464,6 +467,8 @@ final class DownloadQueue: Sendable {
                 (state.doubt, change.doubt) = (state.network, state.network)
             }
             guard hasMoved, snapshot.status.isOnline else { return change }
+            moved()
+            state.machine.hostsChanged()
             change.moved = state.machine.runs.compactMap { id, run in
                 state.machine.hosts.isNear(state.machine.entries[id]?.host ?? QueuedHosts.none) ? nil : run
             }

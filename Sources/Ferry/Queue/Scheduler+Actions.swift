@@ -69,6 +69,7 @@ extension Scheduler {
         guard try begins(.resume, on: live) else { return }
         pageRetries.forget(live.id)
         let old = live.current
+        if old.isFailed { return try await retry(live) }
         guard old.followsQueue || old == .waiting(.diskSpace), let tried = queue.tryNow(live.id) else {
             return try await enqueue([held(live)])
         }
@@ -81,6 +82,14 @@ extension Scheduler {
         told(live.id)
         reschedule()
         showStandings(of: [live])
+    }
+
+    /// Queues a failed download again; the caller holds its lock.
+    func retry(_ live: LiveDownload) async throws(DownloadError) {
+        try await holding(live, .change) { _ throws(DownloadError) in
+            // The automatic retry may have begun meanwhile, and was stopped then.
+            if live.current.isFailed { try await enqueue([held(live)]) }
+        }
     }
 
     private func restart(_ live: LiveDownload) async throws(DownloadError) {

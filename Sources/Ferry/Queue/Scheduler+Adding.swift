@@ -171,7 +171,7 @@ extension Scheduler {
         if live.isClosed { return false }
         switch live.current {
         case .completed: if !(await isUnchanged(live)) { try await renew(live) }
-        case .failed: try await enqueue([held(live)])
+        case .failed: try await retry(live)
         case .cancelled: try await renew(live)
         case .waiting, .downloading, .verifying, .paused: break
         }

@@ -44,7 +44,7 @@ extension Scheduler {
             if stale.isEmpty { return objects.found }
             if objects.isChanging {
                 // The bulk change holds this lock until its rows are stored.
-                await listLock.acquire()
+                await listLock.acquireShared()
                 listLock.release()
             }
             let new = try await store.rows(Array(stale))

@@ -32,12 +32,8 @@ extension Scheduler {
     }
 
     func networkChanged(_ snapshot: NetworkSnapshot) {
-        let moved = see(snapshot).moved
-        if moved != nil {
-            // What was found out about servers and names on the other network says nothing.
-            engine.networkChanged()
-            queue.hostsChanged()
-        }
+        // What was found out about servers and names on the other network says nothing.
+        let moved = see(snapshot) { engine.networkChanged() }.moved
         if moved?.contains(where: { $0.driver != nil }) == true { environment.renewConnections() }
         networkHub.send(snapshot.status)
         // Reschedule before reconnecting, so that downloads that may not use the network do not try it.
@@ -47,10 +43,10 @@ extension Scheduler {
         if moved != nil { retryPages() }
     }
 
-    /// Applies a new snapshot to the queue, and ends what was begun in former networks.
+    /// Applies a new snapshot to the queue, as ``DownloadQueue/see(_:moved:)``, and ends what was begun in former networks.
     @discardableResult
-    func see(_ snapshot: NetworkSnapshot) -> DownloadQueue.NetworkChange {
-        let change = queue.see(snapshot)
+    func see(_ snapshot: NetworkSnapshot, moved: () -> Void = {}) -> DownloadQueue.NetworkChange {
+        let change = queue.see(snapshot, moved: moved)
         networkTasks.follow(change.network, isOnline: change.isOnline)
         if let doubt = change.doubt { limitDoubt(of: doubt) }
         return change

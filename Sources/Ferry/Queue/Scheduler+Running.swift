@@ -254,7 +254,7 @@ extension Scheduler {
         rest(live.id, .parked)
         withdrawLeases(of: [live.id])
         pageRetries.forget(live.id)
-        await forgetSecrets(of: [live.id])
+        await forgetSecrets(of: [live.id], in: vault)
         ended(live, ending, number)
     }
 
@@ -398,5 +398,7 @@ extension Scheduler {
         configuration.log(LogEntry(.error, "the list of downloads could not be kept", details: "\(error)"))
     }
 
-    func forgetSecrets(of ids: [DownloadID]) async { if isKept { await vault.remove(ids) } }
+    /// Removes the secrets of ended downloads from the vault that the list had when their end was stored: it may be closed by
+    /// now.
+    func forgetSecrets(of ids: [DownloadID], in vault: any SecretVault) async { if isKept { await vault.remove(ids) } }
 }

@@ -68,7 +68,7 @@ extension Scheduler {
         if keepsPlace {
             try await commit(joining.map { $0.update(fields) })
         } else {
-            await listLock.acquire()
+            await listLock.acquireShared()
             defer { listLock.release() }
             joining = try await placeLast(joining, with: fields)
         }
@@ -105,7 +105,8 @@ extension Scheduler {
     }
 
     /// Gives downloads the last places of their priority, and stores them with what is to be updated. The caller holds the
-    /// list's lock, since two places of a download may otherwise be stored in another order than the queue gets them.
+    /// list's lock, since two places of a download may otherwise be stored in another order than the queue gets them. With
+    /// the downloads' own locks it shares that of the list, so that one transaction stores many of them.
     private func placeLast(
         _ joining: [Joining], with fields: [RowField] = []
     ) async throws(DownloadError) -> [Joining] {
@@ -168,9 +169,10 @@ extension Scheduler {
     /// Stores and reports that downloads without parts are cancelled. Throws, and changes nothing, if the list refuses.
     func cancelled(_ held: [HeldDownload]) async throws(DownloadError) {
         let ending = cancellation
+        let vault = vault
         let stored = try await commit(held.map { .end($0.id, ending) })
         withdrawLeases(of: held.map(\.id))
-        await forgetSecrets(of: held.map(\.id))
+        await forgetSecrets(of: held.map(\.id), in: vault)
         report(ending, of: held, stored)
     }
 
@@ -178,10 +180,11 @@ extension Scheduler {
     func unlist(_ held: [HeldDownload], cancelling: [HeldDownload] = []) async throws(DownloadError) {
         let ids = held.map(\.id)
         let ending = cancellation
+        let vault = vault
         let stored = try await commit(cancelling.map { .end($0.id, ending) } + [.remove(ids)])
         withdrawLeases(of: ids)
         for id in ids { pageRetries.forget(id) }
-        await forgetSecrets(of: ids)
+        await forgetSecrets(of: ids, in: vault)
         report(ending, of: cancelling, stored)
         queue.unlist(ids)
         let sessions = Dictionary(held.map { ($0.id, $0.entry.session) }) { first, _ in first }

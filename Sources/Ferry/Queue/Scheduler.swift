@@ -54,7 +54,8 @@ final class Scheduler: Sendable {
     let lifeLock = AsyncLock()
     /// Serializes opening and closing.
     let openLock = AsyncLock()
-    /// Serializes additions, bulk changes, and all changes of places, each until the store and the queue have it.
+    /// Serializes additions, bulk changes, and all changes of places, each until the store and the queue have it; shared by
+    /// those that queue single downloads again.
     let listLock = AsyncLock()
     /// Serializes changes of the settings.
     let settingsLock = AsyncLock()

@@ -1,47 +1,79 @@
 import DequeModule
 import Synchronization
 
-/// A lock that may be held across suspension points; waiting tasks acquire it in FIFO order.
+/// A lock that may be held across suspension points, by one task, or in shared mode by several; waiting tasks acquire it in
+/// FIFO order.
 ///
-/// Cancellation does not end the wait: the code after it always holds the lock.
+/// A request for shared use is behind all that wait, so that those for exclusive use are never passed. Cancellation does not
+/// end the wait: the code after it always holds the lock.
 package final class AsyncLock: Sendable {
+    private enum Mode { case exclusive, shared }
+
+    private enum Holders {
+        case none
+        case exclusive
+        /// The number of tasks, at least 1.
+        case shared(Int)
+
+        /// Adds a holder, if the mode permits it; returns whether it does.
+        mutating func admit(_ mode: Mode) -> Bool {
+            switch (self, mode) {
+            case (.none, .exclusive): self = .exclusive
+            case (.none, .shared): self = .shared(1)
+            case (.shared(let count), .shared): self = .shared(count + 1)
+            case (.exclusive, _), (.shared, .exclusive): return false
+            }
+            return true
+        }
+
+        mutating func leave() {
+            switch self {
+            case .none: preconditionFailure("a lock that is not held was released")
+            case .shared(let count) where count > 1: self = .shared(count - 1)
+            case .exclusive, .shared: self = .none
+            }
+        }
+    }
+
     private struct State {
-        var isHeld = false
-        var waiting: Deque<CheckedContinuation<Void, Never>> = []
+        var holders = Holders.none
+        var waiting: Deque<(mode: Mode, continuation: CheckedContinuation<Void, Never>)> = []
     }
     private let state = Mutex(State())
 
     package init() {}
 
-    /// Acquires the lock, suspending until it is free. Must be balanced with ``release()``.
-    package func acquire() async {
+    /// Acquires the lock for exclusive use, suspending until it is free. Must be balanced with ``release()``.
+    package func acquire() async { await acquire(.exclusive) }
+
+    /// Acquires the lock for use beside others that share it. Must be balanced with ``release()``.
+    package func acquireShared() async { await acquire(.shared) }
+
+    private func acquire(_ mode: Mode) async {
         await withCheckedContinuation { continuation in
             let isMine = state.withLock { state in
-                if state.isHeld {
-                    state.waiting.append(continuation)
-                    return false
-                }
-                state.isHeld = true
-                return true
+                if state.waiting.isEmpty, state.holders.admit(mode) { return true }
+                state.waiting.append((mode, continuation))
+                return false
             }
             if isMine { continuation.resume() }
         }
     }
 
-    /// Acquires the lock if it is free; returns whether it did.
-    package func tryAcquire() -> Bool {
-        state.withLock { state in
-            defer { state.isHeld = true }
-            return !state.isHeld
-        }
-    }
+    /// Acquires the lock for exclusive use if nobody holds it; returns whether it did.
+    package func tryAcquire() -> Bool { state.withLock { $0.holders.admit(.exclusive) } }
 
+    /// Ends one use, of either mode.
     package func release() {
         let next = state.withLock { state in
-            let next = state.waiting.popFirst()
-            if next == nil { state.isHeld = false }
+            state.holders.leave()
+            var next: [CheckedContinuation<Void, Never>] = []
+            while let first = state.waiting.first, state.holders.admit(first.mode) {
+                next.append(first.continuation)
+                state.waiting.removeFirst()
+            }
             return next
         }
-        next?.resume()
+        for continuation in next { continuation.resume() }
     }
 }

@@ -33,8 +33,8 @@ final class WatchedStore: DownloadStore {
     var commits: Int { committed.withLock { $0 } }
     /// The number of reads of rows by their identifiers.
     var rowReads: Int { readRows.withLock { $0 } }
-    /// Returns when a batch waits, or has waited.
-    func arrived() async { await arrivals.wait(after: 0) }
+    /// Returns when so many batches wait, or have waited.
+    func arrived(_ count: UInt64 = 1) async { await arrivals.wait(after: count - 1) }
     func open() { door.open() }
 
     func commit(_ changes: [StoreChange]) async throws(DownloadError) -> [NumberedEvent] {
@@ -131,5 +131,6 @@ extension Scheduler {
 extension StoreChange {
     var isRemoval: Bool { if case .remove = self { true } else { false } }
     var isPlace: Bool { if case .keys = self { true } else { false } }
+    var isEnd: Bool { if case .end = self { true } else { false } }
     var isUpdate: Bool { if case .update = self { true } else { false } }
 }

@@ -32,4 +32,29 @@ struct NetworkTasksTests {
         await tasks.close()
         #expect(cancelled.withLock { $0["c3"] } == nil)
     }
+
+    @Test("Network tasks: the end of a doubt is cancelled by a later network that is online, not by an earlier one")
+    func doubts() async throws {
+        let tasks = NetworkTasks()
+        let door = Door()
+        let cancelled = Mutex<[Bool]>([])
+        tasks.follow(2, isOnline: false)
+        tasks.limitDoubt {
+            await door.pass()
+            cancelled.withLock { $0.append(Task.isCancelled) }
+        }
+        // A task that has seen the former network is behind the one that has told of the next.
+        tasks.follow(1, isOnline: true)
+        door.open()
+        try await eventually { cancelled.withLock { $0 } == [false] }
+
+        let closed = Door()
+        tasks.limitDoubt {
+            await closed.pass()
+            cancelled.withLock { $0.append(Task.isCancelled) }
+        }
+        tasks.follow(3, isOnline: true)
+        try await eventually { cancelled.withLock { $0 } == [false, true] }
+        await tasks.close()
+    }
 }

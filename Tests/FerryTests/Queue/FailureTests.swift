@@ -196,6 +196,40 @@ struct FailureTests {
         }
     }
 
+    @Test("Failure: an automatic retry that is due while a resume is stored does not begin")
+    func resumesAtRetry() async throws {
+        try await Workshop.run { shop in
+            let clock = SteppedClock()
+            let gate = Gate()
+            let resource = shop.serve(["/a", "/b"])
+            shop.server.always("/a", .status(503))
+            shop.server.script("/b", [.hold(gate)])
+            let manager = shop.kept(engine: shop.engine(clock: clock)) {
+                $0.maxAttempts = 1
+                $0.stallTimeout = .seconds(9000)
+                $0.retriesFailedAfter = .seconds(600)
+            }
+            let download = try await manager.download(try shop.single("/a"))
+            #expect(await shop.code { _ = try await download.finished() } == .refused)
+            shop.server.always("/a", .honest)
+            let scheduler = try #require(manager.scheduler)
+            let store = try await scheduler.held { $0.isUpdate }
+            // This download is due together with the retry, and behind it.
+            let other = try await manager.download(
+                try shop.single("/b") { $0.notBefore = clock.date().addingTimeInterval(600) })
+            async let resuming: Void = download.resume()
+            await store.arrived()
+            clock.jump(.seconds(1200))
+            await gate.arrived()
+            #expect(scheduler.queue.run(of: download.id) == nil)
+            store.open()
+            try await resuming
+            gate.open()
+            try await shop.expectAll([download, other], are: resource)
+            await manager.shutdown()
+        }
+    }
+
     @Test("Failure: resumeAll tries failed downloads again, with handles or without", arguments: [true, false])
     func resumesAllFailed(isKnown: Bool) async throws {
         try await Workshop.run { shop in

@@ -22,6 +22,12 @@ struct HeartbeatTests {
             clock.advance(by: Heartbeat.interval)
             return beats.withLock { $0 } == 2
         }
+        // Nothing runs any more.
+        for _ in 0..<10 {
+            clock.advance(by: Heartbeat.interval)
+            for _ in 0..<10 { await Task.yield() }
+        }
+        #expect(beats.withLock { $0 } == 2)
         heartbeat.start(beat)
         try await eventually {
             clock.advance(by: Heartbeat.interval)

@@ -234,6 +234,31 @@ struct OrderTests {
         }
     }
 
+    @Test("Order: downloads that are resumed at the same time are stored together, and a move waits for them")
+    func resumedTogether() async throws {
+        try await Workshop.run { shop in
+            try await blocked(shop) { manager, _, gate, _ in
+                let all = try await add(["/a", "/b", "/c"], shop, manager)
+                for download in all[..<2] { try await download.pause() }
+                let scheduler = try #require(manager.scheduler)
+                let store = try await scheduler.held { $0.isPlace }
+                async let first: Void = all[0].resume()
+                await store.arrived()
+                async let second: Void = all[1].resume()
+                // The first is not stored yet.
+                await store.arrived(2)
+                #expect(!scheduler.isListFree)
+                async let move: Void = all[1].moveInList(to: .after(all[2].id))
+                store.open()
+                try await first
+                try await second
+                try await move
+                #expect(try await list(manager) == "xcba")
+                gate.open()
+            }
+        }
+    }
+
     @Test("Order: a move while a download that keeps its place is queued again is kept")
     func movedWhileQueued() async throws {
         try await Workshop.run { shop in

@@ -71,4 +71,29 @@ struct SecretStorageTests {
             await second.shutdown()
         }
     }
+
+    @Test(
+        "Secrets: a download that is cancelled or removed while the manager is shut down leaves none",
+        arguments: [false, true])
+    func shutDownMeanwhile(isRemoved: Bool) async throws {
+        try await Workshop.run { shop in
+            let keychain = Keychain()
+            shop.serve(["/a"])
+            let manager = shop.kept { $0.secretStorage = keychain }
+            let download = try await manager.download(
+                try shop.single("/a") {
+                    $0.credentials = Credentials(user: "ann", password: "hush")
+                    $0.startsPaused = true
+                })
+            // The end is stored, and nothing is done about it yet.
+            let store = try await #require(manager.scheduler).held(afterwards: true) { $0.isRemoval || $0.isEnd }
+            async let ending: Void = isRemoved ? download.remove() : download.cancel()
+            await store.arrived()
+            #expect(keychain.keys.count == 1)
+            await manager.shutdown()
+            store.open()
+            try await ending
+            #expect(keychain.keys == [])
+        }
+    }
 }
