@@ -47,6 +47,9 @@ export const sentences = {
     ({ n }) => (n === 1 ? 'It is on the list already' : `${downloads(n)} were on the list already`),
     ({ n }) => (n === 1 ? '它已在列表中' : `有 ${n} 个已在列表中`),
   ],
+  'add.listed.others': [
+    ({ n }) => (n === 1 ? '1 other was on the list already' : '{n} others were on the list already'), '另有 {n} 个已在列表中',
+  ],
   'add.drop': ['Drop links or a list of links', '将链接或链接列表拖放到这里'],
   'add.drop.nothing': ['There was no link in what was dropped', '拖放的内容中没有链接'],
 
