@@ -456,6 +456,29 @@ class Details(PageTest):
         self.browser.gone(PANEL)
         self.browser.until(lambda: "edited.bin was removed elsewhere" in self.browser.text(".toasts"), "it is said")
 
+    def test_another_row_and_going_back_ask_before_they_discard_what_was_typed(self):
+        first, second = (self.daemon.add(self.origin.file("10K", name), startsPaused=True) for name in ("first.bin", "second.bin"))
+        self.open(first)
+        self.unfold()
+        self.browser.write(f"{PANEL} [name=label]", "Typed")
+        leave = {
+            "another row": lambda: self.browser.press(self.browser.in_row(second, ".row-name")),
+            "going back": self.browser.driver.back,
+        }
+        for name, run in leave.items():
+            with self.subTest(name):
+                run()
+                self.assertIn("Label", self.browser.one("dialog.question").text)
+                self.browser.driver.switch_to.active_element.click()
+                self.browser.gone("dialog.question")
+                self.assertEqual(self.browser.one(f"{PANEL} [name=label]").get_attribute("value"), "Typed")
+                self.assertEqual(self.browser.driver.switch_to.active_element.get_attribute("name"), "label")
+                self.assertEqual(self.browser.text(f"{PANEL} .detail-name"), "first.bin")
+                self.assertTrue(self.browser.driver.current_url.endswith(first))
+        leave["another row"]()
+        self.browser.press("dialog.question [data-answer=yes]")
+        self.browser.until(lambda: self.browser.text(f"{PANEL} .detail-name") == "second.bin", "the other one")
+
     def test_a_file_is_saved_by_the_browser(self):
         folder = self.daemon.folder / "saved"
         folder.mkdir(exist_ok=True)

@@ -94,10 +94,13 @@ export class Detail {
 
   /// Whether what was changed and not saved may be lost: its user is asked.
   async discards() {
-    return await ask({
+    const answer = await ask({
       title: t('ask.discard'), text: t('ask.discard.text', { fields: this.unsaved.join(' · ') }), confirm: t('ask.discard.confirm'), isDangerous: true,
       keep: t('ask.discard.not'),
-    }) === 'yes';
+    });
+    if (answer === 'yes') this.#form.reset();
+    else this.#form.focusUnsaved();
+    return answer === 'yes';
   }
 
   /// The entry has left the list, and the panel closes: says so where something is lost by it.
