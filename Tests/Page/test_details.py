@@ -479,6 +479,20 @@ class Details(PageTest):
         self.browser.press("dialog.question [data-answer=yes]")
         self.browser.until(lambda: self.browser.text(f"{PANEL} .detail-name") == "second.bin", "the other one")
 
+    def test_a_file_that_was_deleted_since_is_not_said_to_be_there(self):
+        identifier = self.daemon.add(self.origin.file("20K", "deleted.bin"))
+        self.browser.until_state(identifier, "completed")
+        (self.daemon.downloads / "deleted.bin").unlink()
+        self.forgives = [rf"/downloads/{identifier}/content .*500"]
+        self.open(identifier)
+        self.browser.until(lambda: "not here any more" in self.browser.text(f"{PANEL} .detail-reason"), "it is said")
+        for selector in ("[data-action=save]", ".part-map"):
+            self.browser.gone(f"{PANEL} {selector}")
+        self.browser.press(f"{PANEL} .detail-buttons [data-action=restart]")
+        self.browser.press("dialog.question [data-answer=yes]")
+        self.browser.until(lambda: (self.daemon.downloads / "deleted.bin").exists(), "it is fetched again")
+        self.browser.until(lambda: "File saved to" in self.browser.text(f"{PANEL} .detail-reason"), "it is there")
+
     def test_a_file_is_saved_by_the_browser(self):
         folder = self.daemon.folder / "saved"
         folder.mkdir(exist_ok=True)

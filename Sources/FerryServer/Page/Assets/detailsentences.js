@@ -86,6 +86,9 @@ export const detailSentences = {
     'The link expired. Give a new one for the same file: the bytes that are here stay.',
     '链接已失效。请提供同一文件的新链接：已下载的数据会保留。',
   ],
+  'file.lost': [
+    'The file is not here any more as it was saved: {reason}. Restart downloads it again.', '文件已不在原处，或已被更改：{reason}。可以重新下载。',
+  ],
   'change.page.needed': [
     'The server sent a web page, not the file: often a form to sign in, or an error. Sign in at that page in a browser, and the '
       + 'download goes on by itself when the network changes. Else give a new link, or the user and password of the server, or '
