@@ -243,13 +243,14 @@ class Details(PageTest):
         self.browser.until(lambda: self.browser.one(self.browser.in_row(identifier, ".main")).text == "Choose…", "its main button")
         self.assertEqual(
             self.browser.text(self.browser.in_row(identifier, ".row-reason")),
-            "a web page came, not the file: sign in at that page in a browser, and it goes on by itself when the network changes; "
-            "else give a new link, or accept the page")
+            "a web page came, not the file: often a form to sign in")
         self.browser.press(self.browser.button(identifier, "open"))
         self.assertTrue(self.form_is_first())
         notice = self.browser.one(f"{PANEL} .change .notice").text
         self.assertIn("sent a web page", notice)
-        self.assertIn("Sign in at that page in a browser", notice)
+        # Signing in with a browser helps at the sign-in of a network alone: a website's needs its cookies.
+        for words in ("sign-in of the network", "cookies of your browser", "direct link"):
+            self.assertIn(words, notice)
         self.assertNotIn("--", self.browser.text(f"{PANEL} .events"))
         for name in ("user", "password", "acceptsHTML"):
             self.browser.one(f"{PANEL} .change [name={name}]")
@@ -522,6 +523,20 @@ class Details(PageTest):
             "a connection broke: reset", "something else (2 times)", "3 connections broke: reset"])
         self.assertEqual(said[2][1:], ["2026-01-01T00:00:01Z", "2026-01-01T00:00:03Z"])
         self.daemon.call("DELETE", f"/downloads/{identifier}")
+
+    def test_breaks_that_went_on_are_one_line(self):
+        identifier = self.daemon.add(self.origin.file("10K", "breaks.bin"), startsPaused=True)
+        self.open(identifier)
+        event = lambda kind, second, text, phrase: {
+            "kind": kind, "date": f"2026-01-01T00:00:0{second}Z", "phrase": phrase, "texts": {"en": text}}
+        broke = lambda second: event("retrying", second, f"Trying again in 0.{second}s", ["connectionClosed", "h"])
+        went_on = lambda second: event("resumed", second, f"Resumed at {second} MB", ["tagMatched", "t"])
+        lines = self.browser.module(
+            "history", "it.folded(arguments[0]).map(({ text, since, date }) => [text, since.slice(-3), date.slice(-3)])",
+            [broke(1), went_on(2), broke(3), went_on(4), event("retrying", 5, "The server is busy", ["busy"]), went_on(6), broke(7)])
+        self.assertEqual(lines, [
+            ["Trying again in 0.7s", "07Z", "07Z"], ["Resumed at 6 MB", "06Z", "06Z"], ["The server is busy", "05Z", "05Z"],
+            ["Resumed at 4 MB", "04Z", "04Z"], ["Trying again in 0.3s (2 times)", "01Z", "03Z"]])
 
     def test_a_long_history_is_short_at_first(self):
         identifier = self.daemon.add(self.origin.file("10K", "paused.bin"), startsPaused=True)
