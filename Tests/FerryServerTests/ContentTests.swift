@@ -52,6 +52,19 @@ struct ContentTests {
         }
     }
 
+    @Test("Content: no link leads to a completed file that was deleted or changed since")
+    func linksToMissingFiles() async throws {
+        try await DaemonRig.run { rig in
+            let id = try await rig.add(rig.new("/file/4k")).id
+            let path = try #require(try await rig.reach("completed", id).status.path)
+            #expect(try await rig.ask(.contentLink, id: id.rawValue).status == 201)
+            try Data("another".utf8).write(to: URL(fileURLWithPath: path))
+            #expect(try await rig.ask(.contentLink, id: id.rawValue).problem?.code == "conflict")
+            try FileManager.default.removeItem(atPath: path)
+            #expect(try await rig.ask(.contentLink, id: id.rawValue).problem?.code == "disk")
+        }
+    }
+
     @Test("Content: ranges of a file that is being fetched, its tag, and the fields that keep browsers from running it")
     func ranges() async throws {
         try await DaemonRig.run { rig in

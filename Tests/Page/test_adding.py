@@ -43,6 +43,17 @@ class Adding(PageTest):
         self.browser.until(lambda: len(self.browser.all('.row[data-state="completed"]')) == 2, "both are complete")
         self.assertEqual(self.browser.names(), ["twice.bin", "other.bin"])
 
+    def test_what_was_added_beside_a_listed_one_is_said(self):
+        known = self.daemon.add(self.origin.file("10K", "known.bin"))
+        self.browser.until_state(known, "completed")
+        links = [self.origin.file("10K", name) for name in ("new-1.bin", "known.bin", "new-2.bin")]
+        self.browser.write(FIELD, (Keys.SHIFT + Keys.ENTER + Keys.NULL).join(links) + Keys.ENTER)
+        self.browser.until(
+            lambda: "Added 2 downloads. 1 other was on the list already" in self.browser.text(".toasts"), "both are told")
+        self.assertEqual(self.browser.names(), ["known.bin", "new-1.bin", "new-2.bin"])
+        self.browser.write(FIELD, links[1] + Keys.ENTER)
+        self.browser.until(lambda: "It is on the list already" in self.browser.text(".toasts"), "that one alone is no news")
+
     def test_what_is_no_link_is_said_while_it_is_typed(self):
         field = self.browser.write(FIELD, "htt")
         self.assertEqual(self.browser.all(ERROR), [], "a link may still become of it")

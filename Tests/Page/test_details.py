@@ -243,13 +243,14 @@ class Details(PageTest):
         self.browser.until(lambda: self.browser.one(self.browser.in_row(identifier, ".main")).text == "Choose…", "its main button")
         self.assertEqual(
             self.browser.text(self.browser.in_row(identifier, ".row-reason")),
-            "a web page came, not the file: sign in at that page in a browser, and it goes on by itself when the network changes; "
-            "else give a new link, or accept the page")
+            "a web page came, not the file: often a form to sign in")
         self.browser.press(self.browser.button(identifier, "open"))
         self.assertTrue(self.form_is_first())
         notice = self.browser.one(f"{PANEL} .change .notice").text
         self.assertIn("sent a web page", notice)
-        self.assertIn("Sign in at that page in a browser", notice)
+        # Signing in with a browser helps at the sign-in of a network alone: a website's needs its cookies.
+        for words in ("sign-in of the network", "cookies of your browser", "direct link"):
+            self.assertIn(words, notice)
         self.assertNotIn("--", self.browser.text(f"{PANEL} .events"))
         for name in ("user", "password", "acceptsHTML"):
             self.browser.one(f"{PANEL} .change [name={name}]")
@@ -456,6 +457,43 @@ class Details(PageTest):
         self.browser.gone(PANEL)
         self.browser.until(lambda: "edited.bin was removed elsewhere" in self.browser.text(".toasts"), "it is said")
 
+    def test_another_row_and_going_back_ask_before_they_discard_what_was_typed(self):
+        first, second = (self.daemon.add(self.origin.file("10K", name), startsPaused=True) for name in ("first.bin", "second.bin"))
+        self.open(first)
+        self.unfold()
+        self.browser.write(f"{PANEL} [name=label]", "Typed")
+        leave = {
+            "another row": lambda: self.browser.press(self.browser.in_row(second, ".row-name")),
+            "going back": self.browser.driver.back,
+        }
+        for name, run in leave.items():
+            with self.subTest(name):
+                run()
+                self.assertIn("Label", self.browser.one("dialog.question").text)
+                self.browser.driver.switch_to.active_element.click()
+                self.browser.gone("dialog.question")
+                self.assertEqual(self.browser.one(f"{PANEL} [name=label]").get_attribute("value"), "Typed")
+                self.assertEqual(self.browser.driver.switch_to.active_element.get_attribute("name"), "label")
+                self.assertEqual(self.browser.text(f"{PANEL} .detail-name"), "first.bin")
+                self.assertTrue(self.browser.driver.current_url.endswith(first))
+        leave["another row"]()
+        self.browser.press("dialog.question [data-answer=yes]")
+        self.browser.until(lambda: self.browser.text(f"{PANEL} .detail-name") == "second.bin", "the other one")
+
+    def test_a_file_that_was_deleted_since_is_not_said_to_be_there(self):
+        identifier = self.daemon.add(self.origin.file("20K", "deleted.bin"))
+        self.browser.until_state(identifier, "completed")
+        (self.daemon.downloads / "deleted.bin").unlink()
+        self.forgives = [rf"/downloads/{identifier}/content .*500"]
+        self.open(identifier)
+        self.browser.until(lambda: "not here any more" in self.browser.text(f"{PANEL} .detail-reason"), "it is said")
+        for selector in ("[data-action=save]", ".part-map"):
+            self.browser.gone(f"{PANEL} {selector}")
+        self.browser.press(f"{PANEL} .detail-buttons [data-action=restart]")
+        self.browser.press("dialog.question [data-answer=yes]")
+        self.browser.until(lambda: (self.daemon.downloads / "deleted.bin").exists(), "it is fetched again")
+        self.browser.until(lambda: "File saved to" in self.browser.text(f"{PANEL} .detail-reason"), "it is there")
+
     def test_a_file_is_saved_by_the_browser(self):
         folder = self.daemon.folder / "saved"
         folder.mkdir(exist_ok=True)
@@ -485,6 +523,20 @@ class Details(PageTest):
             "a connection broke: reset", "something else (2 times)", "3 connections broke: reset"])
         self.assertEqual(said[2][1:], ["2026-01-01T00:00:01Z", "2026-01-01T00:00:03Z"])
         self.daemon.call("DELETE", f"/downloads/{identifier}")
+
+    def test_breaks_that_went_on_are_one_line(self):
+        identifier = self.daemon.add(self.origin.file("10K", "breaks.bin"), startsPaused=True)
+        self.open(identifier)
+        event = lambda kind, second, text, phrase: {
+            "kind": kind, "date": f"2026-01-01T00:00:0{second}Z", "phrase": phrase, "texts": {"en": text}}
+        broke = lambda second: event("retrying", second, f"Trying again in 0.{second}s", ["connectionClosed", "h"])
+        went_on = lambda second: event("resumed", second, f"Resumed at {second} MB", ["tagMatched", "t"])
+        lines = self.browser.module(
+            "history", "it.folded(arguments[0]).map(({ text, since, date }) => [text, since.slice(-3), date.slice(-3)])",
+            [broke(1), went_on(2), broke(3), went_on(4), event("retrying", 5, "The server is busy", ["busy"]), went_on(6), broke(7)])
+        self.assertEqual(lines, [
+            ["Trying again in 0.7s", "07Z", "07Z"], ["Resumed at 6 MB", "06Z", "06Z"], ["The server is busy", "05Z", "05Z"],
+            ["Resumed at 4 MB", "04Z", "04Z"], ["Trying again in 0.3s (2 times)", "01Z", "03Z"]])
 
     def test_a_long_history_is_short_at_first(self):
         identifier = self.daemon.add(self.origin.file("10K", "paused.bin"), startsPaused=True)

@@ -553,6 +553,14 @@ class Columns(PageTest):
         width = self.browser.js("return document.querySelector('.row-name').getBoundingClientRect().width")
         self.assertGreater(width, 150, "the name has room")
 
+    def test_beside_details_the_name_has_room(self):
+        self.browser.set_size(1920, 1080)
+        self.browser.press(".row .row-name")
+        self.browser.one("dialog.detail")
+        self.browser.until(lambda: not self.shown("added"), "the last one has no room")
+        width = self.browser.js("return document.querySelector('.row-name').getBoundingClientRect().width")
+        self.assertGreater(width, 250)
+
     def test_the_list_is_filtered_by_label_server_and_type(self):
         self.choose(".facet-button", "label:Second")
         self.browser.until(lambda: sorted(self.browser.names()) == ["three.mp4", "two-labelled.bin"], "those of the label")

@@ -1,6 +1,7 @@
 """A download's life, as it is seen: it moves, pauses, fails and says why, completes; reloads and restarts in between."""
 
 import hashlib
+import signal
 
 from case import PageTest
 
@@ -373,6 +374,16 @@ class Living(PageTest):
         self.daemon.start()
         self.browser.gone(".lost")
         self.browser.until(lambda: self.browser.one(self.browser.in_row(identifier, ".main")).is_enabled(), "it can be used again")
+
+    def test_figures_of_a_daemon_that_hangs_do_not_look_new(self):
+        self.forgives = [r"net::ERR_"]
+        self.browser.until_state(self.held(), "downloading")
+        self.addCleanup(self.daemon.process.send_signal, signal.SIGCONT)
+        self.daemon.process.send_signal(signal.SIGSTOP)
+        # Sooner than the silence of 45 seconds would tell it.
+        self.browser.until(lambda: any(found.is_displayed() for found in self.browser.all(".lost")), "the page says so", patience=40)
+        self.daemon.process.send_signal(signal.SIGCONT)
+        self.browser.gone(".lost")
 
     def test_a_daemon_that_is_killed_is_joined_again(self):
         self.restarted(self.daemon.kill)

@@ -83,6 +83,22 @@ class SigningIn(PageTest):
         self.assertIn("no longer valid", self.browser.one(".notice").text)
         self.assertIsNone(self.browser.js("return localStorage.getItem('ferry.token')"))
 
+    def test_links_that_were_typed_outlive_a_reload_and_a_key_that_ends(self):
+        self.start(f"#code={self.daemon.code()}")
+        link = "http://localhost/typed.bin"
+        self.browser.write(".add-field", link)
+        typed = lambda: self.browser.one(".add-field").get_attribute("value") == link
+        self.browser.driver.refresh()
+        self.browser.until(typed, "it is there after a reload")
+        self.forgives = [r"/api/v1/?\S* .*401", r"/api/v1/events"]
+        for token in self.daemon.call("GET", "/tokens")["items"]:
+            self.daemon.call("DELETE", f"/tokens/{token['id']}", {})
+        self.assertIn("no longer valid", self.browser.one(".notice").text)
+        self.browser.open(f"{self.daemon.page}#code={self.daemon.code()}")
+        self.browser.until(typed, "it is there for whom comes back")
+        # What was taken is kept no longer.
+        self.assertIsNone(self.browser.js("return sessionStorage.getItem('ferry.links')"))
+
     def test_a_browser_that_is_signed_in_stays_so_in_every_tab(self):
         self.start(f"#code={self.daemon.code()}")
         self.browser.one(".add-field")

@@ -39,10 +39,13 @@ extension API {
     /// The query item of a link to the content.
     static let codeItem = "code"
 
-    /// Makes a link that a browser can save the file from.
+    /// Makes a link that a browser can save the file from. Throws if the file of a completed download is not there as it was
+    /// saved: a browser would say no reason.
     func makeContentLink(_ call: APIRequest) async throws -> Response {
         _ = try await readIfPresent(NothingBody.self, of: call)
-        let id = try await row(call).id
+        let download = try await download(call.id, for: call)
+        if case .completed = download.status.state { _ = try await Self.description(of: download.content) }
+        let id = download.id
         let code = links.make(for: id, token: call.token, at: .sinceStart)
         let path = "\(Route.content.path(id: id.rawValue))?\(Self.codeItem)=\(code)"
         return try Answer.json(ContentLinkBody(path: path), status: .created)

@@ -6,9 +6,9 @@ import { t } from './text.js';
 import { cookieFile, droppedText, folderOf, isLink, mayBecomeLink, newIdentifier, parseLinks } from './links.js';
 import { waitingNote } from './parts.js';
 
-/// The field scrolls when its links need more than these pixels.
 /// The most unknown options that a message names, each by its first letters: a pasted list may have any.
 const MOST_NAMED = 5;
+/// The field scrolls when its links need more than these pixels.
 const MOST_HEIGHT = 220;
 
 /// The longest time between the two halves of a double click.
@@ -241,11 +241,14 @@ export class AddForm {
   #finish(asked, items, unknown) {
     for (const item of items) this.#store.take(item);
     const ids = new Set(asked.map(({ id }) => id));
-    const listed = items.filter(({ id }) => !ids.has(id)).length;
+    const added = items.filter(({ id }) => ids.has(id));
+    const listed = items.length - added.length;
     this.#empty();
-    const words = [listed > 0 ? t('add.listed', { n: listed }) : t('add.added', { n: items.length })];
+    const words = [];
+    if (added.length > 0) words.push(t('add.added', { n: added.length }));
+    if (listed > 0) words.push(t(added.length > 0 ? 'add.listed.others' : 'add.listed', { n: listed }));
     if (unknown.length > 0) words.push(t('add.unknown', { names: unknown.slice(0, MOST_NAMED).map((name) => name.slice(0, 40)).join(', ') }));
-    this.#onAdded(items, words.join('. '), listed === 0);
+    this.#onAdded(added.length > 0 ? added : items, words.join('. '), listed === 0);
   }
 
   #empty() {

@@ -5,6 +5,8 @@ import { t, said } from './text.js';
 export const ROOT = '/api/v1';
 const VERSION = 2;
 export const TOKEN = 'ferry.token';
+/// The codes that say of a complete file that it cannot be opened, or is another one.
+const MISSING = ['disk', 'conflict'];
 /// Browsers send so many bytes of a request while the page is left.
 const MOST_LEAVING = 60_000;
 
@@ -68,7 +70,8 @@ export class API {
   }
 
   /// - timeout: in milliseconds without a byte of the answer, however long all of it takes.
-  async request(method, path, { body, signal, timeout = 30_000, keepalive = false } = {}) {
+  /// - headers: beside those of every request.
+  async request(method, path, { body, signal, headers = {}, timeout = 30_000, keepalive = false } = {}) {
     const isChange = method !== 'GET';
     const text = body === undefined ? undefined : JSON.stringify(body);
     const patience = new AbortController();
@@ -82,7 +85,7 @@ export class API {
     try {
       response = await fetch(ROOT + path, {
         method,
-        headers: this.headers(isChange ? { 'Content-Type': 'application/json' } : {}),
+        headers: this.headers(isChange ? { 'Content-Type': 'application/json' } : headers),
         body: text,
         keepalive: keepalive && (text?.length ?? 0) < MOST_LEAVING,
         cache: 'no-store',
@@ -131,6 +134,15 @@ export class API {
   /// - keepalive: the page is being left.
   async actMany(ids, action, body = {}, keepalive = false) {
     return failures(await this.post(`/downloads/${action}`, { ids, ...body }, { timeout: 120_000, keepalive }));
+  }
+  /// The problem of reading the file of a completed download, by its first byte; `null` if it is there as it was saved.
+  async fileProblem(id, signal) {
+    try {
+      await this.request('GET', `/downloads/${encodeURIComponent(id)}/content`, { signal, headers: { Range: 'bytes=0-0' } });
+      return null;
+    } catch (problem) {
+      return MISSING.includes(problem.code) ? problem : null;
+    }
   }
   contentLink(id) { return this.post(`/downloads/${encodeURIComponent(id)}/content-link`); }
   move(id, to) { return this.post(`/downloads/${encodeURIComponent(id)}/move`, { to }); }

@@ -125,7 +125,15 @@ export class ChangeForm {
   }
 
   /// The labels of what was changed and not saved, without credentials, which a server may have refused.
-  get unsaved() { return this.#fields.changed.filter((name) => !['user', 'password'].includes(name)).map((name) => this.#fields.label(name)); }
+  get unsaved() { return this.#unsaved.map((name) => this.#fields.label(name)); }
+
+  get #unsaved() { return this.#fields.changed.filter((name) => !['user', 'password'].includes(name)); }
+
+  /// Goes to the first field that was changed and not saved.
+  focusUnsaved() {
+    const [name] = this.#unsaved;
+    if (name) this.#fields.input(name).focus();
+  }
 
   /// What is missing for this download to go on: `page` (whether one is taken for the file), `credentials`, `freshLink`,
   /// `conflict` (another rule for its name), `refused` (another link, or credentials), `gone` (another link), `otherFile` (a link

@@ -16,8 +16,9 @@ const COLUMNS = [
 ];
 /// Those that are shown until others are chosen.
 const USUAL = ['size', 'progress', 'state', 'speed', 'left', 'added'];
-/// The room beside all of them: selection, name, buttons.
-const ENDS = [34, 38.5];
+/// The room beside all of them: selection, buttons, and a name of `NAME`, which gets what is left.
+const NAME = 16;
+const ENDS = [22 + NAME, 26.5 + NAME];
 const KEY = 'columns';
 
 /// The columns that were chosen in this browser.

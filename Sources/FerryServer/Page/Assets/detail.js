@@ -33,6 +33,8 @@ export class Detail {
   #id = null;
   #detail = null;
   #events = [];
+  /// Why the file of a complete one cannot be read; `null` if it can, or is not known yet.
+  #lost = null;
   #reading = null;
   #timer = null;
   #form;
@@ -75,6 +77,7 @@ export class Detail {
   open(id) {
     this.#id = id;
     this.#detail = null;
+    this.#lost = null;
     this.#events = [];
     this.#look = '';
     this.#form.reset();
@@ -94,10 +97,13 @@ export class Detail {
 
   /// Whether what was changed and not saved may be lost: its user is asked.
   async discards() {
-    return await ask({
+    const answer = await ask({
       title: t('ask.discard'), text: t('ask.discard.text', { fields: this.unsaved.join(' · ') }), confirm: t('ask.discard.confirm'), isDangerous: true,
       keep: t('ask.discard.not'),
-    }) === 'yes';
+    });
+    if (answer === 'yes') this.#form.reset();
+    else this.#form.focusUnsaved();
+    return answer === 'yes';
   }
 
   /// The entry has left the list, and the panel closes: says so where something is lost by it.
@@ -182,6 +188,7 @@ export class Detail {
       ]);
       if (reading.signal.aborted || id !== this.#id) return;
       this.#detail = detail;
+      if (withHistory) this.#lookForFile(id, detail);
       if (history) {
         this.#events = history.items;
         this.#showEvents();
@@ -191,6 +198,15 @@ export class Detail {
     } catch { /* the next turn reads again; a download that is gone closes the panel by its event */ } finally {
       if (this.#reading === reading) this.#reading = null;
     }
+  }
+
+  /// The list says where a file was saved; whether it still is there, the disk alone knows.
+  async #lookForFile(id, { state, path }) {
+    const problem = state === 'completed' && path ? await this.#api.fileProblem(id) : null;
+    if (id !== this.#id) return;
+    this.#lost = problem?.text ?? null;
+    this.#changed();
+    this.#draw();
   }
 
   #lastState = null;
@@ -226,6 +242,7 @@ export class Detail {
     const state = `${download.id} ${download.state} ${download.waitReason} ${download.url} ${download.validator}`;
     if (state !== this.#lastState) {
       this.#lastState = state;
+      if (download.state !== 'completed') this.#lost = null;
       if (document.activeElement === this.#closeButton && download.state === 'waiting') this.#form.focusNeed(download);
       if (this.#detail) this.#read(false);
       if (this.#detail) this.#showFacts();
@@ -249,13 +266,15 @@ export class Detail {
     setAttribute(nodes.factsPart, 'aria-label', about);
     const state = words.stateText(download);
     setText(nodes.state, state);
-    const reason = words.explanation(download);
+    const isLost = this.#lost !== null && download.state === 'completed';
+    const reason = isLost ? t('file.lost', { reason: this.#lost }) : words.explanation(download);
     setText(nodes.reason, reason);
     nodes.reason.hidden = reason === '';
+    nodes.reason.classList.toggle('notice', isLost);
     const main = words.mainAction(download);
     const { isAway } = this.#store;
     const need = !download.isSet && may(download, 'change') ? ChangeForm.need(download) : null;
-    const look = [download.state, download.actions.join(), main.label, main.reason, state, isAway, need].join();
+    const look = [download.state, download.actions.join(), main.label, main.reason, state, isAway, need, isLost].join();
     if (look === this.#look) return;
     this.#look = look;
     const hadFocus = nodes.buttons.contains(document.activeElement);
@@ -277,7 +296,7 @@ export class Detail {
       main.action !== 'open' && !(need !== null && download.state === 'failed' && ChangeForm.retries(download))
         && button(main.action, main.label, main.icon, download.state === 'completed' || download.state === 'cancelled' || need !== null ? '' : 'primary'),
       !download.isSet && failedChecksum(download) && button('resume', t('do.restart'), 'restart', ''),
-      !download.isSet && download.state === 'completed' && download.path && button('save', t('do.save'), 'save', ''),
+      !download.isSet && download.state === 'completed' && download.path && !isLost && button('save', t('do.save'), 'save', ''),
       download.state === 'waiting' && main.action !== 'pause' && button('pause', t('do.pause'), 'pause', ''),
       ['completed', 'cancelled', 'failed'].includes(download.state)
         ? button('remove', t('do.remove'), 'leave', '') : button('cancel', t('do.cancel'), 'cancel', ''),
@@ -348,6 +367,8 @@ export class Detail {
   #draw() {
     if (!this.isOpen) return;
     showMap(this.#nodes, this.#detail);
+    // What was received is no longer on the disk.
+    if (this.#lost !== null) this.#nodes.mapPart.hidden = true;
     this.#drawGraph();
   }
 

@@ -86,12 +86,15 @@ export const detailSentences = {
     'The link expired. Give a new one for the same file: the bytes that are here stay.',
     '链接已失效。请提供同一文件的新链接：已下载的数据会保留。',
   ],
+  'file.lost': [
+    'The file is not here any more as it was saved: {reason}. Restart downloads it again.', '文件已不在原处，或已被更改：{reason}。可以重新下载。',
+  ],
   'change.page.needed': [
-    'The server sent a web page, not the file: often a form to sign in, or an error. Sign in at that page in a browser, and the '
-      + 'download goes on by itself when the network changes. Else give a new link, or the user and password of the server, or '
-      + 'accept the page as the file.',
-    '服务器返回的是网页而不是文件，通常是登录页面或错误页面。请在浏览器中打开该网页并登录，网络变化时下载会自动继续。'
-      + '否则请提供新链接，或服务器的用户名和密码，或接收网页作为文件。',
+    'The server sent a web page, not the file. If it is the sign-in of the network here, as in a hotel, sign in with a browser: the download '
+      + 'goes on by itself. If it is the sign-in of a website, Ferry needs the cookies of your browser (below, Change, Connection), a user and '
+      + 'password, or a direct link. Or accept the page as the file.',
+    '服务器返回的是网页而不是文件。如果是此处网络（例如酒店）的登录页面，请在浏览器中登录，下载会自动继续。如果是网站的登录页面，'
+      + '请提供浏览器的 Cookie（下方的“更改”→“连接”）、用户名和密码，或直接链接。也可以接收网页作为文件。',
   ],
   'change.page.save': ['Try again', '重试'],
   'change.refused.needed': ['The server does not give the file under this link. Give another link, or sign in.', '服务器没有提供此链接的文件。请提供其他链接，或登录。'],
@@ -107,7 +110,7 @@ export const detailSentences = {
   'change.notBefore.save': ['Use this time', '使用此时间'],
   'change.freshLink.save': ['Use this link', '使用此链接'],
   'change.freshLink.refused': ['The link expired. Give a new one for the same file.', '链接已失效。请提供同一文件的新链接。'],
-  'change.credentials.needed': ['The server asks for a user name and password. The received part is kept.', '服务器要求登录。已下载的数据会保留。'],
+  'change.credentials.needed': ['The server asks for a user name and password. What was received is kept.', '服务器要求用户名和密码。已下载的数据会保留。'],
   'change.credentials.refused': ['The server refused that user name or password. Try again.', '用户名或密码不对，请重新输入。'],
   'change.credentials.save': ['Sign in', '登录'],
   'change.checksum.needed': [

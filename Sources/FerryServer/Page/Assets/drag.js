@@ -1,7 +1,6 @@
 // Reordering: by the grip with mouse, pen or finger, and by Alt with the arrows.
 
 import { moveTarget } from './arrange.js';
-import { t } from './text.js';
 
 /// So near to an edge of the window it scrolls.
 const EDGE = 70;
@@ -112,7 +111,7 @@ export class Dragging {
     this.#list.actions.move(download, to);
     requestAnimationFrame(() => {
       this.#list.reveal(download.id, { focus: true });
-      this.#list.announcer.speak(t('place', { name: download.name, place: this.#list.indexOf(download.id) + 1, count: shown.length }));
+      this.#list.speakPlace(download);
     });
   }
 }

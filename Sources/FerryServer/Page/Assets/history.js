@@ -1,4 +1,5 @@
-// What happened to a download, newest first: events that say the same one after another are one line. Pure.
+// What happened to a download, newest first: events that say the same one after another are one line, and so are the breaks of a
+// connection that each went on. Pure.
 
 import { said, t } from './text.js';
 
@@ -12,7 +13,13 @@ const saying = ({ kind, phrase, reason, texts }) => JSON.stringify([kind, phrase
 export function folded(events) {
   const lines = [];
   for (const event of events) {
-    const last = lines.at(-1);
+    let last = lines.at(-1);
+    const before = lines.at(-2);
+    // Of several that broke for the same reason and went on, one line says how often, and one where the last went on.
+    if (event.kind === 'retrying' && last?.kind === 'resumed' && before?.kind === 'retrying' && before.saying === saying(event)) {
+      lines.pop();
+      last = before;
+    }
     const isSame = last && FOLDED.includes(event.kind) && last.saying === saying(event);
     if (isSame) Object.assign(last, { newest: event, date: event.date, count: last.count + 1 });
     else lines.push({ kind: event.kind, saying: saying(event), newest: event, date: event.date, since: event.date, count: 1 });

@@ -229,6 +229,9 @@ export class List extends EventTarget {
   entry(id) { return this.#store.entry(id) ?? null; }
   indexOf(id) { return this.shown.findIndex((download) => download.id === id); }
 
+  /// Says where a download stands that was moved.
+  speakPlace({ id, name }) { this.announcer.speak(t('place', { name, place: this.indexOf(id) + 1, count: this.shown.length })); }
+
   setOpen(id) {
     this.openId = id;
     this.#draw();

@@ -103,15 +103,35 @@ function toolButton(key, iconName, run) {
 // The open download stands in the address, so that going back closes it.
 const openInAddress = () => new URLSearchParams(location.hash.slice(1)).get('download');
 
+/// Links that were typed and not added yet, kept in this tab while the page is loaded anew, or signed in again.
+const draft = {
+  take() {
+    const text = this.read();
+    this.keep('');
+    return text;
+  },
+  read() {
+    try { return sessionStorage.getItem(DRAFT) ?? ''; } catch { return ''; }
+  },
+  keep(text) {
+    try {
+      if (text) sessionStorage.setItem(DRAFT, text);
+      else sessionStorage.removeItem(DRAFT);
+    } catch { /* then it is lost with the page */ }
+  },
+};
+const DRAFT = 'ferry.links';
+
+/// Gives what is kept of the page that is shown: `{view, text}`, of the list and of the field for links.
 function showPage(api, store) {
-  const kept = { view: null, text: '' };
+  const kept = { view: null, text: draft.take() };
   const show = () => mount((signal) => {
     const shell = h('div', { class: 'shell' });
     const actions = new Actions(api, store, announcer);
     const selection = new Selection(store, signal);
     const list = new List({
       store, selection, actions, announcer, signal,
-      onOpen: (id) => { location.hash = `download=${encodeURIComponent(id)}`; },
+      onOpen: async (id) => { if (id === panel.id || (await panel.mayLeave())) location.hash = `download=${encodeURIComponent(id)}`; },
       onMenu: (button, download, point = null) => rowMenu(button, download, { actions, list }, point),
       onEmptied: () => add.focus(),
     });
@@ -138,14 +158,23 @@ function showPage(api, store) {
       if (parts.state === 'failed') parts.load();
     }, { signal });
     list.addEventListener('shown', () => { if (store.isLoaded || list.shown.length > 0) parts.load(); }, { signal });
-    window.addEventListener('pagehide', () => actions.finish(), { signal });
+    window.addEventListener('pagehide', () => {
+      actions.finish();
+      draft.keep(token.get() === null ? '' : add.text);
+    }, { signal });
+    window.addEventListener('pageshow', ({ persisted }) => { if (persisted) draft.keep(''); }, { signal });
     signal.addEventListener('abort', () => actions.finish());
     const leaveDetail = () => {
       list.setOpen(null);
       if (openInAddress() !== null) history.replaceState(null, '', location.pathname + location.search);
     };
     const panel = new Panel({ api, store, actions, list, parts, announcer, signal, onClose: leaveDetail, onCover: (isCovered) => { shell.inert = isCovered; } });
-    const follow = () => {
+    const follow = async () => {
+      // Where the address leads away from what was typed, and that stays, the address does too.
+      if (openInAddress() !== panel.id && !(await panel.mayLeave())) {
+        if (panel.isOpen) history.replaceState(null, '', `#download=${encodeURIComponent(panel.id)}`);
+        return;
+      }
       const id = openInAddress();
       if (id === null) panel.close();
       else if (store.entry(id)) {
@@ -191,6 +220,7 @@ function showPage(api, store) {
     return [shell, panel.element];
   });
   show();
+  return kept;
 }
 
 /// What stands in place of rows: nothing was added yet, or nothing matches.
@@ -237,16 +267,19 @@ async function begin() {
   const key = token.get();
   if (!key) return showSignIn();
   let store = null;
+  let kept = null;
   const api = new API(key, () => {
     if (token.get() === null) return;
     token.clear();
     store?.stop();
     showSignIn(api.isLeaving ? 'signin.out' : 'signin.refused');
+    // Who has signed out leaves nothing behind.
+    if (kept && !api.isLeaving) draft.keep(kept.text);
   });
   store = new Store(api);
   store.addEventListener('ended', ({ detail }) => announcer.ended(detail));
   store.addEventListener('needs', ({ detail }) => announcer.needs(detail));
-  showPage(api, store);
+  kept = showPage(api, store);
   store.start();
   // A page that is left may be kept by the browser, to go back to. It shall not keep one of the few connections that a
   // browser makes to one host.

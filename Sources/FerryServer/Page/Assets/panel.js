@@ -21,6 +21,8 @@ export class Panel {
   #detail = null;
   #note;
   #id = null;
+  /// The answer to the question whether what was typed may be lost, while it is asked.
+  #answer = null;
 
   constructor({ parts, onClose, onCover, ...context }) {
     const { store, list, signal } = context;
@@ -47,6 +49,8 @@ export class Panel {
     this.#fill();
   }
 
+  /// The entry that is shown; `null` while it is closed.
+  get id() { return this.#id; }
   get isOpen() { return this.#id !== null; }
 
   open(id) {
@@ -58,10 +62,16 @@ export class Panel {
     this.#detail?.open(id);
   }
 
-  /// Closes it; asks first where something was changed and not saved.
+  /// Whether what is shown may go: asks where something was changed and not saved.
+  async mayLeave() {
+    if (!this.isOpen || !this.#detail || this.#detail.unsaved.length === 0) return true;
+    this.#answer ??= this.#detail.discards().finally(() => { this.#answer = null; });
+    return this.#answer;
+  }
+
+  /// Closes it, if what is shown may go.
   async leave() {
-    if (this.isOpen && this.#detail && this.#detail.unsaved.length > 0 && !(await this.#detail.discards())) return;
-    this.close();
+    if (await this.mayLeave()) this.close();
   }
 
   close() {

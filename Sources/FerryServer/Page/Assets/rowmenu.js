@@ -36,7 +36,7 @@ function downloadItems(download, { actions, list }) {
   });
   const index = list.indexOf(download.id);
   const move = (key, icon, to, isPossible) => ({
-    name: key, label: t(key), icon, isDisabled: list.isAway || !list.canReorder || !isPossible, run: () => actions.move(download, to),
+    name: key, label: t(key), icon, isDisabled: list.isAway || !list.canReorder || !isPossible, run: async () => { if (await actions.move(download, to)) requestAnimationFrame(() => list.speakPlace(download)); },
   });
   const above = list.shown[index - 1];
   const below = list.shown[index + 1];

@@ -47,6 +47,9 @@ export const sentences = {
     ({ n }) => (n === 1 ? 'It is on the list already' : `${downloads(n)} were on the list already`),
     ({ n }) => (n === 1 ? '它已在列表中' : `有 ${n} 个已在列表中`),
   ],
+  'add.listed.others': [
+    ({ n }) => (n === 1 ? '1 other was on the list already' : '{n} others were on the list already'), '另有 {n} 个已在列表中',
+  ],
   'add.drop': ['Drop links or a list of links', '将链接或链接列表拖放到这里'],
   'add.drop.nothing': ['There was no link in what was dropped', '拖放的内容中没有链接'],
 
@@ -180,12 +183,8 @@ export const sentences = {
   'wait.retry.in': ['next attempt in {time}', '{time}后重试'],
   'wait.diskSpace': ['not enough disk space', '磁盘空间不足'],
   'wait.freshLink': ['the link expired, give a new one', '链接已失效，等待新链接'],
-  'wait.page': [
-    'a web page came, not the file: sign in at that page in a browser, and it goes on by itself when the network changes; '
-      + 'else give a new link, or accept the page',
-    '收到的是网页，不是文件：请在浏览器中打开该网页并登录，网络变化时会自动继续；否则请提供新链接，或接收网页',
-  ],
-  'wait.credentials': ['the server asks for a user name and password', '等待登录凭据'],
+  'wait.page': ['a web page came, not the file: often a form to sign in', '收到的是网页，不是文件：通常是登录页面'],
+  'wait.credentials': ['the server asks for a user name and password', '服务器要求用户名和密码'],
   'wait.notBefore': ['starts {time}', '将于 {time} 开始'],
   'speed.now': ['{rate}', '下载速度 {rate}'],
   'left': ['{time} left', '剩余 {time}'],

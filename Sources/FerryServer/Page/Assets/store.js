@@ -70,6 +70,7 @@ export class Store extends EventTarget {
       event: (name, data) => this.#event(name, data),
       lost: () => this.#setConnection('lost'),
       waiting: () => this.#say('connection'),
+      expects: () => this.inState('downloading').length > 0,
       outdated: () => {
         this.isOutdated = true;
         this.#setAway(true);

@@ -5,6 +5,8 @@ import { ROOT } from './api.js';
 
 /// Longer than this without a byte (comments come each 15 s), and the connection is taken for dead.
 const SILENCE = 45_000;
+/// Longer than this without a byte while figures move, and the daemon is asked whether it still is there; an answer may take as long.
+const QUIET = 5_000;
 const FIRST_DELAY = 400;
 const LONGEST_DELAY = 10_000;
 
@@ -78,7 +80,8 @@ export class Stream {
   /// When the next attempt is made, in milliseconds of `Date.now()`; `null` while one is under way.
   nextAttempt = null;
 
-  /// - on: `opened(isFirst)`, `event(name, data)`, `lost()`, `waiting()`, `outdated()`, `signedOut()`.
+  /// - on: `opened(isFirst)`, `event(name, data)`, `lost()`, `waiting()`, `outdated()`, `signedOut()`; `expects()` gives whether
+  ///   events should come: figures are shown that move.
   constructor(api, on) {
     this.#api = api;
     this.#on = on;
@@ -203,11 +206,22 @@ export class Stream {
   async #connect(opened) {
     const controller = new AbortController();
     this.#controller = controller;
-    let watchdog = setTimeout(() => controller.abort(), SILENCE);
+    let watchdog = null;
+    let quiet = null;
+    // Figures of a daemon that hangs would look as if they were new.
+    const listen = () => {
+      quiet = setTimeout(async () => {
+        if (this.#on.expects()) await this.#api.get('', { signal: controller.signal, timeout: QUIET }).catch(({ status }) => { if (status === 0) controller.abort(); });
+        if (!controller.signal.aborted) listen();
+      }, QUIET);
+    };
     const alive = () => {
       clearTimeout(watchdog);
       watchdog = setTimeout(() => controller.abort(), SILENCE);
+      clearTimeout(quiet);
+      listen();
     };
+    alive();
     try {
       const extra = { Accept: 'text/event-stream' };
       if (this.#lastID !== null) extra['Last-Event-ID'] = this.#lastID;
@@ -228,8 +242,9 @@ export class Stream {
         if (parser.lastID !== null) this.#lastID = parser.lastID;
       }
     } finally {
-      clearTimeout(watchdog);
       controller.abort();
+      clearTimeout(watchdog);
+      clearTimeout(quiet);
     }
   }
 
