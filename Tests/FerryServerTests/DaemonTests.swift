@@ -35,7 +35,7 @@ struct DaemonTests {
         }
 
         /// `ferry status` named the log of a daemon before it as that of one that `ferry serve` had started.
-        @Test("DaemonControl: a daemon has the log file only if it is without standard error", arguments: [true, false])
+        @Test("DaemonControl: the log file is only of a daemon without standard error", arguments: [true, false])
         func logFile(isWithout: Bool) throws {
             let state = FileManager.default.temporaryDirectory.path + "/ferry-control-" + UUID().uuidString
             try FileManager.default.createDirectory(atPath: state, withIntermediateDirectories: true)
