@@ -1,4 +1,5 @@
 import FerryAPI
+import FerryCore
 import Foundation
 import HTTPTypes
 import Testing
