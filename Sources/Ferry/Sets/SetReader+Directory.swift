@@ -40,7 +40,7 @@ extension SetReader {
 }
 
 /// What was read of a directory, and of those below it.
-private final class DirectoryWalk: Sendable {
+final class DirectoryWalk: Sendable {
     private struct State {
         var listing: SetListing
         var isFull = false
@@ -110,8 +110,16 @@ private final class DirectoryWalk: Sendable {
         at name: String, _ path: String, _ fileSystem: any FileSystem, _ found: inout Found, _ state: inout State
     ) {
         let place = root.appending(path)
-        // One that has just been removed is none of the set.
-        guard let status = try? fileSystem.statusIfPresent(place) else { return }
+        let status: FileStatus
+        do throws(FileError) {
+            // One that has just been removed is none of the set.
+            guard let found = try fileSystem.statusIfPresent(place) else { return }
+            status = found
+        } catch {
+            // It is there, whatever it is: then nothing has gone.
+            state.listing.problems.append(.phrase(error.phrase))
+            return keep(path, &state)
+        }
         switch status.kind {
         case .directory:
             let depth = path.utf8.count { $0 == UInt8(ascii: "/") } + 1

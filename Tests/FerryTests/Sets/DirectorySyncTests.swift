@@ -1,5 +1,6 @@
 import FerryTesting
 import Foundation
+import SystemPackage
 import Testing
 
 @testable import Ferry
@@ -408,6 +409,35 @@ struct DirectorySyncTests {
             let some = try await listing()
             #expect(some.problems.isEmpty && some.entries.map(\.path) == ["e/a"], "\(some.problems)")
             await manager.shutdown()
+        }
+    }
+
+    @Test("Directory: a file that cannot be looked at is a problem, and is not gone")
+    func unreadable() async throws {
+        try await Workshop.run { shop in
+            for name in ["a", "d/b"] { try Self.write(shop, name, [1]) }
+            let manager = Self.manager(shop, BucketTransport())
+            let reader = SetReader(manager: manager, options: SyncOptions())
+            let walk = DirectoryWalk(FilePath(shop.path("from")), reader, SetListing())
+            let disk = FaultyFileSystem { operation, path in
+                operation == .inspect && path.lastComponent == "b" ? .permission : nil
+            }
+            #expect(try walk.read("", disk) == ["d"] && walk.listing.problems == [])
+            #expect(try walk.read("d", disk) == [])
+            #expect(walk.listing.entries.map(\.path) == ["a"] && walk.listing.problems.count == 1)
+            await manager.shutdown()
+
+            // A directory whose files cannot be looked at, and one that cannot be read; root may do both.
+            let bucket = BucketTransport()
+            _ = try await Self.sync(shop, bucket)
+            for mode in [0o444, 0] where geteuid() != 0 {
+                let directory = shop.path("from/d")
+                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: directory)
+                defer { try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory) }
+                let report = try await Self.sync(shop, bucket) { $0.deletesGone = true }
+                #expect(report.problems.count == 1 && report.gone == ["d/b"] && report.deleted == [], "\(report)")
+                #expect(bucket["target/set/d/b"] == [1])
+            }
         }
     }
 
