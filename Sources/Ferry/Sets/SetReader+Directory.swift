@@ -141,9 +141,12 @@ final class DirectoryWalk: Sendable {
             } catch { state.listing.problems.append(error.reason) }
             keep(path, &state)
         case .symbolicLink, .other:
-            guard options.filter.accepts(path) else { return state.listing.note(path) }
             keep(path, &state)
-            state.listing.skip(path, status.kind == .symbolicLink ? .symbolicLink : .special)
+            let isWanted = options.filter.accepts(path)
+            if !isWanted { state.listing.note(path) }
+            // Also of one that the filter leaves out: files below it were there that it does not leave out.
+            state.listing.skip(
+                path, !isWanted ? nil : status.kind == .symbolicLink ? .symbolicLink : .special)
         }
     }
 

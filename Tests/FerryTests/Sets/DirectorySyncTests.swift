@@ -251,6 +251,13 @@ struct DirectorySyncTests {
             // What is behind the link is not known to be gone.
             #expect(report.isComplete && report.gone == ["sub/ü%"] && report.deleted == [], "\(report)")
             #expect(!bucket.keys.contains { $0.contains("secret") || $0.contains("link") })
+            // Neither is it if the filter leaves out the link and not what was below it.
+            let filtered = try await Self.sync(shop, bucket) {
+                $0.filter = SetFilter(exclude: ["sub", "link"])
+                $0.deletesGone = true
+            }
+            #expect(Set(filtered.skipped.keys) == ["dangling", "pipe"] && filtered.deleted == [], "\(filtered)")
+            #expect(filtered.gone == ["sub/ü%"] && bucket["target/set/sub/ü%"] != nil)
 
             try Self.write(shop, "line\nfeed", [1])
             let problem = try await Self.sync(shop, bucket)
