@@ -441,7 +441,8 @@ struct SetReader: Sendable {
                 isEmpty = false
                 if link.path.utf8.hasSuffix("/") {
                     // A pattern of directories matches what is in them.
-                    if filter.prunes(path) { listing.note(path + "/*") } else { directories.append(link) }
+                    let kept = SetPath.make(path, safeNames: safeNames) ?? path
+                    if filter.prunes(kept) { listing.note(kept + "/*") } else { directories.append(link) }
                     continue
                 }
                 do throws(DownloadError) {

@@ -125,7 +125,8 @@ final class DirectoryWalk: Sendable {
             let depth = path.utf8.count { $0 == UInt8(ascii: "/") } + 1
             let isExcluded = state.real.map { $0.excluded.contains($0.root.appending(path)) } ?? false
             if isExcluded || options.maxDepth.map({ depth > $0 }) == true { return }
-            if options.filter.prunes(path) { return state.listing.note(path + "/*") }
+            let listed = listed(path)
+            if options.filter.prunes(listed) { return state.listing.note(listed + "/*") }
             guard depth <= Self.maxDepth else {
                 return state.listing.problems.append(.phrase(ErrorPhrase(.deepSet, root.string, "\(Self.maxDepth)")))
             }
@@ -142,12 +143,18 @@ final class DirectoryWalk: Sendable {
             keep(path, &state)
         case .symbolicLink, .other:
             keep(path, &state)
-            let isWanted = options.filter.accepts(path)
-            if !isWanted { state.listing.note(path) }
+            let listed = listed(path)
+            let isWanted = options.filter.accepts(listed)
+            if !isWanted { state.listing.note(listed) }
             // Also of one that the filter leaves out: files below it were there that it does not leave out.
             state.listing.skip(
-                path, !isWanted ? nil : status.kind == .symbolicLink ? .symbolicLink : .special)
+                listed, !isWanted ? nil : status.kind == .symbolicLink ? .symbolicLink : .special)
         }
+    }
+
+    /// The path as the set has it, by which records and patterns know it.
+    private func listed(_ path: String) -> String {
+        options.safeNames ? SetPath.make(path, safeNames: true) ?? path : path
     }
 
     /// Counts what is kept of a name.

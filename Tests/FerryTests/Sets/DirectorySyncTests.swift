@@ -397,6 +397,27 @@ struct DirectorySyncTests {
         }
     }
 
+    @Test("Directory: with safe names, what is excluded or behind a link is known by them, and is not deleted")
+    func safeNames() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            for path in ["a:b/x", "c:d/y"] { try Self.write(shop, path, Self.bytes(1)) }
+            let paths = try await Self.sync(shop, bucket) { $0.safeNames = true }.renamed.keys.sorted()
+            try #require(paths.count == 2)
+            let directory = String(try #require(paths[0].split(separator: "/").first))
+            try FileManager.default.removeItem(atPath: shop.path("from/c:d"))
+            try FileManager.default.createSymbolicLink(atPath: shop.path("from/c:d"), withDestinationPath: "..")
+            for exclude in ["\(directory)/", "a:b/"] {
+                let report = try await Self.sync(shop, bucket) {
+                    ($0.safeNames, $0.deletesGone) = (true, true)
+                    $0.filter = SetFilter(exclude: [exclude])
+                }
+                #expect(report.deleted == [] && report.gone == [paths[1]], "\(report)")
+                #expect(paths.allSatisfy { bucket["target/set/" + $0] != nil })
+            }
+        }
+    }
+
     @Test("Directory: more files than can be listed are a problem, and those that the filter leaves out do not count")
     func bound() async throws {
         try await Workshop.run { shop in
