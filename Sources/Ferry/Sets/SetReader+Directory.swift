@@ -124,8 +124,9 @@ final class DirectoryWalk: Sendable {
         case .directory:
             let depth = path.utf8.count { $0 == UInt8(ascii: "/") } + 1
             let isExcluded = state.real.map { $0.excluded.contains($0.root.appending(path)) } ?? false
-            if isExcluded || options.maxDepth.map({ depth > $0 }) == true { return }
             let listed = listed(path)
+            if isExcluded { return state.listing.skip(listed) }
+            if options.maxDepth.map({ depth > $0 }) == true { return }
             if options.filter.prunes(listed) { return state.listing.note(listed + "/*") }
             guard depth <= Self.maxDepth else {
                 return state.listing.problems.append(.phrase(ErrorPhrase(.deepSet, root.string, "\(Self.maxDepth)")))
@@ -133,7 +134,10 @@ final class DirectoryWalk: Sendable {
             keep(path, &state)
             found.directories.append(path)
         case .regular:
-            if isOwn(name, at: place, fileSystem) { return }
+            if isOwn(name, at: place, fileSystem) {
+                keep(path, &state)
+                return state.listing.skip(listed(path))
+            }
             let file = SourceFile(path: place, root: root, modified: status.modified)
             do throws(DownloadError) {
                 let entry = try SetEntry(file, at: path, totalBytes: status.length, safeNames: options.safeNames)

@@ -297,6 +297,22 @@ struct DirectorySyncTests {
         }
     }
 
+    @Test("Directory: objects are not deleted whose files have become Ferry's own")
+    func becomesOwn() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            for name in ["a.part", "inside/b"] { try Self.write(shop, name, [1]) }
+            _ = try await Self.sync(shop, bucket)
+            try Self.write(shop, "a.part.ferry", [1])
+            // What was noted of the first run is in another directory, and the manifest has it all.
+            let inside = SyncDestination.objects(
+                try DownloadURL("s3://target/set/"), staging: shop.path("from/inside"))
+            let report = try await Self.sync(shop, bucket, into: inside) { $0.deletesGone = true }
+            #expect(report.isComplete && report.gone == ["a.part", "inside/b"] && report.deleted == [], "\(report)")
+            #expect(bucket["target/set/a.part"] == [1] && bucket["target/set/inside/b"] == [1])
+        }
+    }
+
     @Test("Directory: a path that leads elsewhere by the time it is stored is not read")
     func swapped() async throws {
         try await Workshop.run { shop in
