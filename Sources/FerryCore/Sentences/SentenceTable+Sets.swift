@@ -92,6 +92,9 @@ extension SentenceTable {
             "{0} is a directory of this machine: it is synced into s3://BUCKET/PREFIX/; rsync -a copies one directory into another",
             "{0} 是本机的目录：它可以同步到 s3://BUCKET/PREFIX/；目录之间的复制请用 rsync -a"
         ),
+        .stagingIsSource: (
+            "{0} is the directory that is synced: --staging needs another one", "{0} 就是要同步的目录：--staging 需要另一个目录"
+        ),
         .setInUse: ("{0} is being synced by another process", "{0} 正由另一个进程同步"),
         .noManifest: (
             "{0} has no manifest (ferry-manifest.jsonl): ferry sync makes one",

@@ -514,6 +514,11 @@ struct DirectorySyncTests {
             }
             #expect(error?.phrase?.key == .directoryNotUploaded)
             #expect(!FileManager.default.fileExists(atPath: shop.path("here")) && bucket.asked.isEmpty)
+            let same = await #expect(throws: DownloadError.self) {
+                let target = try DownloadURL("s3://target/set/")
+                return try await Self.sync(shop, bucket, into: .objects(target, staging: shop.path("from")))
+            }
+            #expect(same?.phrase?.key == .stagingIsSource && bucket.asked.isEmpty)
         }
     }
 }
