@@ -196,6 +196,30 @@ struct DirectorySyncTests {
         }
     }
 
+    @Test("Directory: an upload that the store does not end is noted until it does")
+    func unended() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            for name in ["gone", "small"] { try Self.write(shop, name, Self.bytes(1, 9 << 20)) }
+            bucket.after { asked, _ throws(TransferFailure) in
+                guard asked.upload == "2" else { return }
+                throw TransferFailure(.store(.refused), ErrorPhrase(.storeAnswered, asked.key, "400"))
+            }
+            #expect(try await Self.sync(shop, bucket).incomplete.count == 2)
+            bucket.after(nil)
+            try FileManager.default.removeItem(atPath: shop.path("from/gone"))
+            try Self.write(shop, "small", [1])
+            bucket.isAbortRefused = true
+            let second = try await Self.sync(shop, bucket)
+            #expect(second.isComplete && bucket["target/set/small"] == [1], "\(second)")
+            #expect(bucket.openUploads.count == 2 && (try Self.staged(shop)) != [])
+            #expect(try Self.records(bucket).allSatisfy { $0.uploadID == nil })
+            bucket.isAbortRefused = false
+            #expect(try await Self.sync(shop, bucket).unchangedCount == 1)
+            #expect(bucket.openUploads == [] && (try Self.staged(shop)) == [])
+        }
+    }
+
     @Test(
         "Directory: of a file that is written while it is read no object is made; it is read again, and then reported"
     )
