@@ -175,15 +175,17 @@ final class DirectoryWalk: Sendable {
             let journal = place.removingLastComponent().appending(part + ReservedName.own.text)
             return (try? fileSystem.exists(journal)) == true
         }
-        switch ReservedName(name) {
-        case .manifest, .journal, .digests, .draft, .incoming, .sample: return true
-        case .part: return hasJournal(name[...])
-        case .backup:
-            if ReservedName.record(name) != nil { return true }
-            return name.dropping(suffix: ReservedName.backup.text).map {
-                $0.utf8.hasSuffix(ReservedName.part.text) && hasJournal($0)
-            } ?? false
-        case .chromePart, .aria2Control, .own, nil: return false
-        }
+        if Self.isRecord(name) { return true }
+        let part = name.dropping(suffix: ReservedName.backup.text) ?? name[...]
+        return part.utf8.hasSuffix(ReservedName.part.text) && hasJournal(part)
+    }
+
+    /// Whether a name is that of a journal, digests or a manifest, also as a draft or in a backup, exactly as Ferry writes it:
+    /// other names that are reserved are users' own here.
+    private static func isRecord(_ name: String) -> Bool {
+        var name = name[...]
+        for around in [ReservedName.draft, .backup] { name = name.dropping(suffix: around.text) ?? name }
+        return name.hasSameBytes(as: ReservedName.manifest.text)
+            || [ReservedName.journal, .digests].contains { name.utf8.hasSuffix($0.text) }
     }
 }

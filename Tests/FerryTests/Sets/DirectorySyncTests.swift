@@ -254,7 +254,10 @@ struct DirectorySyncTests {
     func names() async throws {
         try await Workshop.run { shop in
             let bucket = BucketTransport()
-            let plain = [".hidden", "a\\b", "d:e?", "list.old", "movie.part", "x.aria2", "-r", "sub/ü%"]
+            let plain = [
+                ".hidden", "a\\b", "d:e?", "list.old", "movie.part", "x.aria2", "x.aria2.old", "-r", ".ferry-a",
+                ".incoming-a", "A.FERRY-DIGESTS", "sub/ü%",
+            ]
             for name in plain { try Self.write(shop, name, Self.bytes(1)) }
             _ = try await Self.sync(shop, bucket)
             #expect(bucket.keys == (plain.map { "target/set/" + $0 } + [Self.manifest]).sorted())
