@@ -520,12 +520,20 @@ struct DirectorySyncTests {
             _ = try await Self.sync(shop, bucket) { $0.filter = SetFilter(exclude: ["c"]) }
             try Self.write(shop, "b", Self.bytes(1), at: 1_700_000_009)
             let before = bucket.asked.count
+            let staged = try Self.staged(shop)
             let manager = Self.manager(shop, bucket)
             let preview = try await manager.previewSync(.directory(shop.path("from")), into: try Self.place(shop))
             await manager.shutdown()
             #expect(preview.files.map(\.action) == [.keep, .check, .fetch] && preview.isOfDirectory)
             #expect(preview.fetchedBytes == 1000 && preview.files.allSatisfy { $0.url == nil })
             #expect(bucket.asked.dropFirst(before).allSatisfy { $0.method == "GET" })
+            #expect(try Self.staged(shop) == staged)
+            // Nor is the directory made if there is none.
+            let (none, other) = (shop.path("none"), Self.manager(shop, bucket))
+            _ = try await other.previewSync(
+                .directory(shop.path("from")), into: .objects(try DownloadURL("s3://target/set/"), staging: none))
+            await other.shutdown()
+            #expect(!FileManager.default.fileExists(atPath: none))
         }
     }
 
