@@ -43,6 +43,8 @@ struct Manifest: Sendable {
 
     private static let pieceBytes: ByteCount = 4 << 20
     private static let mostLineBytes = 1 << 20
+    /// The maximum number of records, which are in memory.
+    private static let mostRecords = 4_000_000
     /// Lines are written together up to about this size.
     private static let writtenBytes = 1 << 20
 
@@ -159,14 +161,14 @@ struct Manifest: Sendable {
 
         init(_ paths: PathRule) { self.paths = paths }
 
-        /// Whether a line is so long that it is none of a manifest.
-        var isBroken: Bool { rest.count > mostLineBytes }
+        /// Whether a line is so long, or lines are so many, that it is no manifest.
+        var isBroken: Bool { rest.count > mostLineBytes || records.count > mostRecords }
 
         /// Adds the lines of the next bytes.
         mutating func append(_ bytes: some Sequence<UInt8>) {
             rest += bytes
             var start = 0
-            while let feed = rest[start...].firstIndex(of: 0x0A) {
+            while records.count <= mostRecords, let feed = rest[start...].firstIndex(of: 0x0A) {
                 add(rest[start..<feed])
                 start = feed + 1
             }
@@ -357,7 +359,8 @@ final class ArrivingManifest: Sendable {
         state.withLock { state in
             state.lines.append(bytes.readableBytesView)
             bytes.withUnsafeReadableBytes { state.digest.update($0) }
-            return !state.lines.isBroken
+            // One with a damaged line is not used: its other records need no memory.
+            return !state.lines.isBroken && state.lines.unusable == 0
         }
     }
 
@@ -374,7 +377,7 @@ final class ArrivingManifest: Sendable {
     /// Returns the content after its last bytes. Blocks.
     func finish() -> Content {
         state.withLock { state in
-            let isBroken = state.lines.isBroken
+            let isBroken = state.lines.isBroken || state.lines.unusable > 0
             state.lines.finish()
             let records =
                 !isBroken && state.lines.isWhole

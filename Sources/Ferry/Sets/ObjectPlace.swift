@@ -272,18 +272,22 @@ struct ObjectPlace: SyncPlace {
         let outcome = await store(manifest, records)
         if case .success(.stored) = outcome {
             let rest = rest(of: manifest, records, errors)
-            let uploads = await EngineProvider.files.run { disk in
-                let kept = rest.kept + rest.unsure.filter { $0.uploadID != nil || hasPart($0, disk) }
-                let uploads = rest.over.flatMap { discard($0, disk) }
+            let uploads = await EngineProvider.files.run { disk in rest.over.flatMap { discard($0, disk) } }
+            let open = uploads.isEmpty ? [:] : await abort(uploads)
+            await EngineProvider.files.run { disk in
+                var kept = rest.kept + rest.unsure.filter { $0.uploadID != nil || hasPart($0, disk) }
+                // The next run ends what the store has not ended.
+                if !open.isEmpty {
+                    let known = Set(kept.lazy.map(\.key))
+                    kept += rest.over.filter { open[$0.key] != nil && !known.contains($0.key) }
+                    for index in kept.indices {
+                        if let id = open[kept[index].key] { kept[index].uploadID = id }
+                    }
+                }
                 // If this fails, all that was noted counts, which costs no more.
                 if kept.isEmpty { manifest.remove() } else { try? manifest.replace(by: kept) }
-                return uploads
             }
-            guard !uploads.isEmpty else { return }
-            return await withStore { store in
-                for upload in uploads { await store.abort(upload.object, upload.id) }
-            } otherwise: { _ in
-            }
+            return
         }
         // What was noted here counts for the next run.
         await EngineProvider.files.run { _ in manifest.close() }
@@ -291,6 +295,27 @@ struct ObjectPlace: SyncPlace {
         throw DownloadError(
             .conflict, ErrorPhrase(.setChangedMeanwhile, prefix.text), suggestion: ErrorPhrase(.syncAgain),
             recovery: .needsUser)
+    }
+
+    /// An upload of several parts that is not gone on with.
+    private struct Abandoned: Sendable {
+        var key: FilePath
+        var object: DownloadURL
+        var id: String
+    }
+
+    /// Ends uploads. Returns the identifiers of those that the store has not ended.
+    private func abort(_ uploads: [Abandoned]) async -> [FilePath: String] {
+        await withStore { store in
+            var open: [FilePath: String] = [:]
+            for upload in uploads {
+                let hasEnded = await store.abort(upload.object, upload.id)
+                if !hasEnded { open[upload.key] = upload.id }
+            }
+            return open
+        } otherwise: { _ in
+            Dictionary(uploads.map { ($0.key, $0.id) }) { first, _ in first }
+        }
     }
 
     private static func largeManifest(_ object: DownloadURL) -> DownloadError {
@@ -352,7 +377,10 @@ struct ObjectPlace: SyncPlace {
             let isRequested = requested.contains(record.key)
             // Compared just now, and of others.
             let isOfOthers = [.thereAlready, .objectChanged].contains(errors[record.key]?.phrase?.key)
-            if isRequested, known.contains(record.key) { continue }
+            if isRequested, known.contains(record.key) {
+                if record.uploadID != nil { rest.over.append(record) }
+                continue
+            }
             let isUnknown =
                 isRequested ? !isOfOthers : !known.contains(record.key) && state.objects[record.key] != nil
             let isOver =
@@ -383,7 +411,7 @@ struct ObjectPlace: SyncPlace {
 
     /// Removes the part file of a file that is not gone on with. Returns the uploads of several parts that have been begun for
     /// it. Blocks.
-    private func discard(_ record: FileRecord, _ disk: Disk) -> [(object: DownloadURL, id: String)] {
+    private func discard(_ record: FileRecord, _ disk: Disk) -> [Abandoned] {
         var ids = [record.uploadID]
         if let found = part(of: record, disk) {
             ids.append(found.record.upload?.id)
@@ -391,7 +419,7 @@ struct ObjectPlace: SyncPlace {
                 path: found.part, id: DownloadID(rawValue: found.record.id), fileSystem: disk.fileSystem)
         }
         let object = prefix.appendingKey(record.path)
-        return ids.compactMap(\.self).map { (object, $0) }
+        return ids.compactMap(\.self).map { Abandoned(key: record.key, object: object, id: $0) }
     }
 
     // MARK: Files of this machine
@@ -422,6 +450,7 @@ struct ObjectPlace: SyncPlace {
     ) throws(DownloadError) -> FileRecord {
         var record = try record(of: stored.file, entry, disk)
         record.modified = stored.modified?.text
+        record.uploadID = stored.openUpload
         return record
     }
 

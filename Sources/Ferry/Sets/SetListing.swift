@@ -28,9 +28,11 @@ struct SetListing: Sendable {
     var isCut = false
     /// The URL of the first page of an index; `nil` of a list.
     var root: DownloadURL?
-    /// What of a directory is neither a file nor a directory, by its path below it: it is not read, and what is below it is
-    /// not gone from the source.
+    /// What of a directory is neither a file nor a directory and is told, by its path below it.
     private(set) var skipped: [FilePath: SkippedFile] = [:]
+    /// What of a directory is not read, told or not, by its path below it: what is there and below it is not gone from the
+    /// source.
+    private var unread: Set<FilePath> = []
     /// The place of each wanted file in ``entries``.
     private var places: [FilePath: Int] = [:]
 
@@ -47,14 +49,20 @@ struct SetListing: Sendable {
         if !unusedPatterns.isEmpty { unusedPatterns.removeAll { SetFilter.matches(path, $0) } }
     }
 
-    mutating func skip(_ path: String, _ kind: SkippedFile) { skipped[FilePath(path)] = kind }
+    /// Leaves out what is at a path of a directory.
+    ///
+    /// - Parameter kind: What is told of it; `nil`: nothing. Default `nil`.
+    mutating func skip(_ path: String, _ kind: SkippedFile? = nil) {
+        unread.insert(FilePath(path))
+        if let kind { skipped[FilePath(path)] = kind }
+    }
 
-    /// Whether a file, or a directory above it, was skipped.
+    /// Whether a file, or a directory above it, was not read.
     func skips(_ path: FilePath) -> Bool {
-        guard !skipped.isEmpty else { return false }
+        guard !unread.isEmpty else { return false }
         var place = path
         repeat {
-            if skipped[place] != nil { return true }
+            if unread.contains(place) { return true }
         } while place.removeLastComponent() && !place.isEmpty
         return false
     }
@@ -433,7 +441,8 @@ struct SetReader: Sendable {
                 isEmpty = false
                 if link.path.utf8.hasSuffix("/") {
                     // A pattern of directories matches what is in them.
-                    if filter.prunes(path) { listing.note(path + "/*") } else { directories.append(link) }
+                    let kept = SetPath.make(path, safeNames: safeNames) ?? path
+                    if filter.prunes(kept) { listing.note(kept + "/*") } else { directories.append(link) }
                     continue
                 }
                 do throws(DownloadError) {

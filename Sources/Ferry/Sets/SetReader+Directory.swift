@@ -40,7 +40,7 @@ extension SetReader {
 }
 
 /// What was read of a directory, and of those below it.
-private final class DirectoryWalk: Sendable {
+final class DirectoryWalk: Sendable {
     private struct State {
         var listing: SetListing
         var isFull = false
@@ -110,21 +110,34 @@ private final class DirectoryWalk: Sendable {
         at name: String, _ path: String, _ fileSystem: any FileSystem, _ found: inout Found, _ state: inout State
     ) {
         let place = root.appending(path)
-        // One that has just been removed is none of the set.
-        guard let status = try? fileSystem.statusIfPresent(place) else { return }
+        let status: FileStatus
+        do throws(FileError) {
+            // One that has just been removed is none of the set.
+            guard let found = try fileSystem.statusIfPresent(place) else { return }
+            status = found
+        } catch {
+            // It is there, whatever it is: then nothing has gone.
+            state.listing.problems.append(.phrase(error.phrase))
+            return keep(path, &state)
+        }
         switch status.kind {
         case .directory:
             let depth = path.utf8.count { $0 == UInt8(ascii: "/") } + 1
             let isExcluded = state.real.map { $0.excluded.contains($0.root.appending(path)) } ?? false
-            if isExcluded || options.maxDepth.map({ depth > $0 }) == true { return }
-            if options.filter.prunes(path) { return state.listing.note(path + "/*") }
+            let listed = listed(path)
+            if isExcluded { return state.listing.skip(listed) }
+            if options.maxDepth.map({ depth > $0 }) == true { return }
+            if options.filter.prunes(listed) { return state.listing.note(listed + "/*") }
             guard depth <= Self.maxDepth else {
                 return state.listing.problems.append(.phrase(ErrorPhrase(.deepSet, root.string, "\(Self.maxDepth)")))
             }
             keep(path, &state)
             found.directories.append(path)
         case .regular:
-            if isOwn(name, at: place, fileSystem) { return }
+            if isOwn(name, at: place, fileSystem) {
+                keep(path, &state)
+                return state.listing.skip(listed(path))
+            }
             let file = SourceFile(path: place, root: root, modified: status.modified)
             do throws(DownloadError) {
                 let entry = try SetEntry(file, at: path, totalBytes: status.length, safeNames: options.safeNames)
@@ -133,10 +146,19 @@ private final class DirectoryWalk: Sendable {
             } catch { state.listing.problems.append(error.reason) }
             keep(path, &state)
         case .symbolicLink, .other:
-            guard options.filter.accepts(path) else { return state.listing.note(path) }
             keep(path, &state)
-            state.listing.skip(path, status.kind == .symbolicLink ? .symbolicLink : .special)
+            let listed = listed(path)
+            let isWanted = options.filter.accepts(listed)
+            if !isWanted { state.listing.note(listed) }
+            // Also of one that the filter leaves out: files below it were there that it does not leave out.
+            state.listing.skip(
+                listed, !isWanted ? nil : status.kind == .symbolicLink ? .symbolicLink : .special)
         }
+    }
+
+    /// The path as the set has it, by which records and patterns know it.
+    private func listed(_ path: String) -> String {
+        options.safeNames ? SetPath.make(path, safeNames: true) ?? path : path
     }
 
     /// Counts what is kept of a name.
@@ -153,15 +175,17 @@ private final class DirectoryWalk: Sendable {
             let journal = place.removingLastComponent().appending(part + ReservedName.own.text)
             return (try? fileSystem.exists(journal)) == true
         }
-        switch ReservedName(name) {
-        case .manifest, .journal, .digests, .draft, .incoming, .sample: return true
-        case .part: return hasJournal(name[...])
-        case .backup:
-            if ReservedName.record(name) != nil { return true }
-            return name.dropping(suffix: ReservedName.backup.text).map {
-                $0.utf8.hasSuffix(ReservedName.part.text) && hasJournal($0)
-            } ?? false
-        case .chromePart, .aria2Control, .own, nil: return false
-        }
+        if Self.isRecord(name) { return true }
+        let part = name.dropping(suffix: ReservedName.backup.text) ?? name[...]
+        return part.utf8.hasSuffix(ReservedName.part.text) && hasJournal(part)
+    }
+
+    /// Whether a name is that of a journal, digests or a manifest, also as a draft or in a backup, exactly as Ferry writes it:
+    /// other names that are reserved are users' own here.
+    private static func isRecord(_ name: String) -> Bool {
+        var name = name[...]
+        for around in [ReservedName.draft, .backup] { name = name.dropping(suffix: around.text) ?? name }
+        return name.hasSameBytes(as: ReservedName.manifest.text)
+            || [ReservedName.journal, .digests].contains { name.utf8.hasSuffix($0.text) }
     }
 }

@@ -296,7 +296,9 @@ public final class SetSync: Sendable {
                 if file.wasAlreadyComplete, let old = place.earlier[record.key], old.checksum == record.checksum {
                     record.proof = [record.proof, old.proof].compactMap(\.self).max()
                 }
-                try manifest.withLock { manifest throws(DownloadError) in try manifest?.append(record) }
+                try manifest.withLock { [record] manifest throws(DownloadError) in try manifest?.append(record) }
+                // What has not ended in the store is noted here alone.
+                record.uploadID = nil
                 state.withLock { [record] state in
                     if file.wasAlreadyComplete {
                         state.report.unchangedCount += 1

@@ -212,13 +212,22 @@ extension SyncOptions {
             try await EngineProvider.files.run { _ throws(DownloadError) in
                 try options.checkBackup(beside: FilePath(path))
             }
-        case .objects(let prefix, _):
+        case .objects(let prefix, let staging):
             guard prefix.isObject, prefix.query == nil, !prefix.path.utf8.hasPrefix("//") else {
                 throw DownloadError(.invalidRequest, ErrorPhrase(.uploadsObjects), recovery: .needsUser)
             }
             if backupDirectory != nil {
                 throw DownloadError(
                     .invalidRequest, ErrorPhrase(.backupOfObjects, prefix.text), recovery: .needsUser)
+            }
+            if case .directory(let source) = source {
+                // The files of both could not be told apart.
+                let isSame = await EngineProvider.files.run { _ in
+                    RealPath.of(FilePath(DownloadManager.absolute(source))) == RealPath.of(FilePath(staging))
+                }
+                if isSame {
+                    throw DownloadError(.invalidRequest, ErrorPhrase(.stagingIsSource, staging), recovery: .needsUser)
+                }
             }
             if case .url(let url) = source, url.isObject, url.host == prefix.host,
                 url.objectPrefix.starts(with: prefix.objectPrefix) || prefix.objectPrefix.starts(with: url.objectPrefix)

@@ -102,7 +102,7 @@ extension ErrorPhrase {
             setChangedMeanwhile, setInItself, longKey, backupOfObjects
         case noManifest, manifestDamaged, manifestShort, syncNotEnded, linksWithQuery, deepSet, noneWanted
         case manifestNotWhole, largeManifest
-        case notAKey, namesNotUTF8, largeDirectory, sourceChanged, directoryNotUploaded
+        case notAKey, namesNotUTF8, largeDirectory, sourceChanged, directoryNotUploaded, stagingIsSource
         case recordNotOurs, downloadedRecord, largeRecord
         case notRepairable, repairWithoutURL, repairInTheWay, setRedirected, unclosedQuote, contentInTheWay
         case noGateway, serveGateway, noSuchDoor, purgeWithoutFiles, notInCache, severalInCache, listGateway

@@ -92,6 +92,9 @@ extension SentenceTable {
             "{0} is a directory of this machine: it is synced into s3://BUCKET/PREFIX/; rsync -a copies one directory into another",
             "{0} 是本机的目录：它可以同步到 s3://BUCKET/PREFIX/；目录之间的复制请用 rsync -a"
         ),
+        .stagingIsSource: (
+            "{0} is the directory that is synced: --staging needs another one", "{0} 就是要同步的目录：--staging 需要另一个目录"
+        ),
         .setInUse: ("{0} is being synced by another process", "{0} 正由另一个进程同步"),
         .noManifest: (
             "{0} has no manifest (ferry-manifest.jsonl): ferry sync makes one",
@@ -250,7 +253,7 @@ extension SentenceTable {
         "store: {0}: there is no such object": "存储：{0}：没有这个对象",
         "store: {0}: it has another size": "存储：{0}：大小不同",
         "store: {0}: it replaces an object that is not of the set": "存储：{0}：替换不属于该集合的对象",
-        "check: {0}: it has another date, and its bytes are compared": "检查：{0}：日期不同，将比较其内容",
+        "check: {0}: its date proves nothing, and its bytes are compared": "检查：{0}：日期不能证明什么，将比较其内容",
         "keep: {0}: it has the size and date that it had before": "保留：{0}：大小和日期与之前相同",
         "{0} files listed: {1} to store ({2}), {3} to compare, {4} unchanged, {5} in the way, {6} to delete":
             "列出 {0} 个文件：{1} 个待存储（{2}），{3} 个待比较，{4} 个未变，{5} 个被占用，{6} 个待删除",

@@ -28,6 +28,9 @@ package struct FileUpload: Sendable {
         /// The modification time of the file that the object has the bytes of; `nil` if the file is so young that a later
         /// change may leave it the same.
         package var modified: FileTime?
+        /// The identifier of an upload of several parts that is not gone on with, and that the store has not ended; `nil` for
+        /// none.
+        package var openUpload: String?
     }
 
     /// Attempts at a file that changes while it is read.
@@ -125,11 +128,15 @@ package struct FileUpload: Sendable {
                 .tooLarge, ErrorPhrase(.largeObject, path.string, ByteText.size(total)), recovery: .needsUser)
         }
         func stored(_ made: ObjectWriter.Made, _ digest: [UInt8], isThere: Bool = false) -> Stored {
+            // The last one that was noted has become the object, unless that was made otherwise.
+            let isOfParts = !isThere && total >= S3UploadPlan.leastBytes
             var file = FinishedDownload(
                 path: made.object.text, totalBytes: total, proof: .digest, wasAlreadyComplete: isThere)
             (file.checksum, file.storedETag) = (Checksum(algorithm: .sha256, bytes: digest), made.etag)
             let age = now.timeIntervalSince1970 - reading.before.modified.secondsSince1970
-            return Stored(file: file, modified: age >= Self.restTime ? reading.before.modified : nil)
+            return Stored(
+                file: file, modified: age >= Self.restTime ? reading.before.modified : nil,
+                openUpload: isOfParts ? nil : noted.value?.id)
         }
         let whole = WholeDigest()
         let watch = UploadSource.Watch(

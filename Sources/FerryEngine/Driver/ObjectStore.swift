@@ -216,9 +216,12 @@ package struct ObjectStore: Sendable {
         }
     }
 
-    /// Removes an upload and its parts, if the store does not refuse it.
-    package func abort(_ object: DownloadURL, _ id: String) async {
-        _ = try? await send(.delete, object.with(query: [("uploadId", id)]))
+    /// Removes an upload and its parts. Returns whether it has ended: false if the store refuses it, or does not answer.
+    @discardableResult
+    package func abort(_ object: DownloadURL, _ id: String) async -> Bool {
+        do throws(DownloadError) {
+            return (200...299).contains(try await send(.delete, object.with(query: [("uploadId", id)])).head.status)
+        } catch { return [.uploadGone, .noSuchObject].contains(error.phrase?.key) }
     }
 
     // MARK: Requests

@@ -110,11 +110,10 @@ struct ObjectWriter: Sendable {
         return Made(object: object, etag: etag, bytes: plan.totalBytes)
     }
 
-    /// Ends an upload of several parts that is not gone on with.
+    /// Ends an upload of several parts that is not gone on with. It stays noted if the store does not end it.
     func endNoted() async throws(DownloadError) {
         guard let upload = noted(), let id = upload.id, let object = try? DownloadURL(upload.object) else { return }
-        await store.abort(object, id)
-        try await note(nil)
+        if await store.abort(object, id) { try await note(nil) }
     }
 
     /// Whether the store has named no ETag, without which nobody can tell later whether a known object is still this one.
@@ -173,8 +172,8 @@ struct ObjectWriter: Sendable {
         if case .stored = outcome, !needsTag(outcome) { return outcome }
         if let stored = try await found(object, parts) { return stored }
         if case .stored = outcome { return outcome }
-        if outcome == .exists { await store.abort(object, upload) }
-        try await note(nil)
+        let hasEnded = outcome == .exists ? await store.abort(object, upload) : true
+        if hasEnded { try await note(nil) }
         return outcome
     }
 

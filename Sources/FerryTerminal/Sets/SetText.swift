@@ -91,7 +91,7 @@ package enum PreviewText {
                 "store: \(name): it replaces an object that is not of the set"
             case (.fetch, _) where isOfDirectory: "store: \(name): there is no such object"
             case (.check, .unproven) where isOfDirectory:
-                "check: \(name): it has another date, and its bytes are compared"
+                "check: \(name): its date proves nothing, and its bytes are compared"
             case (.keep, _) where isOfDirectory: "keep: \(name): it has the size and date that it had before"
             case (.fetch, .changed): "fetch: \(name): the list has another size or digest"
             case (.fetch, .replaced): "fetch: \(name): it replaces a file that is not of the set"

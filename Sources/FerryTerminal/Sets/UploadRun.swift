@@ -14,6 +14,7 @@ final class UploadRun: Sendable {
     /// A file that is being stored.
     private struct Running {
         let id = DownloadID.make()
+        let path: String
         let number: Int
         let totalBytes: ByteCount
         let startedAt: Duration
@@ -23,8 +24,8 @@ final class UploadRun: Sendable {
 
     private struct State {
         var ledger = Ledger()
-        /// By path.
-        var running: [String: Running] = [:]
+        /// By the bytes of the path: canonically equivalent names are different files.
+        var running: [[UInt8]: Running] = [:]
         var begunCount = 0
         /// The bytes that were sent, also of files that have failed.
         var sentBytes: ByteCount = 0
@@ -97,28 +98,28 @@ final class UploadRun: Sendable {
             let id = state.withLock { state in
                 state.begunCount += 1
                 let running = Running(
-                    number: state.begunCount, totalBytes: upload.totalBytes, startedAt: now,
+                    path: upload.path, number: state.begunCount, totalBytes: upload.totalBytes, startedAt: now,
                     meter: SpeedMeter(startingAt: now))
-                state.running[upload.path] = running
+                state.running[Array(upload.path.utf8)] = running
                 return running.id
             }
             reporter.began(id)
         case .sent(let count):
             state.withLock { state in
                 state.sentBytes = state.sentBytes.adding(count)
-                guard var running = state.running[upload.path] else { return }
+                guard var running = state.running[Array(upload.path.utf8)] else { return }
                 running.sentBytes = running.sentBytes.adding(count)
                 running.meter.record(count, at: now)
-                state.running[upload.path] = running
+                state.running[Array(upload.path.utf8)] = running
             }
         case .note(let reason):
-            guard let id = state.withLock({ $0.running[upload.path]?.id }) else { return }
+            guard let id = state.withLock({ $0.running[Array(upload.path.utf8)]?.id }) else { return }
             let note = DownloadEvent(
                 id: id, date: Date(), kind: .note("\(reason)"), number: nil, reason: reason, onAcknowledge: nil)
             reporter.happened(note, name: upload.path)
         case .stored(let file): stored(file, upload, at: now)
         case .failed(let error):
-            let running = state.withLock { $0.running.removeValue(forKey: upload.path) }
+            let running = state.withLock { $0.running.removeValue(forKey: Array(upload.path.utf8)) }
             // What the stop has ended goes on with the next run.
             guard !isStopping else { return }
             state.withLock { $0.ledger.countFailed(error) }
@@ -130,9 +131,8 @@ final class UploadRun: Sendable {
     private func stored(_ file: FinishedDownload, _ upload: SetUpload, at now: Duration) {
         let (running, isOneOfFew) = state.withLock { state in
             state.ledger.countFinished(file)
-            return (
-                state.running.removeValue(forKey: upload.path), state.ledger.expectedCount <= PlainProgress.fewFiles
-            )
+            let running = state.running.removeValue(forKey: Array(upload.path.utf8))
+            return (running, state.ledger.expectedCount <= PlainProgress.fewFiles)
         }
         // Of a set, only what is new is told.
         guard let running, !file.wasAlreadyComplete || plan.output.result == .json else { return }
@@ -149,7 +149,7 @@ final class UploadRun: Sendable {
             let now = elapsed
             let (running, ledger) = state.withLock { ($0.running, $0.ledger) }
             let open = running.sorted { $0.value.number < $1.value.number }.map {
-                status(of: $0.key, $0.value, at: now)
+                status(of: $0.value, at: now)
             }
             var whole = ledger.whole(open)
             whole.totalBytes = max(totalBytes, whole.completedBytes)
@@ -157,7 +157,7 @@ final class UploadRun: Sendable {
         }
     }
 
-    private func status(of path: String, _ running: Running, at now: Duration) -> DownloadStatus {
+    private func status(of running: Running, at now: Duration) -> DownloadStatus {
         let total = running.totalBytes
         // Bytes that were sent again count once.
         let sent = min(running.sentBytes, total)
@@ -167,7 +167,7 @@ final class UploadRun: Sendable {
             id: running.id, state: .downloading,
             progress: DownloadProgress(
                 completedBytes: sent, totalBytes: total, bytesPerSecond: speed, timeRemaining: left, connections: 1),
-            name: path)
+            name: running.path)
     }
 
     private func follow(_ signals: AsyncStream<Int32>, _ willLeave: (ExitCode) -> Void) async {

@@ -50,6 +50,7 @@ final class BucketTransport: Transport {
         var objects: [String: Object] = [:]
         var uploads: [String: Upload] = [:]
         var lastUpload = 0
+        var isAbortRefused = false
         var asked: [Asked] = []
         var before: (@Sendable (Asked, BucketTransport) -> Void)?
         var after: After?
@@ -72,6 +73,12 @@ final class BucketTransport: Transport {
 
     /// Calls a closure after each request to the store.
     func after(_ body: After?) { state.withLock { $0.after = body } }
+
+    /// Whether uploads of several parts cannot be ended without an object.
+    var isAbortRefused: Bool {
+        get { state.withLock(\.isAbortRefused) }
+        set { state.withLock { $0.isAbortRefused = newValue } }
+    }
 
     var asked: [Asked] { state.withLock { $0.asked } }
     var keys: [String] { state.withLock { $0.objects.keys.sorted() } }
@@ -199,6 +206,9 @@ final class BucketTransport: Transport {
             }
             return document("ListPartsResult", listed.joined())
         case "DELETE":
+            guard !isAbortRefused else {
+                throw TransferFailure(.store(.refused), ErrorPhrase(.storeAnswered, asked.key, "403"))
+            }
             state.withLock { $0.uploads[id] = nil }
             return (ResponseHead(status: 204), [])
         default:

@@ -1,5 +1,6 @@
 import FerryTesting
 import Foundation
+import SystemPackage
 import Testing
 
 @testable import Ferry
@@ -195,6 +196,30 @@ struct DirectorySyncTests {
         }
     }
 
+    @Test("Directory: an upload that the store does not end is noted until it does")
+    func unended() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            for name in ["gone", "small"] { try Self.write(shop, name, Self.bytes(1, 9 << 20)) }
+            bucket.after { asked, _ throws(TransferFailure) in
+                guard asked.upload == "2" else { return }
+                throw TransferFailure(.store(.refused), ErrorPhrase(.storeAnswered, asked.key, "400"))
+            }
+            #expect(try await Self.sync(shop, bucket).incomplete.count == 2)
+            bucket.after(nil)
+            try FileManager.default.removeItem(atPath: shop.path("from/gone"))
+            try Self.write(shop, "small", [1])
+            bucket.isAbortRefused = true
+            let second = try await Self.sync(shop, bucket)
+            #expect(second.isComplete && bucket["target/set/small"] == [1], "\(second)")
+            #expect(bucket.openUploads.count == 2 && (try Self.staged(shop)) != [])
+            #expect(try Self.records(bucket).allSatisfy { $0.uploadID == nil })
+            bucket.isAbortRefused = false
+            #expect(try await Self.sync(shop, bucket).unchangedCount == 1)
+            #expect(bucket.openUploads == [] && (try Self.staged(shop)) == [])
+        }
+    }
+
     @Test(
         "Directory: of a file that is written while it is read no object is made; it is read again, and then reported"
     )
@@ -229,7 +254,10 @@ struct DirectorySyncTests {
     func names() async throws {
         try await Workshop.run { shop in
             let bucket = BucketTransport()
-            let plain = [".hidden", "a\\b", "d:e?", "list.old", "movie.part", "x.aria2", "-r", "sub/ü%"]
+            let plain = [
+                ".hidden", "a\\b", "d:e?", "list.old", "movie.part", "x.aria2", "x.aria2.old", "-r", ".ferry-a",
+                ".incoming-a", "A.FERRY-DIGESTS", "sub/ü%",
+            ]
             for name in plain { try Self.write(shop, name, Self.bytes(1)) }
             _ = try await Self.sync(shop, bucket)
             #expect(bucket.keys == (plain.map { "target/set/" + $0 } + [Self.manifest]).sorted())
@@ -250,6 +278,13 @@ struct DirectorySyncTests {
             // What is behind the link is not known to be gone.
             #expect(report.isComplete && report.gone == ["sub/ü%"] && report.deleted == [], "\(report)")
             #expect(!bucket.keys.contains { $0.contains("secret") || $0.contains("link") })
+            // Neither is it if the filter leaves out the link and not what was below it.
+            let filtered = try await Self.sync(shop, bucket) {
+                $0.filter = SetFilter(exclude: ["sub", "link"])
+                $0.deletesGone = true
+            }
+            #expect(Set(filtered.skipped.keys) == ["dangling", "pipe"] && filtered.deleted == [], "\(filtered)")
+            #expect(filtered.gone == ["sub/ü%"] && bucket["target/set/sub/ü%"] != nil)
 
             try Self.write(shop, "line\nfeed", [1])
             let problem = try await Self.sync(shop, bucket)
@@ -286,6 +321,22 @@ struct DirectorySyncTests {
                 try DownloadURL("s3://target/set/"), staging: shop.path("from/staging"))
             let report = try await Self.sync(shop, bucket, into: inside)
             #expect(report.isComplete && bucket.keys == ["target/set/a", Self.manifest], "\(bucket.keys)")
+        }
+    }
+
+    @Test("Directory: objects are not deleted whose files have become Ferry's own")
+    func becomesOwn() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            for name in ["a.part", "inside/b"] { try Self.write(shop, name, [1]) }
+            _ = try await Self.sync(shop, bucket)
+            try Self.write(shop, "a.part.ferry", [1])
+            // What was noted of the first run is in another directory, and the manifest has it all.
+            let inside = SyncDestination.objects(
+                try DownloadURL("s3://target/set/"), staging: shop.path("from/inside"))
+            let report = try await Self.sync(shop, bucket, into: inside) { $0.deletesGone = true }
+            #expect(report.isComplete && report.gone == ["a.part", "inside/b"] && report.deleted == [], "\(report)")
+            #expect(bucket["target/set/a.part"] == [1] && bucket["target/set/inside/b"] == [1])
         }
     }
 
@@ -389,6 +440,27 @@ struct DirectorySyncTests {
         }
     }
 
+    @Test("Directory: with safe names, what is excluded or behind a link is known by them, and is not deleted")
+    func safeNames() async throws {
+        try await Workshop.run { shop in
+            let bucket = BucketTransport()
+            for path in ["a:b/x", "c:d/y"] { try Self.write(shop, path, Self.bytes(1)) }
+            let paths = try await Self.sync(shop, bucket) { $0.safeNames = true }.renamed.keys.sorted()
+            try #require(paths.count == 2)
+            let directory = String(try #require(paths[0].split(separator: "/").first))
+            try FileManager.default.removeItem(atPath: shop.path("from/c:d"))
+            try FileManager.default.createSymbolicLink(atPath: shop.path("from/c:d"), withDestinationPath: "..")
+            for exclude in ["\(directory)/", "a:b/"] {
+                let report = try await Self.sync(shop, bucket) {
+                    ($0.safeNames, $0.deletesGone) = (true, true)
+                    $0.filter = SetFilter(exclude: [exclude])
+                }
+                #expect(report.deleted == [] && report.gone == [paths[1]], "\(report)")
+                #expect(paths.allSatisfy { bucket["target/set/" + $0] != nil })
+            }
+        }
+    }
+
     @Test("Directory: more files than can be listed are a problem, and those that the filter leaves out do not count")
     func bound() async throws {
         try await Workshop.run { shop in
@@ -411,6 +483,35 @@ struct DirectorySyncTests {
         }
     }
 
+    @Test("Directory: a file that cannot be looked at is a problem, and is not gone")
+    func unreadable() async throws {
+        try await Workshop.run { shop in
+            for name in ["a", "d/b"] { try Self.write(shop, name, [1]) }
+            let manager = Self.manager(shop, BucketTransport())
+            let reader = SetReader(manager: manager, options: SyncOptions())
+            let walk = DirectoryWalk(FilePath(shop.path("from")), reader, SetListing())
+            let disk = FaultyFileSystem { operation, path in
+                operation == .inspect && path.lastComponent == "b" ? .permission : nil
+            }
+            #expect(try walk.read("", disk) == ["d"] && walk.listing.problems == [])
+            #expect(try walk.read("d", disk) == [])
+            #expect(walk.listing.entries.map(\.path) == ["a"] && walk.listing.problems.count == 1)
+            await manager.shutdown()
+
+            // A directory whose files cannot be looked at, and one that cannot be read; root may do both.
+            let bucket = BucketTransport()
+            _ = try await Self.sync(shop, bucket)
+            for mode in [0o444, 0] where geteuid() != 0 {
+                let directory = shop.path("from/d")
+                try FileManager.default.setAttributes([.posixPermissions: mode], ofItemAtPath: directory)
+                defer { try? FileManager.default.setAttributes([.posixPermissions: 0o700], ofItemAtPath: directory) }
+                let report = try await Self.sync(shop, bucket) { $0.deletesGone = true }
+                #expect(report.problems.count == 1 && report.gone == ["d/b"] && report.deleted == [], "\(report)")
+                #expect(bucket["target/set/d/b"] == [1])
+            }
+        }
+    }
+
     @Test("Directory: a preview tells what would be stored and compared, and writes nothing")
     func preview() async throws {
         try await Workshop.run { shop in
@@ -419,12 +520,20 @@ struct DirectorySyncTests {
             _ = try await Self.sync(shop, bucket) { $0.filter = SetFilter(exclude: ["c"]) }
             try Self.write(shop, "b", Self.bytes(1), at: 1_700_000_009)
             let before = bucket.asked.count
+            let staged = try Self.staged(shop)
             let manager = Self.manager(shop, bucket)
             let preview = try await manager.previewSync(.directory(shop.path("from")), into: try Self.place(shop))
             await manager.shutdown()
             #expect(preview.files.map(\.action) == [.keep, .check, .fetch] && preview.isOfDirectory)
             #expect(preview.fetchedBytes == 1000 && preview.files.allSatisfy { $0.url == nil })
             #expect(bucket.asked.dropFirst(before).allSatisfy { $0.method == "GET" })
+            #expect(try Self.staged(shop) == staged)
+            // Nor is the directory made if there is none.
+            let (none, other) = (shop.path("none"), Self.manager(shop, bucket))
+            _ = try await other.previewSync(
+                .directory(shop.path("from")), into: .objects(try DownloadURL("s3://target/set/"), staging: none))
+            await other.shutdown()
+            #expect(!FileManager.default.fileExists(atPath: none))
         }
     }
 
@@ -440,6 +549,11 @@ struct DirectorySyncTests {
             }
             #expect(error?.phrase?.key == .directoryNotUploaded)
             #expect(!FileManager.default.fileExists(atPath: shop.path("here")) && bucket.asked.isEmpty)
+            let same = await #expect(throws: DownloadError.self) {
+                let target = try DownloadURL("s3://target/set/")
+                return try await Self.sync(shop, bucket, into: .objects(target, staging: shop.path("from")))
+            }
+            #expect(same?.phrase?.key == .stagingIsSource && bucket.asked.isEmpty)
         }
     }
 }
