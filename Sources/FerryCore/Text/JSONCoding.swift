@@ -7,9 +7,9 @@
 #else
     package import struct Foundation.Data
     // allow(imports): as above.
-    import class Foundation.JSONDecoder
+    package import class Foundation.JSONDecoder
     // allow(imports): as above.
-    import class Foundation.JSONEncoder
+    package import class Foundation.JSONEncoder
 #endif
 
 /// JSON as the API, manifests and the lines of commands have it.

@@ -1,4 +1,4 @@
-package import Ferry
+import Ferry
 import FerryAPI
 package import FerryClient
 import FerryCore

@@ -9,7 +9,7 @@ struct DownloadQueueTests {
     @Test("Queue: what was found out on a network is forgotten once for each other network that is online")
     func moved() {
         let queue = DownloadQueue(
-            DownloadManager.Configuration(storage: .ephemeral), isOpen: true, registry: LiveRegistry(),
+            .ephemeral, isOpen: true, registry: LiveRegistry(),
             clock: ManualClock())
         let online = NetworkStatus(isOnline: true)
         let seen: [(generation: Int, status: NetworkStatus)] = [
