@@ -180,12 +180,12 @@ final class DirectoryWalk: Sendable {
         return part.utf8.hasSuffix(ReservedName.part.text) && hasJournal(part)
     }
 
-    /// Whether a name is that of a journal, digests or a manifest, also as a draft or in a backup, exactly as Ferry writes it:
-    /// other names that are reserved are users' own here.
+    /// Whether a name is that of a journal, digests or a manifest, also as a draft or in a backup; other names that are reserved
+    /// are users' own here. Manifests and digests are known in any case, as in ``SetPath/isOwn(_:)``.
     private static func isRecord(_ name: String) -> Bool {
         var name = name[...]
         for around in [ReservedName.draft, .backup] { name = name.dropping(suffix: around.text) ?? name }
-        return name.hasSameBytes(as: ReservedName.manifest.text)
-            || [ReservedName.journal, .digests].contains { name.utf8.hasSuffix($0.text) }
+        return [.manifest, .digests].contains(ReservedName(String(name)))
+            || name.utf8.hasSuffix(ReservedName.journal.text)
     }
 }

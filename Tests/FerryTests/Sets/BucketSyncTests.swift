@@ -468,12 +468,13 @@ struct BucketSyncTests {
                 DownloadRequest(sources: [], destination: .directory("")), engine, settings)
             let object = try DownloadURL("s3://target/set/ferry-manifest.jsonl")
             let path = shop.path("text")
-            let records = (0..<60_000).map { number in
-                var record = FileRecord(path: "d\(number % 7)/\(number)", urls: ["http://h/\(number)"])
+            let long = String(repeating: "n", count: 400)
+            let records = (0..<18_000).map { number in
+                var record = FileRecord(path: "d\(number % 7)/\(long)\(number)", urls: ["http://h/\(number)"])
                 (record.totalBytes, record.proof, record.storedETag) = (1000, .single, "\"\(number)\"")
                 return record
             }
-            let text = try records.flatMap { try Manifest.line($0) } + Array("{\"files\":60000}\n".utf8)
+            let text = try records.flatMap { try Manifest.line($0) } + Array("{\"files\":18000}\n".utf8)
             try #require(text.count > 8 << 20)
             try Data(text).write(to: URL(filePath: path))
             let file = try LocalFileSystem().open(FilePath(path), .readOnly)
