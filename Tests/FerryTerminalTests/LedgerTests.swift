@@ -78,8 +78,10 @@ import Testing
         #expect(ledger.whole([]).label == "1 of 2 files, 1 failed")
         #expect(ledger.failureText == "invalidRequest: 1" && ledger.exitCode == .usage)
         var cursor = BatchCursor()
+        cursor.end(ListPlace.Key(list: 0, line: 1), .unusable)
+        cursor.end(ListPlace.Key(list: 0, line: 2), .completed)
+        // Of arguments, which each run counts itself.
         cursor.end(nil, .unusable)
-        cursor.end(nil, .completed)
         #expect(cursor.counts.failed == 0 && cursor.counts.unusable == 1)
         ledger.goOn(cursor.counts)
         #expect(ledger.whole([]).failedCount == 2)

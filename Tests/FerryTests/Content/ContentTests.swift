@@ -253,9 +253,10 @@ struct ContentTests {
                 #expect(try await part == bytes(resource, range))
                 #expect(try await read(download.content.bytes()) == bytes(resource, 0..<3_000_000))
                 try await shop.expectAll([download], are: resource)
-                // Where a response takes two seconds, its range is asked for again.
+                // Where a response takes two seconds, its range is asked for again, of the held one the rest.
                 let starts = starts(shop, path)
-                #expect(starts.starts(with: expected) && Set(starts) == Set(expected), "\(starts)")
+                #expect(starts.starts(with: expected), "\(starts)")
+                #expect(Set(starts).subtracting(expected).isSubset(of: [1_000_000]), "\(starts)")
                 await manager.shutdown()
             }
         }
