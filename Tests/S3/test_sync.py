@@ -6,7 +6,7 @@ import os
 import random
 import signal
 import subprocess
-import time
+import threading
 import unittest
 from pathlib import Path
 
@@ -202,20 +202,15 @@ class Sync(Case):
         self.tree(files)
         target = f"s3://{BUCKET}/killed-tree/"
 
-        def rule(asked):
-            if "partNumber=" in asked.target:
-                time.sleep(0.1)
-            return None
-
-        self.gate().rule = rule
         for _ in range(15):
+            self.gate().forget()
+            requests = chance.randint(1, 40)
             process = self.start("sync", "tree", target, "-q")
-            try:
-                process.communicate(timeout=chance.uniform(0.1, 1.0))
+            self.wait(lambda: process.poll() is not None or len(self.gate().asked) >= requests)
+            if process.poll() is not None:
                 break
-            except subprocess.TimeoutExpired:
-                end(process, signal.SIGKILL)
-                process.communicate()
+            end(process, signal.SIGKILL)
+            process.communicate()
         self.gate().forget()
         self.ferry("sync", "tree", target, "-q")
         self.expect("killed-tree", files)
@@ -230,16 +225,19 @@ class Sync(Case):
         self.tree(files)
         target = f"s3://{BUCKET}/stopped-tree/"
 
+        ended = threading.Event()
+
         def rule(asked):
-            if "partNumber=" in asked.target:
-                time.sleep(0.2)
+            if "partNumber=3" in asked.target:
+                ended.wait(PATIENCE)
             return None
 
         self.gate().rule = rule
         process = self.start("sync", "tree", target, "-x", "1")
-        self.wait(lambda: sum("partNumber=" in asked.target for asked in self.gate().asked) >= 3)
+        self.wait(lambda: any("partNumber=3" in asked.target for asked in self.gate().asked))
         process.send_signal(signal.SIGINT)
         _, err = process.communicate(timeout=PATIENCE)
+        ended.set()
         self.assertEqual(process.returncode, 130, err)
         self.assertIn("run the same command again to resume", err)
         self.gate().forget()
