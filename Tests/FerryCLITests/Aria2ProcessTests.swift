@@ -41,8 +41,7 @@ import Testing
         try await OriginServer.with { server in
             server.serve("/f.bin", Self.resource)
             let place = try Workplace()
-            try place.write("#!/bin/sh\necho \"$1 $2 $3\" >>\"$HOME\"/log\n", to: "hook")
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: place.path("hook"))
+            try Executable.write("#!/bin/sh\necho \"$1 $2 $3\" >>\"$HOME\"/log\n", to: place.path("hook"))
             let list = """
                 \(server.url("/f.bin"))
                   out=a.bin

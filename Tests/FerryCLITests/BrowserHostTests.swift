@@ -276,8 +276,7 @@ private final class StartedHost {
             let bin = home.place.path("bin")
             try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: true)
             let script = "#!/bin/sh\nprintf '%s\\n' \"$@\" >> '\(home.place.path("opened"))'\n"
-            try Data(script.utf8).write(to: URL(filePath: bin + "/xdg-open"))
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: bin + "/xdg-open")
+            try Executable.write(script, to: bin + "/xdg-open")
             let host = try StartedHost(home, environment: ["PATH": bin + ":/usr/bin:/bin", "DISPLAY": ":0"])
             let identifier = try id(try host.ask("take", download(home, "/a.bin")))
             for refused in [identifier, "nosuch", "../../settings", "/etc"] {

@@ -62,13 +62,12 @@ import Testing
             let process = try #require(home.daemon)
             let bin = home.place.path("bin")
             try FileManager.default.createDirectory(atPath: bin, withIntermediateDirectories: true)
-            try home.place.write(
+            try Executable.write(
                 """
                 #!/bin/sh
                 echo "$*" >> "\(bin)/calls"
                 case "$2" in show) echo \(process);; stop) kill \(process);; esac
-                """, to: "bin/systemctl")
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: bin + "/systemctl")
+                """, to: bin + "/systemctl")
             try FileManager.default.createDirectory(
                 atPath: home.place.path("config/systemd/user"), withIntermediateDirectories: true)
             try home.place.write("", to: "config/systemd/user/ferry.service")

@@ -16,8 +16,7 @@ struct EnvironmentTests {
             home.server.serve("/a", Resource(size: 1000))
             let (out, script) = (home.root + "/out", home.root + "/after.sh")
             #expect(mkfifo(out, 0o600) == 0)
-            try "#!/bin/sh\nexec /usr/bin/env > '\(out)'\n".write(toFile: script, atomically: true, encoding: .utf8)
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
+            try Executable.write("#!/bin/sh\nexec /usr/bin/env > '\(out)'\n", to: script)
             try #"{"onComplete": "\#(script)"}"#.write(
                 toFile: home.root + "/ferry.json", atomically: true, encoding: .utf8)
             var environment = Self.secrets

@@ -69,9 +69,8 @@ import Testing
     @Test("ferry add: a daemon that cannot be started is exit code 11, without the advice to start it so")
     func unstartable() async throws {
         try await RemoteHome.run { home in
-            try home.place.write("#!/bin/sh\nexit 1\n", to: "broken")
             let broken = home.place.path("broken")
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: broken)
+            try Executable.write("#!/bin/sh\nexit 1\n", to: broken)
             let outcome = try await home.ferry("add", home.server.url("/a"), environment: ["FERRY_BINARY": broken])
             #expect(outcome.code == 11)
             #expect(outcome.error.hasPrefix("ferry: \(broken) could not be started as the daemon"))

@@ -19,8 +19,7 @@ struct WebProcessTests {
             cat "${1#file://}" > '\(place.path("document"))'
             stat -c '%a %u' "${1#file://}" > '\(place.path("mode"))'
             """
-        try Data(script.utf8).write(to: URL(filePath: directory + "/xdg-open"))
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: directory + "/xdg-open")
+        try Executable.write(script, to: directory + "/xdg-open")
         return directory
     }
 

@@ -12,25 +12,14 @@ import Testing
 
     @Suite("Users of loopback connections", .timeLimit(.minutes(30)))
     struct LoopbackPeerTests {
-        /// A listener on loopback, and a client connected to it.
+        /// A client's socket, and the connection that it is an end of.
         private struct Pair {
-            /// `nil` once it is closed: the number may belong to another file by then.
-            private(set) var client: Int32?
+            let client: Int32
             let connection: TCPConnection
-
-            init(client: Int32, connection: TCPConnection) {
-                self.client = client
-                self.connection = connection
-            }
-
-            mutating func closeClient() {
-                if let client { close(client) }
-                client = nil
-            }
         }
 
         /// - Parameter mapped: The client's socket is of IPv6, and connected to `::ffff:127.0.0.1`.
-        private func connected<Result>(ipv6: Bool, mapped: Bool = false, _ body: (inout Pair) throws -> Result) throws
+        private func connected<Result>(ipv6: Bool, mapped: Bool = false, _ body: (Pair) throws -> Result) throws
             -> Result
         {
             let family = ipv6 ? AF_INET6 : AF_INET
@@ -40,22 +29,15 @@ import Testing
             try #require(listen(listener, 1) == 0)
             let port = try port(listener, own: true)
             let client = socket(ipv6 || mapped ? AF_INET6 : AF_INET, ferry_SOCK_STREAM, 0)
+            defer { close(client) }
             let address: [UInt8] = ipv6 ? [UInt8](repeating: 0, count: 15) + [1] : [127, 0, 0, 1]
-            var accepted: Int32 = -1
-            var pair: Pair?
-            defer {
-                pair?.closeClient()
-                if accepted >= 0 { close(accepted) }
-            }
-            let isConnected = connect(client, loopback(ipv6: ipv6 || mapped, port: port, mapped: mapped)) == 0
-            pair = Pair(
-                client: client,
-                connection: TCPConnection(
-                    client: .init(address: address, port: try self.port(client, own: true)),
-                    daemon: .init(address: address, port: port)))
-            try #require(isConnected)
-            accepted = accept(listener, nil, nil)
-            return try body(&pair!)
+            try #require(connect(client, loopback(ipv6: ipv6 || mapped, port: port, mapped: mapped)) == 0)
+            let accepted = accept(listener, nil, nil)
+            defer { close(accepted) }
+            let connection = TCPConnection(
+                client: .init(address: address, port: try self.port(client, own: true)),
+                daemon: .init(address: address, port: port))
+            return try body(Pair(client: client, connection: connection))
         }
 
         private func loopback(ipv6: Bool, port: UInt16, mapped: Bool = false) -> [UInt8] {
@@ -91,12 +73,13 @@ import Testing
             }
         }
 
-        /// The port is at the same offset in the addresses of both families.
+        /// The port of the socket's own end, or of its peer's. It is at the same offset in the addresses of both families.
         private func port(_ descriptor: Int32, own: Bool) throws -> UInt16 {
             var bytes = [UInt8](repeating: 0, count: 28)
             var length = socklen_t(bytes.count)
             let result = bytes.withUnsafeMutableBytes {
-                getsockname(descriptor, $0.baseAddress!.assumingMemoryBound(to: sockaddr.self), &length)
+                let address = $0.baseAddress!.assumingMemoryBound(to: sockaddr.self)
+                return own ? getsockname(descriptor, address, &length) : getpeername(descriptor, address, &length)
             }
             try #require(result == 0)
             return UInt16(bytes[2]) << 8 | UInt16(bytes[3])
@@ -118,15 +101,38 @@ import Testing
             arguments: [true, false])
         func closed(usesDiagnosis: Bool) throws {
             let peers = LoopbackPeers(usesDiagnosis: usesDiagnosis)
+            let listener = socket(AF_INET, ferry_SOCK_STREAM, 0)
+            defer { close(listener) }
+            try #require(bind(listener, loopback(ipv6: false, port: 0)) == 0)
+            try #require(listen(listener, 1) == 0)
+            let port = try port(listener, own: true)
+            // A process of its own: what this one closes may stay open in one that another test is just starting.
+            let (input, output) = (Pipe(), Pipe())
+            let client = try RunningProgram(
+                ["/bin/bash", "-c", "exec 3<>/dev/tcp/127.0.0.1/\(port) && read; exec 3>&- && echo closed && read"],
+                input: input.fileHandleForReading, output: output.fileHandleForWriting)
+            try output.fileHandleForWriting.close()
+            let accepted = accept(listener, nil, nil)
+            defer { close(accepted) }
+            let connection = TCPConnection(
+                client: .init(address: [127, 0, 0, 1], port: try self.port(accepted, own: false)),
+                daemon: .init(address: [127, 0, 0, 1], port: port))
+            #expect(peers.peer(of: connection) == .user(geteuid()))
+            try input.fileHandleForWriting.write(contentsOf: Data("\n".utf8))
+            #expect(output.fileHandleForReading.availableData == Data("closed\n".utf8))
+            // The daemon's end is open still: the kernel alone keeps the client's.
+            #expect(peers.peer(of: connection) == .absent)
+            #expect(client.ended == nil)
+        }
+
+        @Test(
+            "LoopbackPeers: a socket that its process has shut down but not closed is that user's",
+            arguments: [true, false])
+        func halfClosed(usesDiagnosis: Bool) throws {
+            let peers = LoopbackPeers(usesDiagnosis: usesDiagnosis)
             try connected(ipv6: false) { pair in
-                // The daemon's end stays open: the kernel alone keeps the client's.
-                let client = try #require(pair.client)
-                let copy = dup(client)
-                shutdown(client, Int32(SHUT_WR))
+                shutdown(pair.client, Int32(SHUT_WR))
                 #expect(peers.peer(of: pair.connection) == .user(geteuid()))
-                close(copy)
-                pair.closeClient()
-                #expect(peers.peer(of: pair.connection) == .absent)
             }
         }
 

@@ -23,8 +23,7 @@ struct ServiceTests {
             case "$2" in is-active) echo active;; show) cat "\(root)/pid" 2>/dev/null || echo 0;; esac
             exit \(status)
             """
-        try script.write(toFile: root + "/bin/systemctl", atomically: true, encoding: .utf8)
-        try files.setAttributes([.posixPermissions: 0o755], ofItemAtPath: root + "/bin/systemctl")
+        try Executable.write(script, to: root + "/bin/systemctl")
         let environment = ["PATH": root + "/bin:/usr/bin:/bin", "XDG_CONFIG_HOME": root + "/config", "HOME": root]
         try body(root, environment) {
             ((try? String(contentsOfFile: root + "/calls", encoding: .utf8)) ?? "").split(separator: "\n").map(
@@ -184,9 +183,7 @@ struct ServiceTests {
         try await DaemonRig.run { rig in
             let told = NamedPipe(rig.directory + "/out")
             let script = rig.directory + "/app"
-            try "#!/bin/sh\necho \"$FERRY_SESSION $1 $#\" > '\(told.path)'\n".write(
-                toFile: script, atomically: true, encoding: .utf8)
-            try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
+            try Executable.write("#!/bin/sh\necho \"$FERRY_SESSION $1 $#\" > '\(told.path)'\n", to: script)
             let registration = SessionRegistration(
                 identifier: "app", launchCommand: [script, "$(touch '\(rig.directory)/shell')"])
             #expect(try await rig.ask(.attach, body: registration).shape(SessionBody.self).hasLaunchCommand)
@@ -232,9 +229,7 @@ struct ServiceTests {
     func onComplete(completes: Bool) async throws {
         let out = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
         let script = out + ".sh"
-        try "#!/bin/sh\nprintf %s \"$FERRY_PATH|$FERRY_SESSION\" > '\(out)'\n".write(
-            toFile: script, atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
+        try Executable.write("#!/bin/sh\nprintf %s \"$FERRY_PATH|$FERRY_SESSION\" > '\(out)'\n", to: script)
         defer { for path in [out, script] { try? FileManager.default.removeItem(atPath: path) } }
         let told = completes ? NamedPipe(out) : nil
         try await DaemonRig.run {
@@ -329,9 +324,8 @@ struct ServiceTests {
     func onNeedsUser() async throws {
         let out = FileManager.default.temporaryDirectory.path + "/" + UUID().uuidString
         let script = out + ".sh"
-        try "#!/bin/sh\nprintf %s \"$FERRY_NAME|$FERRY_REASON|$FERRY_SESSION|$FERRY_MESSAGE\" > '\(out)'\n".write(
-            toFile: script, atomically: true, encoding: .utf8)
-        try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: script)
+        try Executable.write(
+            "#!/bin/sh\nprintf %s \"$FERRY_NAME|$FERRY_REASON|$FERRY_SESSION|$FERRY_MESSAGE\" > '\(out)'\n", to: script)
         defer { for path in [out, script] { try? FileManager.default.removeItem(atPath: path) } }
         let told = NamedPipe(out)
         try await DaemonRig.run {

@@ -36,8 +36,7 @@ struct LostDaemonTests {
     func notStarted() async throws {
         try await Workshop.run { shop in
             for (name, text) in [("no-program", "nothing"), ("fails", "#!/bin/sh\nexit 3\n")] {
-                try shop.write(text, to: name)
-                try FileManager.default.setAttributes([.posixPermissions: 0o755], ofItemAtPath: shop.path(name))
+                try Executable.write(text, to: shop.path(name))
                 let manager = DownloadManager(place(shop.path("none/ferry.sock"), binary: shop.path(name)))
                 #expect(await shop.code { try await manager.activate() } == .daemonUnavailable)
                 await manager.shutdown()

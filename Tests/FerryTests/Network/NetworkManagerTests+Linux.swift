@@ -26,12 +26,8 @@
                 try text.write(toFile: directory + "/" + name, atomically: true, encoding: .utf8)
             }
 
-            /// Written by another process: a file that this one still has open for writing, if only in a child that is
-            /// just being started elsewhere, could not be run.
             func script(_ name: String, _ text: String) throws {
-                let script = "#!/bin/sh\ncd '\(directory)'\n\(text)\n"
-                let write = #"printf '%s' "$1" >"$2" && chmod 755 "$2""#
-                _ = try RunningProgram.run(["/bin/sh", "-c", write, "sh", script, directory + "/" + name])
+                try Executable.write("#!/bin/sh\ncd '\(directory)'\n\(text)\n", to: directory + "/" + name)
             }
 
             /// Prints a line as gdbus would, as soon as that runs.
