@@ -92,6 +92,8 @@ extension WritingRules {
                 for (place, claim) in slots {
                     var claim = claim
                     claim.isStable = true
+                    let boot = claim.record.unsyncedBoot
+                    claim.isBinding = (boot ?? image.bootID) == image.bootID && image.inodes[claim.record.partInode] != nil
                     claims[inode, default: [:]][place] = [claim]
                 }
                 guard let newest = slots.values.max(by: { $0.sequence < $1.sequence }) else { continue }

@@ -47,6 +47,13 @@ package struct WritingRules: Sendable {
         claims[inode] = nil
         safe[inode] = nil
         last[inode] = nil
+        for (journal, slots) in claims {
+            for (place, found) in slots {
+                for index in found.indices where found[index].record.partInode == inode {
+                    claims[journal]?[place]?[index].isBinding = false
+                }
+            }
+        }
     }
 
     // MARK: Steps
@@ -127,10 +134,10 @@ package struct WritingRules: Sendable {
         }
     }
 
-    /// Returns the claims for this file in all journals that may survive.
+    /// Returns the binding claims for this file in all journals that may survive.
     private func promises(about inode: UInt64) -> [(RangeSet<ByteCount>, String)] {
         claims.values.flatMap { $0.values.joined() }.compactMap { claim in
-            guard claim.record.partInode == inode, let etag = claim.record.identity.etag else { return nil }
+            guard claim.isBinding, claim.record.partInode == inode, let etag = claim.record.identity.etag else { return nil }
             return (claim.ranges, etag)
         }
     }

@@ -17,8 +17,9 @@ struct JournalSearch {
         /// A journal of an earlier download of the URL; if it cannot be used, another name is taken.
         case begun(DownloadPaths)
         case half(FilePath)
-        /// No journal; a finished file may have this path.
-        case nothing(final: FilePath)
+        /// No usable journal; a finished file may have this path. It is doubtful if a damaged journal is there, which may have
+        /// announced it.
+        case nothing(final: FilePath, isDoubtful: Bool)
         case stream
     }
 
@@ -53,7 +54,7 @@ struct JournalSearch {
                 let paths = DownloadPaths(directory: target.removingLastComponent(), name: name)
             else { throw DownloadError(.invalidRequest, ErrorPhrase(.notAFileName, "\(path)")) }
             try ready(paths.directory, disk)
-            return try begun(paths, disk).map { .begun($0) } ?? .nothing(final: paths.final)
+            return try begun(paths, disk).map { .begun($0) } ?? .nothing(final: paths.final, isDoubtful: false)
         case .directory(let path, _):
             let directory = FilePath(ofRequest: path)
             try ready(directory, disk)
@@ -66,8 +67,9 @@ struct JournalSearch {
                 let problem = try problem(with: own, in: directory, disk), problem.flaw == nil
             {
                 note(Reason(.otherNameBegun, problem.phrase))
+                return .nothing(final: directory.appending(name), isDoubtful: true)
             }
-            return .nothing(final: directory.appending(name))
+            return .nothing(final: directory.appending(name), isDoubtful: false)
         }
     }
 

@@ -59,12 +59,21 @@ struct Preparation {
         case .named(let paths): return try await goOn(with: paths, isNamed: true, disk)
         case .begun(let paths): return try await goOn(with: paths, isNamed: false, disk)
         case .half(let path): return try begin(withHalf: path, disk)
-        case .nothing(let final): return try await begin(unlessFinished: final, disk)
+        case .nothing(let final, let isDoubtful):
+            if isDoubtful, try exists(final, disk) {
+                found.isDistrusted = true
+                if found.digest.requested == nil { return .fresh }
+            }
+            return try await begin(unlessFinished: final, disk)
         case .stream: return .fresh
         }
     }
 
     private func note(_ reason: Reason) { report(.event(.note(reason))) }
+
+    private func exists(_ path: FilePath, _ disk: Disk) throws(DownloadError) -> Bool {
+        do throws(FileError) { return try disk.fileSystem.exists(path) } catch { throw DownloadError(error) }
+    }
 
     private mutating func begin(withHalf path: FilePath, _ disk: Disk) throws(DownloadError) -> Prepared.Start {
         guard !request.sources.isEmpty else {
@@ -167,6 +176,12 @@ struct Preparation {
                     throw DownloadError(FileError(.rename, paths.part, kind: .lostOnTheWay(to: FilePath(moving.part))))
                 }
                 note(Reason(.journalAlone, "\(paths.part)"))
+                // The name that the part file got has survived, and the record that announced it has not: none of it was synced.
+                if let final = try? disk.fileSystem.statusIfPresent(paths.final),
+                    (final.device, final.inode) == (record.partDevice, record.partInode)
+                {
+                    found.isDistrusted = true
+                }
                 try? journal.remove()
                 journal.close()
                 try keepName(paths, record, disk)
@@ -204,7 +219,11 @@ struct Preparation {
         default:
             if isNamed || error.mayPass { throw DownloadError(error) }
             // An ownership flaw is reported later, together with the name that is taken instead.
-            if error.flaw == nil { note(Reason(.otherNameBegun, error.phrase)) }
+            if error.flaw == nil {
+                note(Reason(.otherNameBegun, error.phrase))
+                // It may have announced the name of the file that is there.
+                found.isDistrusted = try exists(paths.final, disk)
+            }
             return .fresh
         }
     }

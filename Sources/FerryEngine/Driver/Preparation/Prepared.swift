@@ -70,7 +70,7 @@ struct Prepared: Sendable {
     /// The file with no byte of the download, only space for it, that the finished one replaces.
     var emptyHalf: PublishedFile?
     var earlier: EarlierFile?
-    /// Whether the file with the final name was never synced, and the system has rebooted since.
+    /// Whether the file with the final name may be torn: it was never synced, and the system has rebooted since.
     var isDistrusted = false
     var digest: ExpectedDigest
 }

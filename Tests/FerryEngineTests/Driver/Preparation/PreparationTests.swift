@@ -151,6 +151,21 @@ struct PreparationTests {
             try $0.journal { ($0.publishing, $0.unsyncedBoot) = (announced, "another boot") }
         },
         .init(
+            "a file that got its name by a journal that does not announce it", "fresh distrusted", leaves: ["f"],
+            notes: ["is gone"]
+        ) {
+            try $0.put("f")
+            let announced = try $0.announcement(of: "f")
+            try $0.journal(claims: []) { ($0.partDevice, $0.partInode) = (announced.device, announced.inode) }
+        },
+        .init(
+            "a file beside a damaged journal", "fresh distrusted", leaves: ["f", "f.part.ferry"],
+            notes: ["under another name"]
+        ) {
+            try $0.put("f")
+            try $0.put("f.part.ferry", Array("torn".utf8))
+        },
+        .init(
             "a published file of another URL, whose journal was named", "fresh verifying f", leaves: ["f"],
             notes: ["finished now"]
         ) {
