@@ -9,13 +9,13 @@ import FerryEngine
 #endif
 
 extension DownloadManager.Configuration {
-    /// Runs the downloads in the daemon: they continue after this process ends. The next launch with the same
-    /// identifier finds them and receives the events of those that ended meanwhile. On phones and their like
-    /// `background(identifier:directory:)` promises the same: there the system goes on with the downloads.
+    /// Runs the downloads in the daemon, so that they continue after this process ends. The next launch with the same identifier
+    /// finds them and receives the events of those that ended meanwhile. `background(identifier:directory:)` does the same on
+    /// iOS and similar systems, where the system continues the downloads.
     ///
-    /// The first use connects to the daemon, or starts it. Of the settings, only those of a session
-    /// (`maxConcurrentDownloads`, `rateLimit`, `allowsMeteredNetwork`, `allowsConstrainedNetwork`) apply, within
-    /// the daemon's limits and only once they are changed; the daemon determines the others.
+    /// The first use connects to the daemon, or starts it. Only the settings of a session apply (`maxConcurrentDownloads`,
+    /// `rateLimit`, `allowsMeteredNetwork`, `allowsConstrainedNetwork`), within the daemon's limits and only once they are
+    /// changed; the daemon determines all other settings.
     ///
     /// - Parameters:
     ///   - identifier: The name of the session, as for `default(identifier:directory:)`; several managers, in several
@@ -40,8 +40,7 @@ extension DownloadManager.Configuration {
                 binary: binary.map(DownloadManager.absolute), launchCommand: launchCommand))
     }
 
-    /// As ``background(identifier:directory:binary:launchCommand:)``, with the URL of the directory, which must be that of a
-    /// file.
+    /// Like ``background(identifier:directory:binary:launchCommand:)``, with the URL of the directory, which must be a file URL.
     @available(iOS, unavailable, message: "no daemon: use background(identifier:directory:)")
     @available(tvOS, unavailable, message: "no daemon: use background(identifier:directory:)")
     @available(watchOS, unavailable, message: "no daemon: use background(identifier:directory:)")
@@ -50,7 +49,7 @@ extension DownloadManager.Configuration {
         .background(identifier: identifier, directory: directory.requiredPath)
     }
 
-    /// Settings for a session of the daemon, which has the other settings and keeps the list.
+    /// Settings for a session of the daemon, which stores the list and determines the other settings.
     init(daemon place: DaemonAddress) {
         self.init(
             BackendProvider(identifier: place.identifier) { configuration, clock in

@@ -57,11 +57,11 @@ struct DaemonFinder: Sendable, Hashable {
     }
 }
 
-/// The session of a background manager, and how to reach the daemon.
+/// The session of a background manager, and the information for reaching the daemon.
 struct DaemonAddress: Sendable, Hashable {
     /// The session.
     var identifier: String
-    /// The default directory for downloads, absolute; `nil` for the one the daemon knows, initially the user's
+    /// The default directory for downloads, absolute; `nil` for the directory that the daemon knows, initially the user's
     /// Downloads.
     var directory: String?
     /// The daemon's program, absolute; `nil` to search for it.
@@ -71,20 +71,20 @@ struct DaemonAddress: Sendable, Hashable {
     var launchCommand: [String]?
     /// The daemon's socket; `nil` for the default path.
     var socket: String?
-    /// How long calls wait for a lost daemon.
+    /// The time that calls wait for a lost daemon.
     var patience: Duration = .seconds(30)
 }
 
 /// The path of the daemon's Unix socket, and whether it can be trusted.
 package enum DaemonSocket {
-    /// The path: `FERRY_SOCKET`, otherwise a socket in the first directory that belongs to this user. A state directory
-    /// that is given, by argument or `FERRY_STATE_DIR`, has a socket of its own, in its `run`: a command for one daemon
-    /// must not reach another.
+    /// The path: `FERRY_SOCKET`, otherwise a socket in the first directory that belongs to this user. A state directory given by
+    /// an argument or by `FERRY_STATE_DIR` has its own socket, in its `run` directory, so that a command for one daemon does not
+    /// reach another.
     ///
-    /// The directories are `$XDG_RUNTIME_DIR/ferry`, `/tmp/ferry-UID` and `run` in the state directory. Another user
-    /// may have created one of the first two; the daemon and its clients skip such a directory. An existing socket
-    /// takes precedence over a directory that could be created, and the socket in the lock of the state directory over
-    /// all others, so that a client finds the running daemon without that daemon's variables: from cron, by ssh.
+    /// The directories are `$XDG_RUNTIME_DIR/ferry`, `/tmp/ferry-UID` and `run` in the state directory. Another user may have
+    /// created one of the first two; the daemon and its clients skip such a directory. An existing socket takes precedence over
+    /// a directory that could be created, and the socket in the lock of the state directory over all others, so that a client
+    /// without the daemon's variables, for example in a cron job or over ssh, finds the running daemon.
     package static func path(
         environment: [String: String] = ProcessInfo.processInfo.environment,
         home: String = StateDirectory.homeDirectory,
@@ -109,7 +109,7 @@ package enum DaemonSocket {
     /// Returns the socket of the daemon that last locked the state directory: the second line of a regular file of this
     /// user.
     private static func lockedSocket(_ state: String, of user: UInt32) -> String? {
-        // Does not wait for the writer of a FIFO.
+        // O_NONBLOCK: opening a FIFO must not wait for its writer.
         let descriptor = open(state + "/daemon.lock", O_RDONLY | O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC)
         guard descriptor >= 0 else { return nil }
         defer { close(descriptor) }
@@ -139,8 +139,8 @@ package enum DaemonSocket {
         return status.st_uid == user || status.st_mode & mode_t(S_ISVTX) != 0
     }
 
-    /// Throws `daemonUnavailable` if another user could have created the socket: its directory must belong to this
-    /// user, be no symbolic link, and not be writable by others. A missing directory is accepted.
+    /// Throws `daemonUnavailable` if another user could have created the socket: its directory must belong to this user, must
+    /// not be a symbolic link, and must not be writable by others. A missing directory is accepted.
     package static func check(_ path: String) throws(DownloadError) {
         let directory = Paths.parent(of: path)
         var status = stat()

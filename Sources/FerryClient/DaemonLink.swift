@@ -4,7 +4,7 @@ import FerryEngine
 import Logging
 import Synchronization
 
-/// The client of the daemon, for one session: background managers and commands have one each.
+/// The client of the daemon for one session; each background manager and each command has its own.
 ///
 /// ```
 /// ask ──► reach ──► send ──► HTTP over the socket ──► the daemon
@@ -12,9 +12,9 @@ import Synchronization
 /// follow ──► open the event stream ──► take, take, … ──► pause ──► open it again
 /// ```
 ///
-/// A daemon that accepts connections and sends nothing for ``maxSilence`` counts as lost: where data is due on the
-/// event stream, or the head of the response to a call that only reads. Other calls, and long responses, may take as
-/// long as they need, while the daemon responds to a greeting each time.
+/// A daemon that accepts connections but sends nothing for ``maxSilence`` counts as lost while data is due: on the event stream,
+/// or the response head of a call that only reads. Other calls and long responses may take as long as they need, if the daemon
+/// responds to a greeting each time.
 package struct DaemonLink: Sendable {
     let client: DaemonClient
     private let place: DaemonAddress
@@ -25,12 +25,12 @@ package struct DaemonLink: Sendable {
 
     /// The daemon sends something on its event stream every 15 s.
     private static let maxSilence: Duration = .seconds(60)
-    /// How long the daemon may take to listen, which includes opening its catalogue.
+    /// The time that the daemon may take until it listens, including the opening of its catalogue.
     private static let longestStart: Duration = .seconds(20)
     /// The maximum pause between attempts to reach the daemon, unless the daemon has requested more.
     private static let longestPause: Duration = .seconds(5)
 
-    /// - Parameter mayStart: Whether ``ask(_:id:query:json:as:)`` starts a daemon that does not run.
+    /// - Parameter mayStart: Whether ``ask(_:id:query:json:as:)`` starts the daemon if it does not run.
     init(
         _ place: DaemonAddress, mayStart: Bool = false, wantsHandles: Bool = false, logger: Logger? = nil,
         clock: any EngineClock
@@ -43,7 +43,7 @@ package struct DaemonLink: Sendable {
             socket: place.socket ?? DaemonSocket.path(), session: place.identifier, wantsHandles: wantsHandles)
     }
 
-    /// Creates the link of a command, to the session of the command line and the page.
+    /// Creates the link for a command, to the session that the command line and the page share.
     package init(mayStart: Bool = false) {
         self.init(DaemonAddress(identifier: FerryAPI.defaultSession), mayStart: mayStart, clock: SystemClock())
     }
@@ -53,8 +53,8 @@ package struct DaemonLink: Sendable {
 
     // MARK: Calls
 
-    /// Sends a call and returns its response. If the daemon cannot be reached and may be started, starts it and sends
-    /// the call again, also while another daemon is shutting down.
+    /// Sends a call and returns its response. If the daemon cannot be reached and may be started, starts it and sends the call
+    /// again, even while another daemon is shutting down.
     package func ask<Answer: Decodable & Sendable>(
         _ route: Route, id: String = "", query: [(name: String, value: String)] = [],
         json: (any Encodable & Sendable)? = nil, as type: Answer.Type
@@ -82,22 +82,22 @@ package struct DaemonLink: Sendable {
         }
     }
 
-    /// Returns the downloads that match a filter, in its order; at most `limit`.
+    /// Returns at most `limit` downloads that match a filter, in its order.
     package func downloads(
         _ filter: [(name: String, value: String)] = [], limit: Int = .max
     ) async throws(DownloadError) -> [ListedDownload] {
         try await page(filter, limit: limit).items
     }
 
-    /// As ``downloads(_:limit:)``, with the event that the list is as new as.
+    /// Like ``downloads(_:limit:)``, and also returns the event up to which the list is current.
     package func page(
         _ filter: [(name: String, value: String)] = [], limit: Int = .max
     ) async throws(DownloadError) -> DownloadPage {
         try await ask(DaemonCall.list(filter, limit: limit), as: DownloadPage.self)
     }
 
-    /// Opens the event stream after the event `id`, else with a snapshot of at most `limit` downloads; of the session
-    /// `named`, or of this one.
+    /// Opens the event stream after the event `id`, or else with a snapshot of at most `limit` downloads; for the session
+    /// `named`, or for this one.
     package func events(
         after id: String?, of named: String? = nil, limit: Int? = nil
     ) async throws(DownloadError) -> EventReader {
@@ -129,8 +129,8 @@ package struct DaemonLink: Sendable {
 
     // MARK: Silence
 
-    /// Runs a request, which notifies when the head of its response has arrived; throws `unreachable` once the daemon
-    /// counts as lost.
+    /// Runs a request, which notifies `head` when its response head has arrived. Throws `unreachable` once the daemon counts as
+    /// lost.
     func watched<Value: Sendable>(
         _ route: Route, _ head: AsyncEvent = AsyncEvent(),
         _ request: @escaping @Sendable () async throws(DaemonFailure) -> Value
@@ -150,7 +150,7 @@ package struct DaemonLink: Sendable {
         return try result.get()
     }
 
-    /// Returns true once the daemon counts as lost, false when the task is cancelled.
+    /// Returns `true` once the daemon counts as lost, `false` when the task is cancelled.
     private func isLost(during route: Route, _ head: AsyncEvent) async -> Bool {
         while true {
             try? await clock.sleep(for: Self.maxSilence)
@@ -181,8 +181,8 @@ package struct DaemonLink: Sendable {
         }
     }
 
-    /// Starts the daemon. Returns the reason if it reported that it cannot run; another daemon may be reachable all
-    /// the same.
+    /// Starts the daemon. Returns the reason if the daemon reported that it cannot run; another daemon may be reachable
+    /// nevertheless.
     private func start() async throws(DownloadError) -> DownloadError? {
         let binary = try DaemonFinder(given: place.binary).find()
         let environment = place.socket.map { ["FERRY_SOCKET": $0] } ?? [:]
@@ -191,7 +191,7 @@ package struct DaemonLink: Sendable {
         switch outcome {
         case .ready: return nil
         case .failed(let error):
-            // Another daemon holds the lock; it may be starting or shutting down.
+            // Another daemon has the lock; it may be starting or shutting down.
             let isTaken = error.code == .conflict
             return DownloadError(
                 .daemonUnavailable,
@@ -209,8 +209,8 @@ package struct DaemonLink: Sendable {
 
     // MARK: Following
 
-    /// Follows the event stream until the task is cancelled or the follower is done: opens the stream, passes its events
-    /// on, and opens it again after its end or a failure, at growing intervals.
+    /// Follows the event stream until the task is cancelled or the follower is done: opens the stream, passes its events to the
+    /// follower, and reopens it after its end or a failure, at increasing intervals.
     package func follow(_ follower: some EventFollower) async {
         // The first attempt may start the daemon.
         var mayStart = true
@@ -232,11 +232,11 @@ package struct DaemonLink: Sendable {
         }
     }
 
-    /// Ends a pause between two attempts, since the daemon is needed.
+    /// Ends a pause between two attempts, because the daemon is needed.
     func hurry() { hurried.notify() }
 
-    /// Waits before the next attempt: as long as the daemon has requested; else with exponential back-off, ended by
-    /// ``hurry()``.
+    /// Waits before the next attempt: as long as the daemon has requested, or else with exponential back-off, which ``hurry()``
+    /// ends.
     private func pause(after failures: Int, _ failure: DownloadError?) async {
         if case .transient(let wish?) = failure?.recovery {
             try? await clock.sleep(for: min(wish, RetryAfter.longest))
@@ -249,7 +249,7 @@ package struct DaemonLink: Sendable {
         await hurried.wait(after: seen, atMost: delay * Double.random(in: 0.5...1), by: clock)
     }
 
-    /// Reads the stream to its end. Returns true if the stream broke or went silent.
+    /// Reads the stream to its end. Returns `true` if the stream was interrupted or became silent.
     private func read(_ stream: EventReader, for follower: some EventFollower) async -> Bool {
         let signs = SignsOfLife(clock.now())
         return await withTaskGroup(of: Bool.self) { group in
@@ -259,7 +259,7 @@ package struct DaemonLink: Sendable {
                     while let event = try await events.next() { try await follower.take(event) }
                     return false
                 } catch {
-                    // What the event said is not shown yet, so the next stream begins with a snapshot.
+                    // The event has not been applied, so the next stream starts with a snapshot.
                     return true
                 }
             }
@@ -288,7 +288,7 @@ private final class SignsOfLife: Sendable {
 }
 
 extension AsyncEvent {
-    /// Returns when ``count`` exceeds `seen`, the task is cancelled, or the time has passed.
+    /// Returns when ``count`` exceeds `seen`, the task is cancelled, or the time is over.
     func wait(after seen: UInt64, atMost limit: Duration, by clock: any EngineClock) async {
         await withTaskGroup(of: Void.self) { group in
             group.addTask { try? await clock.sleep(for: limit) }

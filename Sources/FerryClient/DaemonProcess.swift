@@ -10,17 +10,16 @@ import Synchronization
     import Foundation
 #endif
 
-/// Starts the daemon in a session of its own. The daemon inherits only one pipe, on which it reports that it listens,
-/// or why it cannot.
+/// Starts the daemon in its own process session. The daemon inherits only one pipe, on which it reports that it listens, or why
+/// it cannot.
 ///
-/// The daemon outlives this process. While this process lives, a thread waits for the daemon's end, so that no zombie
-/// remains.
+/// The daemon outlives this process. While this process lives, a thread waits for the daemon to end, so that no zombie remains.
 final class DaemonProcess: Sendable {
     /// The outcome of a start.
     enum Outcome: Sendable, Hashable {
         /// The daemon's socket accepts connections.
         case ready
-        /// The daemon cannot listen; with `conflict`, another daemon runs already or is still shutting down.
+        /// The daemon cannot listen; with `conflict`, another daemon is already running or still shutting down.
         case failed(DownloadError)
         /// The daemon ended without a report, with this exit status.
         case ended(Int32)

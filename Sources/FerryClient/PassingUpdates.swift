@@ -1,8 +1,7 @@
 import FerryAPI
 import FerryCore
 
-/// What the stream tells while calls are being answered, for the downloads that have no object yet: an answer may be
-/// older. Pure.
+/// The stream's updates, during calls, about downloads that have no object yet: the response to a call may be older. Pure.
 struct PassingUpdates: Sendable {
     private enum Told {
         case row(ListedDownload)
@@ -10,7 +9,7 @@ struct PassingUpdates: Sendable {
     }
     private var calls = 0
     private var told: [DownloadID: Told] = [:]
-    /// Answers from before this position may be older than updates that were lost.
+    /// Responses from before this position may be older than updates that were lost.
     private var lostBefore: UInt64 = 0
 
     mutating func callBegan() { calls += 1 }
@@ -26,13 +25,13 @@ struct PassingUpdates: Sendable {
         if calls > 0 { for id in ids { told[id] = .removed(asOf: position) } }
     }
 
-    /// Notes that updates before this position may have been missed.
+    /// Records that updates before this position may have been missed.
     mutating func lost(before position: UInt64) { if calls > 0 { lostBefore = max(lostBefore, position) } }
 
-    /// Forgets what was told, since the daemon's log has begun anew; answers that are on their way may be of the old one.
+    /// Forgets all updates, because the daemon has a new log; responses in transit may belong to the old one.
     mutating func beginAnew() { if calls > 0 { (told, lostBefore) = ([:], .max) } }
 
-    /// The newer one of an answer and what was told meanwhile, and whether the download has left the list since.
+    /// Returns the newer of a response and the update received meanwhile, and whether the download has left the list since.
     func newest(_ answer: ListedDownload) -> (said: ListedDownload, isGone: Bool) {
         let position = answer.asOf ?? 0
         switch told[answer.id] {
@@ -42,6 +41,6 @@ struct PassingUpdates: Sendable {
         }
     }
 
-    /// Whether a download must be read again, since updates after the answer were lost.
+    /// Whether a download must be read again, because updates after the response were lost.
     func isDoubtful(_ answer: ListedDownload) -> Bool { answer.asOf ?? 0 < lostBefore }
 }

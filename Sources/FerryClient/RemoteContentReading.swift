@@ -3,7 +3,7 @@ import FerryAPI
 import FerryCore
 import FerryEngine
 
-/// One reader of a download's file, through the daemon.
+/// A reader of a download's file through the daemon.
 ///
 /// ```
 /// next ──► request the bytes from the position on ──► piece, piece, … ──► end
@@ -11,8 +11,8 @@ import FerryEngine
 ///               └────────────────────────────────────────┘
 /// ```
 ///
-/// A response of the whole file ends when the download is complete, so the whole is requested again as the whole, and
-/// what was read before is skipped.
+/// A response with the whole file ends only when the download is complete, so a reader of the whole file requests the whole file
+/// again and skips the bytes that it has already read.
 final class RemoteContentReading: ContentReader {
     /// A response that is being read, and the position of its next byte.
     private struct Source {
@@ -81,7 +81,7 @@ final class RemoteContentReading: ContentReader {
         return nil
     }
 
-    /// Returns those of the received bytes that were not read yet and are within the range.
+    /// Returns the received bytes that have not been read yet and are within the range.
     private func take(_ piece: [UInt8], at start: ByteCount) -> [UInt8]? {
         let end = start + ByteCount(piece.count)
         source?.position = end
@@ -91,7 +91,7 @@ final class RemoteContentReading: ContentReader {
         return Array(piece[Int(wanted.lowerBound - start)..<Int(wanted.upperBound - start)])
     }
 
-    /// Requests the bytes from the position on. Throws `remoteChanged` if bytes of another representation were read.
+    /// Requests the bytes from the position on. Throws `remoteChanged` if bytes of another representation have been read.
     private func open() async throws(DownloadError) {
         let (client, id, tag) = (session.link.client, live.id, span.isBound ? span.content?.entityTag : nil)
         let missing = span.isWhole ? nil : span.position..<span.range.upperBound
@@ -108,17 +108,17 @@ final class RemoteContentReading: ContentReader {
 
     /// Whether a response has the representation that the reader is bound to.
     private func isSame(_ response: ContentResponse) -> Bool {
-        // Without a tag, the bytes before and after a lost daemon cannot be compared.
+        // Without an ETag, the bytes before and after the loss of a daemon cannot be compared.
         guard response.start <= span.position, span.content?.entityTag != nil || !span.hasBegun else {
             return false
         }
-        // A running daemon ends a response early if the bytes are no longer those of the file.
+        // A running daemon ends a response early if the bytes no longer belong to the file.
         if span.hasBegun, let broken, broken == response.boot { return false }
         return response.isBeyondEnd
             || span.content?.entityTag == response.entityTag && span.content?.size == response.size
     }
 
-    /// Sends a request; again while the daemon is busy, or when it was lost, until the patience of the session ends.
+    /// Sends a request, and repeats it while the daemon is busy or lost, until the patience of the session ends.
     private func respond(
         _ request: @escaping @Sendable () async throws(DaemonFailure) -> ContentResponse
     ) async throws(DownloadError) -> ContentResponse {

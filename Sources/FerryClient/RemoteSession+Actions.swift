@@ -24,8 +24,8 @@ extension RemoteSession {
         }
     }
 
-    /// `repeatsAs`: an action that its own success forbids. A repeated call, whose first response was lost, is then
-    /// refused because the first one was carried out, if the state before permitted it.
+    /// `repeatsAs`: an action that is no longer permitted once it has succeeded. If the first response was lost, the repeated
+    /// call is refused because the first one was carried out, provided that the earlier state permitted the action.
     private func act(
         _ route: Route, on live: LiveDownload, repeatsAs action: DownloadAction? = nil
     ) async throws(DownloadError) {
@@ -54,7 +54,7 @@ extension RemoteSession {
             let call = DaemonCall(.keepResumeData, id: live.id.rawValue)
             answer = try await ask(call, as: ResumeDataBody.self, wasRepeated: &wasRepeated)
         } catch {
-            // An earlier attempt of this call has taken the download off the list; the part file still has its data.
+            // An earlier attempt of this call has removed the download from the list; the part file still has its data.
             guard wasRepeated, error.code == .notFound, let path else { throw error }
             answer = try await ask(
                 .keepResumeData, id: live.id.rawValue, TakenBody(path: path), as: ResumeDataBody.self)
@@ -114,7 +114,7 @@ extension RemoteSession {
         await live.lock.acquire()
         defer { live.lock.release() }
         try checkMayAct(on: live)
-        // A repeated call finds the files at their new path already.
+        // A repeated call finds the files already at their new path.
         let answer = try await ask(
             .relocate, id: live.id.rawValue, RelocateBody(directory: directory), as: ListedDownload.self)
         show(answer, on: live)
@@ -154,7 +154,7 @@ extension RemoteSession {
     }
 }
 
-/// A response body that is ignored.
+/// A response body whose content is ignored.
 struct Nothing: Decodable, Sendable {
     init(from decoder: any Decoder) throws {}
 }

@@ -11,7 +11,7 @@ import Synchronization
     import Foundation
 #endif
 
-/// One session of the daemon, as seen by a process of its app.
+/// One session of the daemon, as a process of its app sees it.
 ///
 /// ```
 /// DownloadManager ── call ──► joined? ──► DaemonLink ──► the daemon
@@ -19,17 +19,16 @@ import Synchronization
 ///      └── LiveDownload, EventHub ◄── event stream, resumed after the last received id
 /// ```
 ///
-/// Invariants: what is shown of a download is the newest that a response or an event has told, by its position in the
-/// daemon's log; a numbered event is delivered once in this process, and acknowledged over the socket once the app has handled it;
-/// only the stream reports ends. Nothing is downloaded here, and only the connection ends with this process.
+/// Invariants: the displayed state of a download is the newest that a response or an event has reported, by its position in the
+/// daemon's log. A numbered event is delivered once in this process, and acknowledged over the socket once the app has handled
+/// it. Only the stream reports ends. Nothing is downloaded here, and only the connection ends with this process.
 ///
-/// Order of mutexes: a download's may be acquired under this one, never the other way round; none is held across a
-/// suspension.
+/// Order of mutexes: a download's may be acquired while this one is held, never the reverse; none is held across a suspension.
 final class RemoteSession: Sendable {
     enum Phase: Sendable, Hashable {
         /// Not used yet.
         case idle
-        /// Connecting to the daemon, at first or again.
+        /// Connecting to the daemon, for the first time or again.
         case joining
         /// Connected, with an open event stream.
         case joined
@@ -39,7 +38,7 @@ final class RemoteSession: Sendable {
     private struct State {
         var configuration: DownloadManager.Configuration
         var phase = Phase.idle
-        /// Whether the session was joined once; calls then wait for a lost daemon.
+        /// Whether the session has ever been joined; calls then wait for a lost daemon.
         var wasJoined = false
         /// Set while no new downloads are accepted.
         var isDraining = false
@@ -57,7 +56,7 @@ final class RemoteSession: Sendable {
         weak var dispatcher: DelegateDispatcher?
     }
 
-    /// The failed attempts to join since the last one that succeeded.
+    /// The failed attempts to join since the last successful one.
     private struct JoinFailures {
         private(set) var count = 0
         private(set) var last: DownloadError?
@@ -68,9 +67,9 @@ final class RemoteSession: Sendable {
         }
     }
 
-    /// How far the event stream of which daemon was read.
+    /// The daemon instance of the event stream, and the position up to which the stream was read.
     private struct StreamPosition {
-        /// The daemon instance to which positions of the log and event ids belong.
+        /// The daemon instance that positions in the log and event ids belong to.
         private(set) var boot: String?
         private var lastEvent: String?
         /// Whether the backlog was delivered.
@@ -80,21 +79,21 @@ final class RemoteSession: Sendable {
         mutating func received(_ event: String) { lastEvent = event }
         mutating func backlogEnded() { isUpToDate = true }
 
-        /// The next stream begins with a snapshot.
+        /// Makes the next stream start with a snapshot.
         mutating func forget() { lastEvent = nil }
 
-        /// Returns the event after which a stream of this instance goes on: only after a complete backlog, as an
-        /// interrupted one is sent again from the beginning.
+        /// Returns the event after which a stream of this instance resumes. There is one only after a complete backlog, because
+        /// an interrupted one is sent again from the beginning.
         func resumption(of boot: String) -> String? { self.boot == boot && isUpToDate ? lastEvent : nil }
     }
 
     /// The running downloads, retained so that their progress can be reported.
     private struct RunningDownloads {
         private var all: [DownloadID: LiveDownload] = [:]
-        /// Those that have reported their start.
+        /// The downloads that have reported their start.
         private(set) var begun: Set<DownloadID> = []
 
-        /// Adds a download that runs, and removes one that does not.
+        /// Adds the download if it is running, and removes it otherwise.
         mutating func follow(_ live: LiveDownload) {
             switch live.current {
             case .downloading, .verifying: all[live.id] = live
@@ -137,17 +136,17 @@ final class RemoteSession: Sendable {
 
     // MARK: Downloads in memory
 
-    /// The object of a download in a response or event, updated to it, and whether it was created now. It is closed if
-    /// the download has left the list since. `request` is the request of this process, with its secrets.
+    /// Returns the object of a download in a response or event, updated to it, and whether it was created now. The object is
+    /// closed if the download has left the list since. `request` is the request of this process, with its secrets.
     ///
-    /// Throws `daemonUnavailable` if the daemon has left out what a handle shows.
+    /// Throws `daemonUnavailable` if the daemon has omitted fields that a handle shows.
     @discardableResult
     func live(
         for said: ListedDownload, request: DownloadRequest? = nil
     ) throws(DownloadError) -> (live: LiveDownload, isNew: Bool) {
         let (live, isNew, isGone) = try state.withLock { (state) throws(DownloadError) in
             if let live = registry[said.id] { return (live, false, false) }
-            // The stream may have told something newer while the response was on its way.
+            // The stream may have delivered a newer state while the response was in transit.
             let (newest, isGone) = state.passing.newest(said)
             guard let snapshot = DownloadSnapshot(newest) else {
                 throw Self.unreadable("a download without its request")
@@ -167,20 +166,20 @@ final class RemoteSession: Sendable {
         return (live, isNew)
     }
 
-    /// Begins to keep what the stream tells, for the answer of a call.
+    /// Starts to record the stream's updates for the response to a call.
     private func callBegan() { state.withLock { $0.passing.callBegan() } }
     private func callEnded() { state.withLock { $0.passing.callEnded() } }
 
-    /// Applies what the daemon tells of a download, unless something newer is shown.
+    /// Applies the daemon's description of a download, unless a newer one is shown.
     func show(_ said: ListedDownload, on live: LiveDownload) {
         guard let snapshot = DownloadSnapshot(said), live.show(snapshot, asOf: said.asOf ?? 0) else { return }
         state.withLock { $0.running.follow(live) }
     }
 }
 
-/// Joining the session, and joining it again after the daemon was lost.
+/// Joining the session, and rejoining it after the daemon was lost.
 extension RemoteSession: EventFollower {
-    /// Begins joining, unless that has begun.
+    /// Starts joining, unless joining has already started.
     private func beginJoining() {
         state.withLock { state in
             guard state.phase == .idle else { return }
@@ -219,12 +218,12 @@ extension RemoteSession: EventFollower {
             identifier: place.identifier, directory: place.directory, launchCommand: place.launchCommand)
         let session = try await link.ask(.attach, json: registration, as: SessionBody.self)
         let last = state.withLock { $0.stream.resumption(of: greeting.boot) }
-        // Without rows in the snapshot, which have no handles: ``lookAround()`` reads what is needed.
+        // Without rows in the snapshot, because their downloads have no handles: ``lookAround()`` reads the needed ones.
         let stream = try await link.events(after: last, limit: 0)
         return try state.withLock { (state) throws(DownloadError) in
             guard state.phase != .closed else { throw Self.wasShutDown }
             if state.stream.boot != greeting.boot {
-                // The log of a new daemon instance begins anew, so accept any position.
+                // A new daemon instance has a new log, so accept any position.
                 for live in registry.all { live.forgetPosition() }
                 state.passing.beginAnew()
             }
@@ -237,7 +236,7 @@ extension RemoteSession: EventFollower {
         }
     }
 
-    /// Reads the running downloads and those with handles again, after events were missed.
+    /// Reads the running downloads, and those with handles, again after events were missed.
     private func lookAround() async throws(DaemonFailure) {
         state.withLock { $0.running = RunningDownloads() }
         let running = try await link.send(.list([("state", "downloading,verifying")]), as: DownloadPage.self)
@@ -257,7 +256,7 @@ extension RemoteSession: EventFollower {
         for live in held { try await look(at: live) }
     }
 
-    /// Maximum number of downloads requested one by one; beyond it, the list is read.
+    /// The maximum number of downloads that are requested one by one; for more, the list is read.
     private static let mostAlone = 100
 
     private func lookAtAll(_ held: [LiveDownload]) async throws(DaemonFailure) {
@@ -266,7 +265,7 @@ extension RemoteSession: EventFollower {
             guard let live = left.removeValue(forKey: said.id) else { continue }
             show(said, on: live)
         }
-        // Downloads of other sessions, and those that were removed meanwhile.
+        // Downloads of other sessions, and downloads that were removed meanwhile.
         for live in left.values { try await look(at: live) }
     }
 
@@ -282,7 +281,7 @@ extension RemoteSession: EventFollower {
     }
 }
 
-/// Calls to the daemon: a call waits until the session is joined, and is repeated after a broken connection.
+/// Calls to the daemon: a call waits until the session is joined, and is repeated after an interrupted connection.
 extension RemoteSession {
     /// Sends a call and returns its response. Sets `wasRepeated` if an earlier attempt may have been carried out
     /// without a response.
@@ -367,7 +366,7 @@ extension RemoteSession {
 
     private static let waitWasCancelled = DownloadError(.cancelled, ErrorPhrase(.waitForDaemonWasCancelled))
 
-    /// How often joining has failed, and the phase.
+    /// The number of failed attempts to join, and the phase.
     struct Attempt: Sendable, Hashable {
         var failures: Int
         var phase: Phase
@@ -375,14 +374,14 @@ extension RemoteSession {
 
     var attempt: Attempt { state.withLock { Attempt(failures: $0.failures.count, phase: $0.phase) } }
 
-    /// Waits after a broken connection until the event stream has failed too, at most 200 ms, so that the call is not
+    /// Waits after an interrupted connection until the event stream has failed too, at most 200 ms, so that the call is not
     /// repeated in a tight loop while the daemon shuts down.
     func lost(since attempt: Attempt) async {
         let seen = updates.count
         if attempt == self.attempt { await updates.wait(after: seen, atMost: .milliseconds(200), by: clock) }
     }
 
-    /// The error for apps of a failed call.
+    /// Returns the error of a failed call, for apps.
     func error(_ failure: DaemonFailure) -> DownloadError { failure.error(socket: link.socket) }
 }
 
@@ -390,8 +389,8 @@ extension RemoteSession {
 extension RemoteSession {
     /// Applies one event of the stream, in order.
     ///
-    /// Throws `unreachable` if the state that the event refers to could not be read; the stream must then begin again
-    /// with a snapshot, because objects would otherwise keep an outdated state.
+    /// Throws `unreachable` if the state that the event refers to could not be read. The stream must then start over with a
+    /// snapshot, because objects would otherwise keep an outdated state.
     func take(_ sent: ServerSentEvent) async throws(DaemonFailure) {
         let event: StreamEvent?
         do { event = try StreamEvent(sent) } catch {
@@ -424,8 +423,8 @@ extension RemoteSession {
             updates.notify()
         case .reset(let snapshot):
             set(network: snapshot.network)
-            // Calls of a joined session may have been answered before events that were lost; the first snapshot
-            // precedes all calls.
+            // Calls of a joined session may have been answered before events that were lost. No call precedes the first
+            // snapshot.
             state.withLock { if $0.stream.isUpToDate { $0.passing.lost(before: snapshot.asOf) } }
             try await lookAround()
             log.append(ListChange(isReordered: true))
@@ -440,7 +439,7 @@ extension RemoteSession {
         case .waiting, .paused, .failed, .completed, .cancelled:
             let live = state.withLock { state in
                 state.running.halted(said.id)
-                // For the answer of a call that has no object yet.
+                // For the response to a call about a download that has no object yet.
                 state.passing.note(said)
                 return registry[said.id]
             }
@@ -459,12 +458,12 @@ extension RemoteSession {
         dispatcher?.report(one.progress, of: id)
     }
 
-    /// Closes downloads that have left the list, by this position of the daemon's log; `nil` for now.
+    /// Closes downloads that had left the list by this position of the daemon's log; `nil` for now.
     func removed(_ ids: [DownloadID], asOf position: UInt64? = nil) {
         let gone: [LiveDownload] = state.withLock { state in
             if let position { state.passing.note(removed: ids, asOf: position) }
             return ids.compactMap { id in
-                // Listed again since.
+                // The download has been listed again since.
                 if let position, registry[id]?.isNewer(than: position) == true { return nil }
                 state.running.remove(id)
                 return registry.remove(id)
@@ -475,7 +474,7 @@ extension RemoteSession {
         updates.notify()
     }
 
-    /// Tells the app of an event; the state that it led to has come before it.
+    /// Delivers an event to the app. The state that the event led to has been applied before.
     private func happened(_ said: DownloadEvent) {
         let event = DownloadEvent(
             id: said.id, date: said.date, kind: said.kind, number: said.number, reason: said.reason,
@@ -504,7 +503,7 @@ extension RemoteSession {
 
     func listen() -> EventHub.Place { log.listen { [weak self] in await self?.backlog() } }
 
-    /// The unacknowledged ends, once the daemon has sent all of them; `nil` if the session is closed before.
+    /// Returns the unacknowledged ends, once the daemon has sent all of them; `nil` if the session is closed before that.
     private func backlog() async -> [DownloadEvent]? {
         while !Task.isCancelled {
             let seen = updates.count
@@ -523,7 +522,7 @@ extension RemoteSession {
         acknowledge()
     }
 
-    /// Sends acknowledgements to the daemon; those that fail are sent after the next join.
+    /// Sends acknowledgements to the daemon; failed ones are sent again after the next join.
     private func acknowledge() {
         let begins = state.withLock { $0.wasJoined && $0.receipts.beginSending() }
         guard begins else { return }
@@ -555,7 +554,7 @@ extension RemoteSession {
 /// Adding to the session's list, and reading it.
 extension RemoteSession {
     func add(_ requests: [DownloadRequest]) async throws(DownloadError) -> [LiveDownload] {
-        // Identifiers are assigned here, so that a repeated call means the same downloads.
+        // Identifiers are assigned here, so that a repeated call refers to the same downloads.
         var named = requests
         for index in named.indices where named[index].id == nil { named[index].id = DownloadID.make() }
         for request in named { try checkMayLeave(request) }
@@ -628,7 +627,7 @@ extension RemoteSession {
         return live.isClosed ? nil : live
     }
 
-    /// The object of a download in a response, as new as the newest event; closed if the download has left the list.
+    /// Returns the object of a download in a response, as current as the newest event; closed if the download has left the list.
     private func current(
         _ said: ListedDownload, _ request: DownloadRequest? = nil
     ) async throws(DownloadError) -> LiveDownload {
@@ -636,10 +635,10 @@ extension RemoteSession {
         guard isNew, said.session == place.identifier, state.withLock({ $0.passing.isDoubtful(said) }) else {
             return live
         }
-        // The answer may be of a log that has begun anew since.
+        // The response may belong to a log that has been replaced since.
         live.forgetPosition()
         do throws(DaemonFailure) { try await look(at: live) } catch {
-            // The call itself has succeeded. The snapshot that begins the next stream updates the object.
+            // The call itself has succeeded. The snapshot at the start of the next stream updates the object.
             state.withLock { $0.stream.forget() }
         }
         return live
@@ -675,7 +674,7 @@ extension RemoteSession {
 extension RemoteSession: DownloadBackend {
     func activate() async throws(DownloadError) { try await joined() }
 
-    /// The downloads go on in the daemon.
+    /// Does nothing: the downloads continue in the daemon.
     func suspend() async {}
 
     /// Sends changed session settings to the daemon.
@@ -727,7 +726,7 @@ extension RemoteSession: DownloadBackend {
         do throws(DownloadError) {
             return try await ask(DaemonCall(.history, id: id.rawValue), as: EventItems.self).items.map(\.event)
         } catch {
-            // As with a local list, an unlisted download has no history.
+            // Like with a local list, an unlisted download has no history.
             if error.code == .notFound { return [] }
             throw error
         }
@@ -746,13 +745,13 @@ extension RemoteSession: DownloadBackend {
 
     // MARK: Closing
 
-    /// Detaches in the background when the manager has been released; downloads continue.
+    /// Detaches in the background after the manager has been released; downloads continue.
     func released() {
         guard !isShutDown else { return }
         PendingShutdowns.all.begin(at: nil) { await self.shutdown() }
     }
 
-    /// How long shutdown waits for ends that the daemon has stored but its stream has not delivered yet.
+    /// The time that shutdown waits for ends that the daemon has stored, but its stream has not delivered yet.
     private static let maxShutdownWait: Duration = .seconds(2)
 
     /// Detaches from the daemon; downloads continue. Ends so far are delivered first, within ``maxShutdownWait``.
@@ -782,7 +781,7 @@ extension RemoteSession: DownloadBackend {
         log.close()
     }
 
-    /// Refuses new downloads and returns once none of the session's is running or queued.
+    /// Refuses new downloads and returns once no download of the session is running or queued.
     func drain() async -> Bool {
         state.withLock { $0.isDraining = true }
         while !isShutDown, !Task.isCancelled {
@@ -800,13 +799,12 @@ extension RemoteSession: DownloadBackend {
         return false
     }
 
-    /// Returns once all ends so far have been delivered, or after `place.patience`; later ones are delivered at the
-    /// next launch.
+    /// Returns once all ends so far have been delivered, or after `place.patience`; later ends are delivered at the next launch.
     private func readRemaining() async throws(DownloadError) {
         let deadline = clock.now() + place.patience
         while !isShutDown, !Task.isCancelled, clock.now() < deadline {
             let seen = updates.count
-            // Read before the call: acknowledgements meanwhile lower the daemon's count, and do not raise it.
+            // Read before the call: acknowledgements during the call lower the daemon's count, and do not raise it.
             let (known, isUpToDate) = state.withLock {
                 ($0.receipts.pending.count + $0.receipts.handled.count, $0.stream.isUpToDate)
             }

@@ -1,13 +1,13 @@
 import FerryCore
 
-/// Prometheus' text format 0.0.4. Pure.
+/// The text format of Prometheus, version 0.0.4. Pure.
 public enum Exposition {
     /// The value of `Content-Type`.
     public static let mediaType = "text/plain; version=0.0.4; charset=utf-8"
-    /// The maximum length of the value of a label in bytes; the rest is left out.
+    /// The maximum length of a label value in bytes; the rest is cut off.
     public static let mostBytes = 256
 
-    /// Returns the text of these families: a line HELP and TYPE for each, then its series, one a line.
+    /// Returns the text of these families: for each, a HELP and a TYPE line, then one line for each series.
     public static func text(_ families: [MetricFamily]) -> String {
         var text = ""
         for family in families {
@@ -41,7 +41,7 @@ public enum Exposition {
         labels.isEmpty ? "" : "{" + labels.map { "\($0)=\"\(escaped($1))\"" }.joined(separator: ",") + "}"
     }
 
-    /// Escapes the value of a label. Names of hosts come from outside.
+    /// Escapes the value of a label, because the names of hosts come from outside.
     private static func escaped(_ value: String) -> String {
         var text = ""
         var bytes = 0

@@ -1,12 +1,12 @@
-/// Metrics in Prometheus' text format, for the programs of Ferry that run on: the daemon and the workers of a fleet.
+/// Metrics in the text format of Prometheus, for the long-running programs of Ferry: the daemon and the workers of a fleet.
 ///
 /// ```
 /// engine, manager ─► swift-metrics ─► MetricRegistry: counters, histograms ─┐
-/// list, hosts, process: read when they are asked for ─► MetricFamily ───────┴─► Exposition: text
+/// list, hosts, process: read on request ─► MetricFamily ────────────────────┴─► Exposition: text
 /// ```
 ///
-/// Each name, help and bucket is in a `Metric`, beside what is measured or read. A family has a bounded number of series:
-/// the values of labels are states, codes and classes, and those of the busiest hosts.
+/// The name, help text and buckets of each metric are in a `Metric`, beside the code that measures or reads it. A family has a
+/// bounded number of series: the values of labels are states, codes, classes, and the names of the busiest hosts.
 ///
-/// The module sees Ferry's public API alone.
+/// The module uses only Ferry's public API.
 public enum FerryMetrics {}

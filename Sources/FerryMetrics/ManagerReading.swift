@@ -1,9 +1,9 @@
 public import Ferry
 import FerryCore
 
-/// What a manager's list and connections are now.
+/// The current state of a manager's list and connections.
 public enum ManagerReading {
-    /// The maximum number of hosts that have series of their own.
+    /// The maximum number of hosts with their own series.
     public static let mostHosts = 10
 
     /// Returns the families of a manager. Throws `catalogue` if its list cannot be read.
@@ -16,7 +16,7 @@ public enum ManagerReading {
         ] + families(of: manager.busyHosts)
     }
 
-    /// The families of hosts, which are sorted, the busiest first.
+    /// The families of hosts, which are sorted by activity, the busiest first.
     static func families(of busy: [BusyHost]) -> [MetricFamily] {
         let busiest = busy.prefix(mostHosts).map { (name: "\($0.origin)", host: $0) }
         return [
@@ -43,6 +43,6 @@ extension Metric {
         "ferry_host_bytes_per_second", labels: ["host"],
         help: "Bytes per second from the busiest servers, by the first URL of each download")
 
-    /// Those of a manager, in the order of its families.
+    /// The metrics of a manager, in the order of its families.
     static let ofManager = [downloads, slots, connections, hosts, hostConnections, hostSpeed]
 }

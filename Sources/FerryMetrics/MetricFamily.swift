@@ -1,16 +1,16 @@
 public import FerryCore
 
-/// The values of one metric, one for each combination of its labels.
+/// The values of one metric, with one series for each combination of its labels.
 public struct MetricFamily: Sendable, Hashable {
     /// The value of one series.
     public enum Value: Sendable, Hashable {
         /// The value of a counter or a gauge.
         case number(Double)
-        /// The times of a histogram.
+        /// The durations in a histogram.
         case histogram(MetricHistogram)
     }
 
-    /// One combination of the labels, and its value.
+    /// One combination of the label values, and its value.
     public struct Series: Sendable, Hashable {
         /// The values of the labels, in the order of `Metric.labels`.
         public var labels: [String]
@@ -27,16 +27,16 @@ public struct MetricFamily: Sendable, Hashable {
     /// The values; no two have the same labels.
     public var series: [Series]
 
-    /// A family of these series.
+    /// Creates a family with these series.
     public init(_ metric: Metric, _ series: [Series]) {
         self.metric = metric
         self.series = series
     }
 
-    /// A family of one number without labels.
+    /// Creates a family with one number and no labels.
     public init(_ metric: Metric, _ number: Double) { self.init(metric, [Series([], .number(number))]) }
 
-    /// A family of numbers by the value of one label.
+    /// Creates a family with a number for each value of its only label.
     public init(_ metric: Metric, _ numbers: [(label: String, number: Double)]) {
         self.init(metric, numbers.map { Series([$0.label], .number($0.number)) })
     }
@@ -51,16 +51,16 @@ extension Metric {
     static let info = gauge("ferry_info", labels: ["version"], help: "1, with the version as label")
 }
 
-/// How often something took how long.
+/// A histogram of durations.
 public struct MetricHistogram: Sendable, Hashable {
     /// The upper bounds of the buckets in seconds, ascending, without infinity.
     public let bounds: [Double]
-    /// The number of values in each bucket alone; the last is that of infinity.
+    /// The number of values in each bucket, not cumulative; the last bucket extends to infinity.
     public private(set) var counts: [UInt64]
     /// The sum of all values in seconds.
     public private(set) var sum = 0.0
 
-    /// A histogram without values.
+    /// Creates a histogram without values.
     ///
     /// - Parameter bounds: The upper bounds of the buckets in seconds, ascending, without infinity.
     public init(bounds: [Double]) {

@@ -2,12 +2,12 @@ public import CoreMetrics
 public import FerryCore
 import Synchronization
 
-/// Keeps what Ferry gives to its metrics system, for one program that serves it.
+/// Stores the values that Ferry reports to its metrics system, for a program that serves them.
 ///
-/// Knows the metrics that it is made with alone: of others, and beyond ``mostSeries``, nothing is kept. A series lives as
-/// long as the registry, so that no counter falls.
+/// It records only the metrics that it was created with, and at most ``mostSeries`` series. A series lives as long as the
+/// registry, so that no counter decreases.
 public final class MetricRegistry: MetricsFactory, Sendable {
-    /// The maximum number of series of all metrics.
+    /// The maximum number of series, over all metrics.
     public static let mostSeries = 1000
 
     private struct Key: Hashable {
@@ -29,7 +29,7 @@ public final class MetricRegistry: MetricsFactory, Sendable {
         named = Dictionary(metrics.map { ($0.name, $0) }) { first, _ in first }
     }
 
-    /// The families of all metrics, in their order; those of which nothing has happened have no series.
+    /// The families of all metrics, in their order; a metric without events has no series.
     public var families: [MetricFamily] {
         let (counters, histograms) = state.withLock { ($0.counters, $0.histograms) }
         var series: [Metric: [MetricFamily.Series]] = [:]
@@ -72,7 +72,7 @@ public final class MetricRegistry: MetricsFactory, Sendable {
         }
     }
 
-    /// Keeps nothing: no metric of Ferry is a recorder.
+    /// Records nothing, because no metric of Ferry is a recorder.
     public func makeRecorder(
         label: String, dimensions: [(String, String)], aggregate: Bool
     ) -> any RecorderHandler { NOOPMetricsHandler.instance }

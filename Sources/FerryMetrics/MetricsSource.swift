@@ -1,6 +1,6 @@
 public import FerryCore
 
-/// A program's metrics, as they are when a monitoring program asks for them.
+/// The source of a program's metrics, which are read when a monitoring program requests them.
 public protocol MetricsSource: Sendable {
     /// Returns all families. Throws `catalogue` if the list of downloads cannot be read.
     func families() async throws(DownloadError) -> [MetricFamily]

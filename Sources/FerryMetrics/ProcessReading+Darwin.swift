@@ -2,7 +2,7 @@
     import Darwin
 
     extension ProcessReading {
-        /// Reads the process from getrusage(2) and getrlimit(2); what they do not tell is missing.
+        /// Reads the process from getrusage(2) and getrlimit(2); values that they do not report are `nil`.
         public static func now() -> ProcessReading {
             var reading = ProcessReading()
             var usage = rusage()

@@ -6,7 +6,7 @@
     #endif
 
     extension ProcessReading {
-        /// Reads the process from `/proc/self`; what cannot be read is missing.
+        /// Reads the process from `/proc/self`; values that cannot be read are `nil`.
         public static func now() -> ProcessReading {
             var reading = ProcessReading()
             let ticks = Double(sysconf(Int32(_SC_CLK_TCK)))
@@ -21,11 +21,11 @@
             return reading
         }
 
-        /// Takes the fields of proc_pid_stat(5). The second, the name of the program, may have spaces and parentheses.
+        /// Parses the fields of proc_pid_stat(5). The second field, the name of the program, may contain spaces and parentheses.
         mutating func take(stat: String, ticks: Double, pageSize: Double, boot: Double) {
             guard let end = stat.utf8.lastIndex(of: UInt8(ascii: ")")), ticks > 0 else { return }
             let fields = stat.utf8[end...].dropFirst().split(separator: UInt8(ascii: " ")).map { Double(Substring($0)) }
-            // The third field is the first here.
+            // The third field has index 0 here.
             func field(_ number: Int) -> Double? { fields.indices.contains(number - 3) ? fields[number - 3] : nil }
             if let user = field(14), let system = field(15) { processorSeconds = (user + system) / ticks }
             threads = field(20).flatMap { Int(exactly: $0) }
@@ -34,7 +34,7 @@
             residentBytes = field(24).map { $0 * pageSize }
         }
 
-        /// The start of the machine in seconds since 1970.
+        /// The boot time of the machine in seconds since 1970.
         private static let bootTime: Double? = {
             guard let text = text(of: "/proc/stat") else { return nil }
             let name = "btime ".utf8
@@ -49,7 +49,7 @@
             while let entry = readdir(directory) {
                 if entry.pointee.d_name.0 != CChar(bitPattern: UInt8(ascii: ".")) { count += 1 }
             }
-            // One of them reads the directory.
+            // One of the descriptors is the one that reads the directory.
             return count - 1
         }
 

@@ -1,12 +1,12 @@
 import FerryCore
 
-/// What this process uses of the system. Blocks: it is read on a file thread.
+/// The system resources that this process uses. Blocks: it is read on a file thread.
 public struct ProcessReading: Sendable, Hashable {
-    /// Time on processors, of the user and the system.
+    /// The processor time in user and system mode.
     public var processorSeconds: Double?
-    /// The memory that is resident.
+    /// The resident memory in bytes.
     public var residentBytes: Double?
-    /// The size of the address space.
+    /// The size of the address space in bytes.
     public var virtualBytes: Double?
     /// The number of open file descriptors.
     public var openDescriptors: Int?
@@ -14,13 +14,13 @@ public struct ProcessReading: Sendable, Hashable {
     public var mostDescriptors: UInt64?
     /// The number of threads.
     public var threads: Int?
-    /// The start of the process in seconds since 1970.
+    /// The start time of the process in seconds since 1970.
     public var started: Double?
 
-    /// A reading that has nothing.
+    /// Creates a reading without values.
     public init() {}
 
-    /// The families of what the system tells.
+    /// The families of the values that the system reports.
     public var families: [MetricFamily] {
         let all: [(Metric, Double?)] = [
             (.processorSeconds, processorSeconds), (.residentBytes, residentBytes), (.virtualBytes, virtualBytes),
@@ -32,7 +32,7 @@ public struct ProcessReading: Sendable, Hashable {
     }
 }
 
-/// The names are those of Prometheus' own clients.
+/// The names are the same as those of the official Prometheus clients.
 extension Metric {
     static let processorSeconds = counter(
         "process_cpu_seconds_total", help: "Time on processors, of the user and the system")
@@ -44,7 +44,7 @@ extension Metric {
     static let started = gauge(
         "process_start_time_seconds", help: "The start of the process, in seconds since 1970")
 
-    /// Those of a process, in the order of its families.
+    /// The metrics of a process, in the order of its families.
     static let ofProcess = [
         processorSeconds, residentBytes, virtualBytes, openDescriptors, mostDescriptors, threads, started,
     ]

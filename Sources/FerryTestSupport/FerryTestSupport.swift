@@ -1,7 +1,7 @@
-/// What an app needs to preview its screens and to test its view models: a manager whose downloads come from a script, and a
-/// server of this machine.
+/// Support for previewing an app's screens and testing its view models: a manager whose downloads are scripted, and a server on
+/// this machine.
 ///
 ///     DownloadManager(.scripted(files))    Ferry's own queue, states, events and files; no network
 ///     LocalOrigin(files)                   the same files over HTTP on 127.0.0.1
 ///
-/// Both serve ``ScriptedFile``s by the path of their URLs.
+/// Both select a ``ScriptedFile`` by the path of the URL.

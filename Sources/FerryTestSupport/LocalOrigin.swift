@@ -5,7 +5,8 @@ import NIOHTTP1
 import NIOPosix
 import Synchronization
 
-/// A server of this machine that serves scripted files over HTTP, for tests of a whole app: on 127.0.0.1, at a free port.
+/// A server on this machine that serves scripted files over HTTP, for tests of a whole app. It listens on 127.0.0.1, at a free
+/// port.
 ///
 /// ```swift
 /// let film = ScriptedFile("/film.mp4", bytes: 20_000_000)
@@ -14,12 +15,12 @@ import Synchronization
 /// await origin.stop()
 /// ```
 ///
-/// Answers GET and HEAD, with ranges and a strong ETag. On Apple's systems requests of `URLSession` to it need an exception of
-/// App Transport Security (`NSAllowsLocalNetworking`); Ferry's own do not.
+/// Responds to GET and HEAD, with ranges and a strong ETag. On Apple's systems, `URLSession` requests to it need an exception in
+/// App Transport Security (`NSAllowsLocalNetworking`); Ferry's own requests do not.
 public final class LocalOrigin: Sendable {
     private let channel: any Channel
     private let connections: Connections
-    /// The port at which it listens.
+    /// The port that it listens on.
     public let port: Int
 
     /// Starts a server, which runs until ``stop()``.
@@ -45,7 +46,7 @@ public final class LocalOrigin: Sendable {
         for connection in connections.all { try? await connection.close() }
     }
 
-    /// The URL of a file at this server.
+    /// Returns the URL of a file on this server.
     public func url(of file: ScriptedFile) throws(DownloadError) -> DownloadURL {
         try DownloadURL("http://127.0.0.1:\(port)" + file.path)
     }
@@ -63,7 +64,7 @@ public final class LocalOrigin: Sendable {
         }
     }
 
-    /// Answers the requests of one connection, one after another.
+    /// Responds to the requests of one connection, one after another.
     private final class Handler: ChannelInboundHandler {
         typealias InboundIn = HTTPServerRequestPart
         typealias OutboundOut = HTTPServerResponsePart
@@ -104,7 +105,7 @@ public final class LocalOrigin: Sendable {
             send(ScriptedBody(response.file ?? ScriptedFile("/"), isWithBody ? response.range : 0..<0), context)
         }
 
-        /// Sends the next piece, and the others as the client takes them.
+        /// Sends the next piece, and further pieces as the client accepts them.
         private func send(_ body: ScriptedBody, _ context: ChannelHandlerContext) {
             var body = body
             switch body.next() {

@@ -10,10 +10,10 @@ import Synchronization
     import Foundation
 #endif
 
-/// Scripted files in place of servers, on every host.
+/// A transport that serves scripted files on every host, instead of servers.
 final class ScriptedFiles: Transport {
     private let files: [ScriptedFile]
-    /// Deleted with this object; `nil` for a directory of the app.
+    /// The directory that is deleted with this object; `nil` if the app chose the directory.
     private let temporary: String?
 
     init(_ files: [ScriptedFile], temporary: String?) {
@@ -50,7 +50,7 @@ final class ScriptedFiles: Transport {
             switch step {
             case .end: return nil
             case .stop:
-                // Until the connection is closed.
+                // Waits until the connection is closed.
                 while !Task.isCancelled { try? await Task.sleep(for: .seconds(3600)) }
             case .piece(let bytes, let pause):
                 if pause > .zero { try? await Task.sleep(for: pause) }
@@ -62,8 +62,8 @@ final class ScriptedFiles: Transport {
 }
 
 extension DownloadManager.Configuration {
-    /// A manager for previews and tests: downloads from every host come from `files`, by the paths of their URLs; other paths
-    /// are answered with 404. Everything else is Ferry's own: queue, states, events, resuming, files.
+    /// Creates a manager for previews and tests: downloads from every host come from `files`, by the paths of their URLs; other
+    /// paths are answered with 404. Everything else works as usual: queue, states, events, resuming, files.
     ///
     /// ```swift
     /// let film = ScriptedFile("/film.mp4", bytes: 20_000_000, pace: .stops(at: 8_000_000))
@@ -72,9 +72,9 @@ extension DownloadManager.Configuration {
     /// ```
     ///
     /// - Parameters:
-    ///   - files: What there is to download.
-    ///   - directory: The directory for downloads; with the default `nil` a temporary one, which is deleted when the manager
-    ///     and its downloads have been released.
+    ///   - files: The files that can be downloaded.
+    ///   - directory: The directory for downloads. Default `nil`: a temporary directory, which is deleted when the manager and its
+    ///     downloads have been released.
     public static func scripted(_ files: [ScriptedFile], directory: String? = nil) -> DownloadManager.Configuration {
         let temporary = FileManager.default.temporaryDirectory.path + "/ferry-scripted-\(UUID().uuidString)"
         let place = directory ?? temporary
@@ -82,7 +82,7 @@ extension DownloadManager.Configuration {
             identifier: "scripted", directory: place, stateDirectory: temporary + "/list")
         configuration.watchesNetwork = false
         configuration.minFreeBytes = 0
-        // A body that stops is part of the script.
+        // A body that stops is part of the script, not a stall.
         configuration.stallTimeout = .seconds(7 * 24 * 3600)
         configuration.transfer.connectionsPerHost = 1
         let scripted = ScriptedFiles(files, temporary: temporary)

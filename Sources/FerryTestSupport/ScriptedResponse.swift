@@ -1,7 +1,7 @@
 import Ferry
 import HTTPTypes
 
-/// What a server with scripted files answers to a request: the fields, and which bytes follow.
+/// The response of a server with scripted files to a request: its fields, and the range of bytes that follow.
 struct ScriptedResponse {
     var status: Int
     var fields = HTTPFields()
@@ -9,7 +9,7 @@ struct ScriptedResponse {
     var range: Range<ByteCount> = 0..<0
     let file: ScriptedFile?
 
-    /// The response for a path with or without a query.
+    /// Creates the response for a path with or without a query.
     init(to target: some StringProtocol, _ fields: HTTPFields, of files: [ScriptedFile]) {
         let path = target.utf8.prefix { $0 != UInt8(ascii: "?") }
         file = files.first { $0.target.utf8.elementsEqual(path) }
@@ -39,7 +39,7 @@ struct ScriptedResponse {
         self.fields[.contentRange] = "bytes \(wanted.lowerBound)-\(wanted.upperBound - 1)/\(file.bytes)"
     }
 
-    /// Reads one range of RFC 9110 §14.1.2; empty if it lies beyond the file, `nil` if it is to be ignored.
+    /// Parses a single range (RFC 9110 §14.1.2); empty if it lies beyond the file, `nil` if it must be ignored.
     private static func range(_ text: String, of total: ByteCount) -> Range<ByteCount>? {
         guard let ends = text.dropping(prefix: "bytes=")?.split(at: "-", omittingEmptySubsequences: false),
             ends.count == 2
@@ -62,9 +62,9 @@ struct ScriptedBody: Sendable {
     private var rest: Range<ByteCount>
 
     enum Step: Sendable {
-        /// These bytes, after a pause.
+        /// These bytes, sent after a pause.
         case piece([UInt8], after: Duration)
-        /// Nothing more, although bytes are missing.
+        /// No more bytes, although the body is incomplete.
         case stop
         case end
     }

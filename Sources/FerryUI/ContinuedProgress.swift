@@ -1,11 +1,11 @@
 import FerryCore
 
-/// What is told of the downloads that go on while the user watches: their bytes together, and whether any goes on.
+/// The progress to report for downloads that continue in the user's view: their total bytes, and whether any continues.
 struct ContinuedProgress: Sendable, Hashable {
     var completed: Int64 = 0
     var total: Int64 = 0
-    /// Whether a download is transferring, or will be without the user: not paused, ended, or waiting for a network, space, a
-    /// link, credentials or a time.
+    /// Whether a download is transferring, or will be without the user's help: not paused, ended, or waiting for a network,
+    /// space, a link, credentials or a time.
     var isBusy = false
 
     init(_ statuses: some Sequence<DownloadStatus>) {
@@ -14,7 +14,7 @@ struct ContinuedProgress: Sendable, Hashable {
             isBusy = true
             let (bytes, size) = (status.progress.completedBytes, status.progress.totalBytes)
             completed = completed.addingReportingOverflow(bytes).partialValue
-            // A size that is unknown is a little more than what is there, so that the bar never ends.
+            // An unknown size counts as slightly more than the received bytes, so that the bar never reaches its end.
             total = total.addingReportingOverflow(max(size ?? 0, bytes + (size == nil ? 1 : 0))).partialValue
         }
     }

@@ -5,8 +5,8 @@ public import Foundation
 extension Download {
     /// Returns a new Foundation `Progress` of this download, in bytes.
     ///
-    /// Its cancel, pause and resume act on the download. `Progress` retains the download; the download does not
-    /// retain it.
+    /// Cancelling, pausing or resuming it acts on the download. The `Progress` retains the download; the download does not
+    /// retain the `Progress`.
     public func makeProgress() -> Progress {
         let progress = Progress(totalUnitCount: -1)
         progress.kind = .file
@@ -27,7 +27,7 @@ extension Download {
     }
 }
 
-/// Writes statuses into a weakly held progress.
+/// Writes statuses to a weakly held progress.
 private final class WeakProgress: Sendable {
     private weak let progress: Progress?
 

@@ -3,8 +3,8 @@ public import FerryCore
 public import Foundation
 public import Observation
 
-/// One row of a list of downloads, with texts in the user's language, and sizes, speeds, percentages and times as the
-/// user's region writes them.
+/// A row in a list of downloads, with texts in the user's language, and with sizes, speeds, percentages and times formatted for
+/// the user's locale.
 @MainActor @Observable
 public final class DownloadItem: Identifiable {
     nonisolated public let id: DownloadID
@@ -13,10 +13,10 @@ public final class DownloadItem: Identifiable {
     /// The status at the last refresh.
     public private(set) var status: DownloadStatus
 
-    /// The locale of sizes, speeds, percentages and times.
+    /// The locale for sizes, speeds, percentages and times.
     public var locale: Locale
 
-    /// Creates the row of a download. A ``DownloadList`` keeps its rows up to date; otherwise ``refresh()`` does.
+    /// Creates the row of a download. A ``DownloadList`` keeps its rows up to date; otherwise call ``refresh()``.
     public init(_ download: Download, locale: Locale = .autoupdatingCurrent) {
         id = download.id
         self.download = download
@@ -41,9 +41,9 @@ public final class DownloadItem: Identifiable {
         guard let shown = status.isComplete ? 1 : fraction.map({ min($0, 0.999) }) else { return "--" }
         return shown.formatted(.percent.precision(.fractionLength(1)).locale(locale))
     }
-    /// The time left, `1m 5s`; `--` while it is unknown.
+    /// The remaining time, `1m 5s`; `--` while it is unknown.
     public var timeText: String {
-        // Nobody waits for a thousand days.
+        // An estimate of a thousand days or more is not useful.
         guard let time = status.progress.timeRemaining, time < .seconds(86_400_000) else { return "--" }
         let parts: Set<Duration.UnitsFormatStyle.Unit> = [.days, .hours, .minutes, .seconds]
         let style = Duration.UnitsFormatStyle(allowedUnits: parts, width: .narrow, maximumUnitCount: 2)
@@ -60,7 +60,7 @@ public final class DownloadItem: Identifiable {
         bytes.formatted(.byteCount(style: .file, spellsOutZero: false).locale(locale))
     }
 
-    /// Reads the status again. Returns true if it changed.
+    /// Reads the status again. Returns `true` if it has changed.
     @discardableResult
     public func refresh() -> Bool {
         let now = download.status

@@ -14,7 +14,7 @@ public import Observation
 ///     .task { await list.run() }
 /// ```
 ///
-/// Holds only a window of the list, so that the list may have any length. Retains its manager.
+/// Loads only a window of the list, so that the list may have any length. Retains its manager.
 @MainActor @Observable
 public final class DownloadList {
     /// The rows of the window, in the order of the list.
@@ -34,8 +34,8 @@ public final class DownloadList {
     /// Notifies when refreshing may be needed again.
     @ObservationIgnored private let updates = AsyncEvent()
 
-    /// Creates a list of at most `limit` downloads from index `offset` on; empty until ``run()`` or ``reload()``.
-    /// `locale` is that of the rows' sizes, speeds, percentages and times.
+    /// Creates a list of at most `limit` downloads, starting at index `offset`; empty until ``run()`` or ``reload()``. `locale`
+    /// is used for the sizes, speeds, percentages and times of the rows.
     public init(
         _ manager: DownloadManager, offset: Int = 0, limit: Int = 200, locale: Locale = .autoupdatingCurrent
     ) {
@@ -73,7 +73,7 @@ public final class DownloadList {
         do throws(DownloadError) {
             let downloads = try await manager.downloads(offset: offset, limit: limit)
             let known = Dictionary(items.map { ($0.id, $0) }) { first, _ in first }
-            // A download that left the list and came back has a new handle, so it gets a new item.
+            // A download that was removed from the list and added again has a new handle, so it gets a new item.
             items = downloads.map { download in
                 known[download.id].flatMap { $0.download == download ? $0 : nil }
                     ?? DownloadItem(download, locale: locale)

@@ -8,18 +8,18 @@
 
     @available(iOS 26.0, *)
     extension DownloadManager {
-        /// Lets the downloads that run go on in the app after it has left the screen, where the system shows their progress and
-        /// lets the user end them (`BGContinuedProcessingTask`). Call it when the user has begun a download.
+        /// Lets running downloads continue in the app after the app has left the screen, while the system shows their progress
+        /// and lets the user end them (`BGContinuedProcessingTask`). Call this when the user has started a download.
         ///
-        /// The task ends with the last download that goes on by itself, or when the system or the user ends it; a suspension
-        /// that the app has asked for meanwhile follows, and hands over what is missing. Without the task the app
-        /// is suspended as always. Throws if the system begins no such task now.
+        /// The task ends when no download continues without the user's help, or when the system or the user ends it. A
+        /// suspension that the app has requested meanwhile then takes effect, and hands the missing ranges over. Without the
+        /// task the app is suspended as usual. Throws if the system cannot start such a task now.
         ///
         /// - Parameters:
-        ///   - identifier: One of `BGTaskSchedulerPermittedIdentifiers` of the app's Info.plist, which begins with the
-        ///     app's own identifier.
-        ///   - title: What the user reads, such as "Downloading 3 films".
-        ///   - subtitle: The line below it.
+        ///   - identifier: One of the `BGTaskSchedulerPermittedIdentifiers` in the app's Info.plist, which starts with the app's
+        ///     bundle identifier.
+        ///   - title: The title that the user sees, such as "Downloading 3 films".
+        ///   - subtitle: The line below the title.
         @MainActor public func continueInView(_ identifier: String, title: String, subtitle: String) throws {
             let scheduler = BGTaskScheduler.shared
             Self.continued.withLock { $0[identifier] = self }
@@ -49,7 +49,7 @@
                     let now = ContinuedProgress(downloads.lazy.map(\.status))
                     guard now.isBusy else { break }
                     (task.progress.totalUnitCount, task.progress.completedUnitCount) = (now.total, now.completed)
-                    // The system ends a task whose progress does not move.
+                    // The system ends a task whose progress does not change.
                     try? await Task.sleep(for: .seconds(1))
                 }
             }
@@ -58,9 +58,9 @@
     }
 
     extension DownloadManager {
-        /// The identifiers of tasks that this process has registered: each may be registered once.
+        /// The identifiers of the tasks that this process has registered, because each may be registered only once.
         private static let registered = Mutex<Set<String>>([])
-        /// The managers of tasks that were asked for and have not begun.
+        /// The managers whose tasks were requested and have not started yet.
         private static let continued = Mutex<[String: DownloadManager]>([:])
     }
 #endif

@@ -9,7 +9,7 @@
         /// WindowGroup { ContentView().downloadLifecycle(of: manager) }
         /// ```
         ///
-        /// For apps with one scene; on macOS, where apps are not suspended, the manager is only activated.
+        /// For apps with one scene. On macOS, where apps are not suspended, the manager is only activated.
         public func downloadLifecycle(of manager: DownloadManager) -> some View {
             modifier(DownloadLifecycle(manager: manager))
         }
@@ -28,7 +28,7 @@
     private struct DownloadLifecycle: ViewModifier {
         let manager: DownloadManager
         @Environment(\.scenePhase) private var phase
-        /// The last change of the manager's life: each begins after the one before.
+        /// The most recent lifecycle change of the manager; each change starts after the previous one has ended.
         @State private var last: Task<Void, Never>?
 
         func body(content: Content) -> some View {

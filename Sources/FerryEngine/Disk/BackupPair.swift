@@ -32,8 +32,8 @@ package struct BackupPair: Sendable {
     /// Restores the backup if nothing has replaced it: after a crash before the new pair existed, or during
     /// ``move()`` or this call. The restored download then validates against its server again.
     ///
-    /// - Parameter inode: The inode that a journal at the original path names; only that part file is restored beside
-    ///   it.
+    /// - Parameter inode: The inode that a journal at the original path names. Beside that journal, only the part file with this
+    ///   inode is restored.
     /// - Returns: `false` if there is no backup, or another pair is at the original path.
     package func moveBack(beside inode: UInt64?) throws(FileError) -> Bool {
         let hasJournal = try fileSystem.exists(paths.journal)
@@ -68,7 +68,7 @@ package struct BackupPair: Sendable {
             // allow(ours): checked just now; the caller has read the journal.
             try fileSystem.removeIfPresent(path)
         }
-        // A backup that a power cut brings back belongs to no download that would remove it.
+        // A backup that reappears after a power failure belongs to no download that would remove it.
         if syncs { try fileSystem.syncDirectoryIfSupported(paths.directory) }
     }
 

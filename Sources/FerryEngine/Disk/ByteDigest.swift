@@ -72,8 +72,8 @@ package struct RunningDigest: Sendable {
     }
 }
 
-/// The digest of a file's prefix, or of the bytes from another start, extended while the file grows, so that the file is
-/// read once at most.
+/// The digest of a file's prefix, or of the bytes from another start. It is extended while the file grows, so that the file is read
+/// at most once.
 ///
 /// A value type: copies are independent, and ``finish()`` does not end the digest.
 package struct PrefixDigest: Sendable {
@@ -82,7 +82,7 @@ package struct PrefixDigest: Sendable {
     package private(set) var position: ByteCount
     private let file: any File
     private var digest: RunningDigest
-    /// What is recorded besides: the digests of the pieces, and the SHA-256 if ``algorithm`` is another.
+    /// The additional digests for ``recorded``: those of the pieces, and the SHA-256 if ``algorithm`` is another.
     private var pieces: PieceDigester?
     private var sha256: RunningDigest?
 
@@ -123,7 +123,7 @@ package struct PrefixDigest: Sendable {
     /// Returns the raw digest of the bytes before ``position``.
     package func finish() -> [UInt8] { digest.finish() }
 
-    /// The digests of the bytes before ``position`` that are kept with the file; `nil` if they were not recorded.
+    /// The digests of the bytes before ``position`` that are stored with the file; `nil` if they were not recorded.
     var recorded: RecordedDigests? {
         guard let pieces, let checksum = Checksum(algorithm: .sha256, bytes: (sha256 ?? digest).finish()) else {
             return nil

@@ -9,7 +9,7 @@ package import SystemPackage
 
 /// The file of digests beside a downloaded file: `.NAME.ferry-digests`, a ``FileRecord`` as JSON.
 ///
-/// It contains the digest of each piece of 1 MiB, so that damage is found and only damaged pieces are fetched again.
+/// It contains the digest of each piece of 1 MiB, so that only damaged pieces are fetched again.
 /// Files of a single piece have none; their digest is in ``SourceAttribute``.
 package enum DigestFile {
     package static let suffix = ReservedName.digests.text
@@ -23,9 +23,10 @@ package enum DigestFile {
         return DownloadPaths.isBareName(hidden) ? file.removingLastComponent().appending(hidden) : nil
     }
 
-    /// Writes the digests of a file, in place of earlier ones. Blocks.
+    /// Writes the digests of a file and replaces earlier ones. Blocks.
     ///
-    /// Throws `unsupported` for digests that would not be read back. Not synced: digests that a power cut loses are found missing, and damaged ones are refused.
+    /// Throws `unsupported` for digests that could not be read back. Not synced: digests that a power failure loses count as
+    /// missing, and damaged ones are refused.
     package static func write(
         _ record: FileRecord, of file: FilePath, fileSystem: any FileSystem
     ) throws(FileError) {
@@ -44,14 +45,14 @@ package enum DigestFile {
         try fileSystem.rename(new, to: path, replacing: true)
     }
 
-    /// Reads the digests of a file; `nil` if there are none that this user has written. Blocks.
+    /// Reads the digests of a file; `nil` unless this user has written some. Blocks.
     package static func read(of file: FilePath, fileSystem: any FileSystem) -> FileRecord? {
         guard let path = path(of: file), let opened = try? fileSystem.openOurs(path, .readOnly) else { return nil }
         defer { opened.close() }
         return SourceAttribute.read(opened) == nil ? read(opened) : nil
     }
 
-    /// Reads an open file of digests; `nil` if it is none. Blocks.
+    /// Reads an open file of digests; `nil` if its content is not valid. Blocks.
     package static func read(_ opened: any File) -> FileRecord? {
         guard let length = try? opened.status().length, length <= mostBytes,
             let bytes = try? opened.read(0..<length)
@@ -59,7 +60,7 @@ package enum DigestFile {
         return try? JSONDecoder().decode(FileRecord.self, from: Data(bytes))
     }
 
-    /// Removes the digests of a file, if this user has written some. Blocks.
+    /// Removes the digests of a file if this user has written some. Blocks.
     package static func remove(of file: FilePath, fileSystem: any FileSystem) {
         guard let path = path(of: file), let found = try? fileSystem.ours(at: path, for: .removal), found.length >= 0
         else { return }
@@ -70,16 +71,16 @@ package enum DigestFile {
 
 /// The digests of the pieces of a file, computed while the file is read in order.
 struct PieceDigester: Sendable {
-    /// The length of a piece of a file whose size is not known, or is at most ``PieceDigests/mostPieces`` times this.
+    /// The length of a piece if the size of the file is unknown, or at most ``PieceDigests/mostPieces`` times this length.
     static let pieceBytes: ByteCount = 1 << 20
 
     private let pieceBytes: ByteCount
     private var current = RunningDigest(.sha256)
-    /// The bytes that the current piece lacks.
+    /// The number of bytes that the current piece still needs.
     private var missing: ByteCount
     private var digests: [UInt8] = []
 
-    /// - Parameter total: The size of the file, if known: the pieces of a large one are twice as long, and so on.
+    /// - Parameter total: The size of the file, if known. The length of a piece is doubled until the number of pieces is allowed.
     init(total: ByteCount?) {
         var pieceBytes = Self.pieceBytes
         while let total, (total - 1) / pieceBytes >= PieceDigests.mostPieces { pieceBytes *= 2 }
@@ -103,7 +104,7 @@ struct PieceDigester: Sendable {
         missing = pieceBytes
     }
 
-    /// Returns the digests, with that of an incomplete last piece; `nil` if there are none or too many.
+    /// Returns the digests, including the digest of an incomplete last piece; `nil` if there are none or too many.
     func finish() -> PieceDigests? {
         var whole = self
         if whole.missing < pieceBytes { whole.endPiece() }
@@ -111,7 +112,7 @@ struct PieceDigester: Sendable {
     }
 }
 
-/// The digests of a whole file: what ``DownloadRequest/recordsDigests`` keeps.
+/// The digests of a whole file that ``DownloadRequest/recordsDigests`` stores.
 struct RecordedDigests: Sendable, Hashable {
     var checksum: Checksum
     /// `nil` for a file of a single piece.

@@ -1,15 +1,15 @@
 package import FerryCore
 package import SystemPackage
 
-/// Checks the free space of a directory against the need of a file and a reserve that must remain free.
+/// Compares the free space of a directory with the space that a file needs and a reserve that must remain free.
 package struct DirectorySpace: Sendable {
     package enum Verdict: Sendable, Hashable {
         case enough
         case short(Shortage)
     }
 
-    /// There are `free` bytes; `missing` more are needed to hold the file and keep the `reserve`. For a file of unknown
-    /// length that is the least that is needed.
+    /// There are `free` bytes; `missing` more are needed to store the file and keep the `reserve`. For a file of unknown length,
+    /// `missing` is a lower bound.
     package struct Shortage: Sendable, Hashable {
         package var directory: FilePath
         package var free: ByteCount
@@ -32,14 +32,14 @@ package struct DirectorySpace: Sendable {
         self.fileSystem = fileSystem
     }
 
-    /// Returns the number of bytes that this user may still write to the file system, and how many of them must remain.
+    /// Returns the number of bytes that this user can still write to the file system, and how many of them must remain free.
     package func measure() throws(FileError) -> (free: ByteCount, reserve: ByteCount) {
         let space = try fileSystem.space(at: directory)
         return (space.freeBytes, reserve ?? min(Self.mostReserve, space.totalBytes / 100))
     }
 
-    /// Returns whether `needed` more bytes fit; `nil` if it is unknown how many are. Bytes that a part file has already
-    /// reserved must not be counted.
+    /// Returns whether `needed` more bytes fit. Pass `nil` if the number is unknown. Do not count bytes that a part file has
+    /// already reserved.
     package func check(needed: ByteCount?) throws(FileError) -> Verdict {
         let (free, reserve) = try measure()
         let (wanted, overflows) = max(needed ?? 0, 0).addingReportingOverflow(reserve)
@@ -49,7 +49,7 @@ package struct DirectorySpace: Sendable {
             Shortage(directory: directory, free: free, missing: missing, isLeast: needed == nil, reserve: reserve))
     }
 
-    /// Throws `diskFull`, with the reserve and what changes it, if `needed` more bytes do not fit.
+    /// Throws `diskFull`, with the reserve and the option that changes it, if `needed` more bytes do not fit.
     package func require(_ needed: ByteCount?) throws(DownloadError) {
         let verdict: Verdict
         do throws(FileError) { verdict = try check(needed: needed) } catch { throw DownloadError(error) }
@@ -68,7 +68,7 @@ extension DownloadError {
             shortage.reserve > 0
                 ? ErrorPhrase(.noSpaceBesideReserve, directory, free, least, reserve)
                 : ErrorPhrase(.noSpace, directory, free, least),
-            // Without the reserve there must be enough.
+            // Suggested only if the file would fit without the reserve.
             suggestion: shortage.missing <= shortage.reserve ? ErrorPhrase(.minFree) : nil, recovery: .needsUser)
     }
 }

@@ -3,12 +3,12 @@ package import SystemPackage
 
 /// Keeps a file that is about to be replaced or deleted, under another path.
 ///
-///     check the ownership of the file, and of one that has the other path
-///     give the file a second name `.incoming-…` beside the other path, or copy it to there, sync and compare
-///     rename that to the other path, replacing; sync the directory
+///     check the ownership of the file, and of an existing file at the other path
+///     link the file to `.incoming-…` beside the other path, or copy it there, sync and compare
+///     rename `.incoming-…` to the other path, replacing; sync the directory
 ///
-/// Invariants: the file keeps its first name. Once ``keep(_:as:)`` has returned, it is whole and durable under the other
-/// path too, whatever happens to the first name. A crash leaves at most the `.incoming-…`, which the next call for the path
+/// Invariants: the file keeps its first name. Once ``keep(_:as:)`` has returned, it is complete and durable at the other path too,
+/// whatever happens to the first name. A crash leaves at most the `.incoming-…` file, which the next call for the same path
 /// replaces.
 package struct FileKeeper: Sendable {
     let fileSystem: any FileSystem
@@ -20,21 +20,21 @@ package struct FileKeeper: Sendable {
         self.syncs = syncs
     }
 
-    /// Keeps the file; makes the directories of the copy. Returns the file as it was kept: whoever replaces it checks first
-    /// that it is still the same. Blocks.
+    /// Keeps the file, and creates the directories of the copy. Returns the file as it was kept: before replacing it, check that it
+    /// is still the same. Blocks.
     ///
-    /// Throws ``FileError/Kind/notOurs(_:)`` for what is no file of this user, at either path, and
-    /// ``FileError/Kind/exists`` if both paths are in one directory.
+    /// Throws ``FileError/Kind/notOurs(_:)`` if either path leads to anything but a regular file of this user, and
+    /// ``FileError/Kind/exists`` if both paths are in the same directory.
     package func keep(_ path: FilePath, as copy: KeptCopy) throws(FileError) -> PublishedFile {
         let target = copy.filePath
         let status = try fileSystem.status(path, followingLinks: false)
         try check(status, at: path)
         try fileSystem.makeDirectories(target.parent, syncs: syncs)
-        // However the directories are written, one of them would be that of the file itself.
+        // Compared by their identity, because different paths may lead to the file's own directory.
         let places = (try directory(of: path), try directory(of: target))
         if places.0.isSameFile(as: places.1) { throw FileError(.link, target, kind: .exists) }
         let there = try fileSystem.statusIfPresent(target)
-        // Kept before a crash.
+        // Already kept by a run that crashed.
         let isKept = there?.isSameFile(as: status) == true
         if let there, !isKept { try check(there, at: target) }
         let kept = isKept ? PublishedFile(path, status) : try put(path, at: target)
@@ -71,7 +71,7 @@ package struct FileKeeper: Sendable {
         }
     }
 
-    /// Gives the file a second name; returns `nil` if it can have none there.
+    /// Links the file to a second name; returns `nil` if the file system does not allow a link there.
     private func link(_ path: FilePath, to draft: FilePath) throws(FileError) -> PublishedFile? {
         do throws(FileError) { try fileSystem.link(path, to: draft) } catch {
             switch error.kind {
@@ -79,7 +79,7 @@ package struct FileKeeper: Sendable {
             default: throw error
             }
         }
-        // That of the new name: the path may have led to another file by then.
+        // The status of the new name, because the path may lead to another file by now.
         let status = try fileSystem.status(draft, followingLinks: false)
         try check(status, at: draft)
         return PublishedFile(path, status)

@@ -1,6 +1,6 @@
 import FerryCore
 
-/// The mode, modification time and source attribute of a published file. Failing to set any of them is only noted.
+/// The mode, modification time and source attribute of a published file. A failure to set one of them is only noted.
 struct FileMetadata {
     let order: PublishOrder
     /// The permission bits; `nil` if the file was created with the right ones.
@@ -11,7 +11,7 @@ struct FileMetadata {
         self.mode = mode
     }
 
-    /// Gives a copy of a file its mode, modification time and source attribute, as far as the file system supports them.
+    /// Copies the mode, modification time and source attribute of a file to its copy, as far as the file system supports them.
     static func copy(of source: any File, _ status: FileStatus, to copy: any File) {
         copy.mark(as: .finished)
         try? copy.setMode(status.mode)
@@ -21,7 +21,7 @@ struct FileMetadata {
         }
     }
 
-    /// Applies role, mode, modification time and attribute; returns a note for each that failed.
+    /// Applies the role, mode, modification time and attribute; returns a note for each failure.
     func put(on file: any File) -> [PublishNote] {
         var notes: [PublishNote] = []
         file.mark(as: .finished)

@@ -7,7 +7,7 @@ package import SystemPackage
 /// exclusively reserves the name. Invariant: no two takers, in one process or several, hold the same part file.
 package struct NameTaker: Sendable {
     package enum Result: Sendable {
-        /// The part file and its paths; with the obstacle if a foreign file forced another name than the wanted one.
+        /// The part file and its paths. The obstacle is set if a foreign file forced a name other than the wanted one.
         case taken(PartFile, DownloadPaths, InTheWay?)
         /// The final name exists, and the rule is `fail` or `skip`.
         case exists(FilePath)
@@ -86,7 +86,7 @@ package struct NameTaker: Sendable {
         for path in [paths.final, paths.part, paths.journal, paths.newJournal, paths.oldPart, paths.oldJournal] {
             let purpose: Ownership.Purpose = path == paths.final ? .content : .download
             guard let flaw = try? fileSystem.flaw(at: path, for: purpose) else { continue }
-            // A directory or link of the final name may well belong to the user.
+            // A directory or link at the final name may well belong to the user.
             if path != paths.final || flaw != .notRegular { return InTheWay(path: path, flaw: flaw) }
         }
         return nil
@@ -105,7 +105,7 @@ package struct NameTaker: Sendable {
             part = abandoned
             isNew = false
         }
-        // Check again: a download of that name may have been published since the first check.
+        // Checked again, because a download with that name may have been published since the first check.
         do throws(PartFileError) {
             if try isOpen(paths, mayExist: mayExist) { return part }
             // An adopted part file may have a journal by now, so it stays.
@@ -132,7 +132,7 @@ package struct NameTaker: Sendable {
     private func obstacle(_ paths: DownloadPaths) throws(FileError) -> FilePath? {
         let aside = paths == ownAside ? [] : [paths.oldPart, paths.oldJournal]
         for path in [paths.journal] + aside where try fileSystem.exists(path) { return path }
-        // A file of our own is the remainder of a crash, and will be replaced.
+        // Our own file was left by a crash and will be replaced.
         if try fileSystem.flaw(at: paths.newJournal) != nil { return paths.newJournal }
         // Another download's final name may equal this download's part file or journal.
         for path in [paths.part, paths.journal] {

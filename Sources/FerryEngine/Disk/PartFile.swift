@@ -4,14 +4,14 @@ package import SystemPackage
 
 /// The partial content of a download at its final offsets, in a file that is locked for the lifetime of this object.
 ///
-/// The lock belongs to the open file, and the path may lead to another file between opening and locking, so the lock
-/// counts only if the path still leads to the locked file.
+/// The lock belongs to the open file. The path may lead to another file between opening and locking, so the lock counts only if the
+/// path still leads to the locked file.
 package final class PartFile: Sendable {
     /// The mode of a new part file: access for the owner only, because any user who can open a file can lock it; and
     /// the sticky bit, which has no effect on files and identifies a part file before its journal exists.
     ///
-    /// Publishing sets the final mode. Apple's systems give no new file the sticky bit, so that it is set afterwards; where no
-    /// file can have it, the part file of a crash before the first journal is in the way of its name.
+    /// Publishing sets the final mode. Apple's systems create no file with the sticky bit, so it is set afterwards. On file systems
+    /// without this bit, a part file that a crash left before its first journal blocks its name.
     package static let mode: UInt16 = 0o1600
 
     package let path: FilePath
@@ -20,7 +20,7 @@ package final class PartFile: Sendable {
     /// The creation time; `nil` if the file system does not record it.
     package let created: FileTime?
     package let file: any File
-    /// `false` if the file system has no locks, so that other processes are not kept out.
+    /// `false` if the file system does not support locks, so that other processes are not excluded.
     package let isLocked: Bool
     private let modeWhenLocked: UInt16
     private let fileSystem: any FileSystem
@@ -89,7 +89,7 @@ package final class PartFile: Sendable {
         return PartFile(path: path, locked, fileSystem: fileSystem)
     }
 
-    /// Gives a file that becomes a part file the mode of one, as far as the file system has its bits.
+    /// Sets the mode of a part file on an existing file, as far as the file system supports it.
     package func adopt() throws(FileError) {
         file.mark(as: .unfinished)
         do throws(FileError) { try file.setMode(Self.mode) } catch { try file.setMode(Self.mode & 0o777) }

@@ -24,7 +24,7 @@ extension NameTaker.InTheWay {
 }
 
 extension NameTaker {
-    /// Returns the note for a file that got another name than the wanted one.
+    /// Returns the note for a file that got a name other than the wanted one.
     func note(numbered name: String, instead order: PublishOrder) -> PublishNote {
         guard let wanted = DownloadPaths(directory: order.directory, name: order.name), let other = inTheWay(of: wanted)
         else { return .numbered(name) }
@@ -40,7 +40,7 @@ package enum PublishNote: Sendable, Hashable {
     case inTheWay(NameTaker.InTheWay, String)
     /// An older file of that name was replaced, as requested.
     case replaced
-    /// An older file of that name was replaced, and is kept at this path.
+    /// An older file of that name was replaced, and a copy is kept at this path.
     case kept(FilePath)
     /// The file system cannot rename without replacing, so the file was linked and then unlinked from its old name.
     case linked

@@ -1,7 +1,7 @@
 package import FerryCore
 import SystemPackage
 
-/// The fingerprint of a published file, by which later changes to the file at its path are detected.
+/// The fingerprint of a published file, which reveals later changes to the file at its path.
 package struct PublishedFile: Sendable, Hashable, Codable {
     /// The absolute path.
     package var path: String
@@ -65,8 +65,8 @@ package struct PublishedFile: Sendable, Hashable, Codable {
     }
 }
 
-/// The files that the rule `overwrite` may replace: regular files and symbolic links, but for those of a download in
-/// progress. A device or socket is never replaced by a file.
+/// The files that the rule `overwrite` may replace: regular files and symbolic links, except the files of a download in progress. A
+/// device or socket is never replaced by a file.
 enum Replaceable {
     static func allows(
         _ path: FilePath, _ status: FileStatus, fileSystem: any FileSystem
@@ -74,7 +74,7 @@ enum Replaceable {
         guard status.kind == .regular || status.kind == .symbolicLink, let name = path.lastComponent?.string else {
             return false
         }
-        // `a.part` may be a user's file, or the part file of `a`, which its mode or journal reveals.
+        // `a.part` may be a user's file, or the part file of `a`, which is recognized by its mode or journal.
         if status.kind == .regular, status.mode & 0o7000 == PartFile.mode & 0o7000 { return false }
         if let stem = name.dropping(suffix: DownloadPaths.partSuffix), !stem.isEmpty,
             let journal = DownloadPaths(of: path)?.journal, try fileSystem.exists(journal)

@@ -3,11 +3,11 @@ package import SystemPackage
 
 /// Gives a complete part file its final name.
 ///
-///     mode, time, attribute; sync the file; announce; keep what is replaced; rename; sync the directory
+///     mode, time, attribute; sync the file; announce; keep the replaced file; rename; sync the directory
 ///
-/// Invariants: no file is renamed before its announcement; a file with the final name is complete and, when syncing,
-/// on the disk; nothing is replaced unless the order permits it, and where the order wants it kept, not before it is
-/// (``FileKeeper``). After a crash at any point ``recover(_:part:unsyncedBoot:)`` determines whether the rename took place.
+/// Invariants: no file is renamed before its announcement. A file with the final name is complete and, when syncing, on the disk. A
+/// file is replaced only if the order permits it, and only after it has been kept if the order requires that (``FileKeeper``).
+/// After a crash at any point ``recover(_:part:unsyncedBoot:)`` determines whether the rename took place.
 package struct Publisher: Sendable {
     let fileSystem: any FileSystem
     let syncs: Bool
@@ -78,13 +78,13 @@ package struct Publisher: Sendable {
         throw .noFreeName(order.directory.appending(order.name))
     }
 
-    /// Keeps the file to be replaced; returns `false` if the path leads to another one by now.
+    /// Keeps the file to be replaced; returns `false` if the path now leads to another file.
     private func keep(_ path: FilePath, as copy: KeptCopy) throws(FileError) -> Bool {
         let kept = try FileKeeper(fileSystem: fileSystem, syncs: syncs).keep(path, as: copy)
         return try fileSystem.statusIfPresent(path).map { PublishedFile(path, $0) } == kept
     }
 
-    /// The permission bits of the file to be replaced, which the new file keeps; `nil` if there is none of this user.
+    /// The permission bits of the file to be replaced, which the new file adopts; `nil` if there is no such file of this user.
     private func replacedMode(_ order: PublishOrder) throws(FileError) -> UInt16? {
         guard order.rule == .overwrite || order.replaces != nil else { return nil }
         let path = order.directory.appending(order.name)
@@ -103,7 +103,7 @@ package struct Publisher: Sendable {
         }
     }
 
-    /// Returns whether the name is to be taken by replacing; `nil` if it is taken and the next number must be tried.
+    /// Returns whether publishing replaces the file at the name; `nil` if the name is taken and the next number must be tried.
     private func look(
         at paths: DownloadPaths, isFirst: Bool, _ order: PublishOrder
     ) throws(PublishError) -> Bool? {
@@ -219,10 +219,9 @@ extension Publisher {
         case again
         /// The file has its final name, which is now durable; the journal can be removed.
         case finished(FilePath)
-        /// A file with the final name exists, but its content is not proven, for the given reason. A digest can
-        /// decide.
+        /// A file with the final name exists, but its content is not proven, for the given reason. A digest can decide.
         case unproven(FilePath, Reason)
-        /// Neither file is usable; the payload describes the findings.
+        /// Neither file is usable, for the given reason.
         case lost(Reason)
     }
 
@@ -290,9 +289,10 @@ package struct PublishOrder: Sendable, Hashable {
     /// The published file to replace, under any rule, if it is unchanged at the wanted name; `nil` for none. Its
     /// path is absolute and normalized.
     package var replaces: PublishedFile?
-    /// Whether a small file takes no other name while one with its bytes, of its source, has the wanted one.
+    /// Whether a small file is not published under another name if a file with the same bytes from the same source has
+    /// the wanted name.
     package var keepsTwin: Bool
-    /// Where the file is kept that is replaced; `nil` for nowhere.
+    /// Where the replaced file is kept; `nil` to keep no copy.
     package var keptCopy: KeptCopy?
 
     package init(

@@ -11,7 +11,7 @@ package struct SmallFilePublisher: Sendable {
         case published(Published)
         /// The name is taken, and the rule is `fail` or `skip`.
         case exists(FilePath)
-        /// A file of the same source has the name and the same bytes: it appeared meanwhile.
+        /// A file from the same source with the same bytes appeared at the name meanwhile.
         case twin(FilePath)
         /// Another download's file blocks the name, and the rule allows no other name.
         case blocked(FilePath)
@@ -64,7 +64,7 @@ package struct SmallFilePublisher: Sendable {
         }
     }
 
-    /// Writes `bytes`, the complete file, to an unnamed file; returns `nil` if the file system has none.
+    /// Writes `bytes`, the complete file, to an unnamed file; returns `nil` if the file system does not support such files.
     package func draft(_ bytes: [UInt8], _ order: PublishOrder) throws(PublishError) -> Draft? {
         var order = order
         order.length = ByteCount(bytes.count)
@@ -101,10 +101,9 @@ package struct SmallFilePublisher: Sendable {
             }
             do throws(FileError) {
                 if number == 0 {
-                    // The first choice ignores a journal or backup without a part file; numbered names must be
-                    // entirely free.
+                    // The first candidate ignores a journal or backup without a part file; numbered names must be entirely free.
                     if let part = try fileSystem.statusIfPresent(paths.part) {
-                        // An abandoned part file is removed when a new download adopts it, so take that path.
+                        // An abandoned part file is removed only when a new download adopts it, so use that path.
                         if NameTaker.isAbandoned(part) { return .done(.needsPartFile("\(paths.part) is abandoned")) }
                         if order.rule == .rename { continue }
                         return .done(
@@ -136,11 +135,11 @@ package struct SmallFilePublisher: Sendable {
                     if isTwin(paths.final, of: draft) { return .done(.twin(paths.final)) }
                     return try step(of: draft, from: candidate.number + 1)
                 case .fail, .skip: return .done(.exists(paths.final))
-                // It appeared meanwhile: another download's, whose end was reported.
+                // The file appeared meanwhile: it belongs to another download, whose end was reported.
                 case .overwrite: return .done(.blocked(paths.final))
                 }
             case .unsupported, .crossDevice, .notFound, .permission:
-                // A sandbox or a file system may refuse links alone; a part file is renamed.
+                // A sandbox or a file system may refuse links only; a part file is renamed.
                 return .done(.needsPartFile(error.message))
             default: throw .file(error)
             }
@@ -154,7 +153,7 @@ package struct SmallFilePublisher: Sendable {
         return .done(.published(try published.settled(on: fileSystem, syncs: syncs)))
     }
 
-    /// Whether the file is a whole download of the draft's source with the draft's bytes.
+    /// Whether the file is a complete download from the draft's source with the draft's bytes.
     private func isTwin(_ path: FilePath, of draft: Draft) -> Bool {
         guard draft.order.keepsTwin, let url = draft.order.source?.url,
             let file = try? fileSystem.openOurs(path, .readOnly, for: .content)

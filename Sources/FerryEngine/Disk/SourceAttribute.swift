@@ -71,12 +71,12 @@ package struct SourceAttribute: Sendable, Hashable {
         (try? file.attribute(name)).flatMap { $0 }.flatMap(SourceAttribute.init)
     }
 
-    /// Returns whether the attribute is about this URL, and the file's length and time are unchanged.
+    /// Returns whether the attribute belongs to this URL, and the file's length and time are unchanged.
     package func matches(url: String, _ status: FileStatus) -> Bool {
         isOf(status) && isFrom(url: url)
     }
 
-    /// Returns whether the attribute is about this URL.
+    /// Returns whether the attribute belongs to this URL.
     package func isFrom(url: String) -> Bool {
         urlDigest == Self.digest(ofURL: url)
             || DownloadURL.earlierText(of: url).map { urlDigest == Self.digest(ofURL: $0) } ?? false

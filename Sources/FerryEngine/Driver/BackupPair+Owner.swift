@@ -19,7 +19,7 @@ extension BackupPair {
     /// Returns the record of the backup's journal, or `nil` when no intact journal of this user exists there.
     func record() throws(FileError) -> JournalRecord? {
         do throws(JournalError) { return try Journal.read(at: paths.oldJournal, fileSystem: fileSystem) } catch {
-            // A transient read error says nothing about the owner, so it is thrown.
+            // A transient read error does not show who the owner is, so it is thrown.
             if case .file(let failure) = error, error.flaw == nil { throw failure }
             return nil
         }
@@ -44,8 +44,8 @@ extension BackupPair {
         if try record(of: owner) != nil { try remove() }
     }
 
-    /// Removes what a published download has left: first the backup, then the journal, through which a run after a crash
-    /// finds both. If the backup cannot be removed, the journal stays for the next run. Returns whether it was removed.
+    /// Removes the remaining files of a published download: first the backup, then the journal, through which a run after a crash
+    /// finds both. If the backup cannot be removed, the journal stays for the next run. Returns whether the journal was removed.
     func removeRest(_ journal: Journal, of owner: Owner, syncs: Bool) -> Bool {
         do throws(FileError) { try remove(of: owner) } catch {
             journal.close()

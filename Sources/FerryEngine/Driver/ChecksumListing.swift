@@ -18,12 +18,12 @@ struct ChecksumListing: Sendable {
     struct Found: Sendable {
         let checksum: Checksum
         let list: DownloadURL
-        /// The length of the list.
+        /// The length of the list in bytes.
         let receivedBytes: ByteCount
     }
 
-    /// Returns the entry of the first of `names` that the list contains; `nil` if the request names no list, or the digest
-    /// is known.
+    /// Returns the entry of the first of `names` that the list contains; `nil` if the request names no list, or the digest is
+    /// already known.
     func find(
         _ names: @autoclosure () -> [String], unless digest: ExpectedDigest
     ) async throws(DownloadError) -> Found? {

@@ -1,8 +1,8 @@
 import FerryCore
 
-/// How many connections host names and registrable domains have and may have. Pure.
+/// The open connections of host names and registrable domains, and their limits. Pure.
 struct ConnectionBudgets: Sendable {
-    /// The limits of names and domains without one of their own; `nil` for none.
+    /// The limits of names and domains without a budget of their own; `nil` for none.
     var host: Int?
     var domain: Int?
     var own: [HostScope: HostBudget] = [:]
@@ -21,7 +21,7 @@ struct ConnectionBudgets: Sendable {
 
     func hasRoom(for name: String) -> Bool { !hasAny || scopes(of: name).allSatisfy { room(in: $0) > 0 } }
 
-    /// Whether a name or its domain has more connections than it may.
+    /// Whether a name or its domain has more connections than its limit.
     func isExceeded(by name: String) -> Bool { hasAny && scopes(of: name).contains { room(in: $0) < 0 } }
 
     private func room(in scope: HostScope) -> Int { limit(of: scope).map { $0 - (open[scope] ?? 0) } ?? 1 }
@@ -33,7 +33,7 @@ struct ConnectionBudgets: Sendable {
         }
     }
 
-    /// Counts the open connections of each host anew under a list of public suffixes.
+    /// Counts the open connections of each host again under a new list of public suffixes.
     mutating func use(_ suffixes: PublicSuffixes, for hosts: some Sequence<(Origin, Int)>) {
         self.suffixes = suffixes
         open = [:]

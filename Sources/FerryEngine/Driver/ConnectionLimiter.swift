@@ -3,8 +3,8 @@ import Synchronization
 
 /// Limits the connections to one host over all downloads, first come, first served.
 ///
-/// A host is the scheme, name and port of the requested URL. Budgets limit the connections to a host name on all ports,
-/// and to all names of a registrable domain, further. Each admitted connection must call ``leave(_:)`` once.
+/// A host is the scheme, name and port of the requested URL. Budgets additionally limit the connections to a host name on all
+/// ports, and to all names of a registrable domain. Each admitted connection must call ``leave(_:)`` once.
 package final class ConnectionLimiter: Sendable {
     fileprivate struct Waiter {
         let number: Int
@@ -22,12 +22,12 @@ package final class ConnectionLimiter: Sendable {
     }
     private let state: Mutex<State>
 
-    /// `limit`: connections to one host, at least 1.
+    /// `limit`: the maximum number of connections to one host, at least 1.
     package init(limit: Int) { state = Mutex(State(limit: max(1, limit))) }
 
     package var limit: Int { state.withLock { $0.limit } }
 
-    /// Changes the limit. Open connections are kept; downloads with several give up the surplus.
+    /// Changes the limit. Open connections are kept; downloads with several connections close the surplus.
     package func set(limit: Int) { change { $0.limit = max(1, limit) } }
 
     /// Changes the limits of host names and domains without a budget of their own; `nil` for none.
@@ -35,7 +35,7 @@ package final class ConnectionLimiter: Sendable {
         change { ($0.budgets.host, $0.budgets.domain) = (host.map { max(1, $0) }, domain.map { max(1, $0) }) }
     }
 
-    /// Changes the limit of one host name or domain; `nil` for that of all.
+    /// Changes the limit of one host name or domain; `nil` restores the limit for all.
     package func set(_ budget: HostBudget?, for scope: HostScope) { change { $0.budgets.own[scope] = budget } }
 
     /// Uses a list of public suffixes from now on.
@@ -80,7 +80,7 @@ package final class ConnectionLimiter: Sendable {
         }
     }
 
-    /// Counts a connection even beyond the limit: a redirect led an open connection to this host.
+    /// Counts a connection even beyond the limit, because a redirect led an open connection to this host.
     package func join(_ host: Origin) {
         state.withLock { state in
             state.hosts[host, default: Host()].open += 1
@@ -88,7 +88,7 @@ package final class ConnectionLimiter: Sendable {
         }
     }
 
-    /// Releases the place of an admitted connection.
+    /// Releases the permit of an admitted connection.
     package func leave(_ host: Origin) {
         let admitted = state.withLock { state in
             state.hosts[host]?.open -= 1
@@ -104,7 +104,7 @@ package final class ConnectionLimiter: Sendable {
     /// The open connections to each host that has any.
     package var open: [Origin: Int] { state.withLock { $0.hosts.mapValues(\.open).filter { $0.value > 0 } } }
 
-    /// Returns whether connections wait for the host or exceed the limit; downloads with several then give one up.
+    /// Returns whether connections wait for the host or exceed the limit; downloads with several connections then close one.
     package func isCrowded(_ host: Origin) -> Bool {
         state.withLock { state in
             guard let known = state.hosts[host] else { return false }
@@ -130,7 +130,7 @@ extension ConnectionLimiter.State {
         return true
     }
 
-    /// The other hosts whose connections count for a common budget; none without budgets.
+    /// The other hosts whose connections count toward a common budget; empty without budgets.
     fileprivate mutating func neighbours(of host: Origin) -> [Origin] {
         guard budgets.hasAny else { return [] }
         let scopes = Set(budgets.scopes(of: host.host))
@@ -160,8 +160,8 @@ extension ConnectionLimiter.State {
     }
 }
 
-/// The permit of one connection, kept over all its requests. It covers one host at a time, so that no connection
-/// waits for one host while it occupies another.
+/// The permit of one connection, kept over all its requests. It covers one host at a time, so that no connection waits for one host
+/// while it holds a permit for another.
 struct ConnectionPermit {
     private let gate: ConnectionLimiter
     private(set) var host: Origin?
@@ -171,7 +171,7 @@ struct ConnectionPermit {
     /// Whether connections wait for the permit's host or exceed its limit.
     var isWanted: Bool { host.map(gate.isCrowded) ?? false }
 
-    /// Releases the current permit and takes one for `new` if there is room now. Returns whether it has one.
+    /// Releases the current permit and acquires one for `new` if there is room now. Returns whether it was acquired.
     mutating func tryTake(_ new: Origin) -> Bool {
         if host == new { return true }
         leave()
@@ -189,7 +189,7 @@ struct ConnectionPermit {
         return true
     }
 
-    /// Moves the permit to `new` even beyond the limit: the connection is already open.
+    /// Moves the permit to `new` even beyond the limit, because the connection is already open.
     mutating func join(_ new: Origin) {
         if host == new { return }
         leave()

@@ -4,15 +4,15 @@ import NIOCore
 import Synchronization
 import SystemPackage
 
-/// The life of one connection: an order of the machine, its request, the response head, the pieces of the body, its end;
-/// then the next order.
+/// The lifetime of one connection: an order of the machine, its request, the response head, the pieces of the body, its end; then
+/// the next order.
 ///
 /// ```
 /// next ─► fetch ─► admit ─► request ─► head ─► place? ─► piece, write, piece, write… ─► ended ─► next
 ///     └─► prove ─► admit ─► samples ─► sampled
 /// ```
-/// What it knows for itself is here: the permit of its host, and the digest of the body that it reads. What all connections
-/// of a run share is ``Transfer``'s.
+/// It owns only the permit of its host and the digest of the body that it reads. ``Transfer`` owns the state that all connections
+/// of a run share.
 struct ConnectionTask {
     private let id: ConnectionID
     private let driver: DownloadDriver
@@ -31,7 +31,7 @@ struct ConnectionTask {
     mutating func run() async {
         var continues = true
         while continues && !Task.isCancelled {
-            // Other downloads wait for the host, so a download with several connections gives one up.
+            // Other downloads wait for the host, so a download with several connections closes one.
             if permit.isWanted, transfer.givesWay(id) { break }
             switch transfer.next(for: id) {
             case .leave: continues = false
@@ -112,7 +112,7 @@ struct ConnectionTask {
         }
     }
 
-    /// Does with a response what the machine has decided. Returns whether the connection may perform another request.
+    /// Executes the machine's decision on a response. Returns whether the connection may perform another request.
     private func follow(
         _ action: TransferMachine.HeadAction, _ verdict: ResponseVerdict, _ response: TransferResponse
     ) async throws(DownloadError) -> Bool {
@@ -154,8 +154,8 @@ struct ConnectionTask {
 
     // MARK: Bodies
 
-    /// Writes the body, piece by piece, and compares it with its `Content-Digest` if the server sent one that counts.
-    /// Returns whether the connection may perform another request. The body of a small file is read without a disk.
+    /// Writes the body, piece by piece, and compares it with its `Content-Digest` if the server sent a usable one. Returns whether
+    /// the connection may perform another request. The body of a small file is received without a file thread.
     private func read(
         _ body: TransferBody, of host: String, _ digest: Checksum?, _ disk: Disk?
     ) async throws(DownloadError) -> Bool {
@@ -205,7 +205,7 @@ struct ConnectionTask {
 
     private enum Taking { case wanted, done, failed }
 
-    /// Writes one piece and returns whether the body must be read on.
+    /// Writes one piece and returns whether to continue reading the body.
     ///
     /// A piece with one destination acquires the transfer's lock twice: for its offset, and after it is written.
     private func take(
@@ -260,7 +260,7 @@ struct ConnectionTask {
     ) async throws(FileError) {
         guard let sink = place?.sink else { throw FileError(.write, "a file that has no place yet", kind: .closed) }
         if try sink.write(piece, part, at: offset, disk) { return }
-        // The small file has moved to the disk meanwhile.
+        // The small file has moved to disk meanwhile.
         try await driver.files.run { disk throws(FileError) in _ = try sink.write(piece, part, at: offset, disk) }
     }
 
@@ -295,7 +295,7 @@ struct ConnectionTask {
 }
 
 extension DownloadDriver {
-    /// Begins a connection.
+    /// Starts a connection.
     func open(_ id: ConnectionID) {
         if transfer.backOffEnded() { report(.state(.downloading)) }
         tasks.add(id) {

@@ -1,9 +1,9 @@
 package import FerryCore
 package import SystemPackage
 
-/// A file that is read while it is fetched, or after: open by itself, so that it stays readable when it is renamed.
+/// A file that is read during or after its download. It has a descriptor of its own, so that it stays readable when it is renamed.
 ///
-/// While it is open, no other file gets its inode number, so the same device and number are the same file.
+/// While it is open, no other file gets its inode number, so equal device and inode numbers mean the same file.
 package final class ContentFile: Sendable {
     private let file: any File
     private let files: FileIO
@@ -41,13 +41,13 @@ package final class ContentFile: Sendable {
         } catch { throw DownloadError(error) }
     }
 
-    /// Whether the file is the one that was published, and unchanged since.
+    /// Whether the file is the published one, and unchanged since its publication.
     package func isUnchanged(since published: PublishedFile) -> Bool {
         status.device == published.device && status.inode == published.inode && status.length == published.length
             && status.modified == published.modified
     }
 
-    /// A strong validator of the file, for a server that gave none: it differs for each file that was ever created.
+    /// A strong validator of the file for servers that sent none: it differs for each file that was ever created.
     package var entityTag: String? {
         guard let created = status.created else { return nil }
         let parts = [status.device, status.inode, UInt64(bitPattern: created.seconds), UInt64(created.nanoseconds)]

@@ -13,7 +13,7 @@ final class DigestFollower: Sendable {
         var timesForgotten = 0
         var task: Task<Void, Never>?
 
-        /// Whether the digest is one of the bytes that the part file has now.
+        /// Whether the digest covers the bytes that the part file has now.
         func isOf(_ session: PartSession, _ algorithm: DigestAlgorithm, _ timesForgotten: Int) -> Bool {
             self.session === session && reopenings == session.reopenings
                 && digest.map { $0.algorithm == algorithm } ?? true && self.timesForgotten == timesForgotten
@@ -59,7 +59,7 @@ final class DigestFollower: Sendable {
     /// Waits for the read in progress.
     func stop() async { await state.withLock { $0.task }?.value }
 
-    /// Returns the digest of the first `total` bytes, or `nil` when the download was stopped meanwhile.
+    /// Returns the digest of the first `total` bytes, or `nil` if the download was stopped meanwhile.
     func finish(
         _ algorithm: DigestAlgorithm, of session: PartSession, total: ByteCount
     ) async throws(DownloadError) -> PrefixDigest? {
@@ -73,7 +73,7 @@ final class DigestFollower: Sendable {
 }
 
 extension DownloadDriver {
-    /// Returns the algorithm of the digest that is computed: the one that is compared, else that of the recorded one.
+    /// Returns the algorithm of the digest to compute: that of the expected digest, or else that of the digest to record.
     func algorithm(for expected: Checksum?) -> DigestAlgorithm? {
         expected?.algorithm ?? (request.recordsDigests ? .sha256 : nil)
     }
@@ -84,8 +84,8 @@ extension DownloadDriver {
         return PrefixDigest(algorithm, of: file, recordingPiecesOf: transfer.facts.totalBytes)
     }
 
-    /// Reads a file up to `end`, on from the digest that `begin` returns, and returns the digest of all; `nil` when
-    /// the download was stopped meanwhile.
+    /// Reads a file up to `end`, starting from the state of the digest that `begin` returns. Returns the digest of all bytes; `nil`
+    /// if the download was stopped meanwhile.
     func read(
         to end: ByteCount, _ begin: @escaping @Sendable (Disk) -> PrefixDigest
     ) async throws(DownloadError) -> PrefixDigest? {
@@ -93,9 +93,9 @@ extension DownloadDriver {
     }
 }
 
-/// The digests that are kept with the file.
+/// The digests that are stored with the file.
 extension DownloadDriver {
-    /// Keeps the digest of a small file: the one that it was compared with, else the one that is to be recorded.
+    /// Stores the digest of a small file: the expected digest, or else the digest to record.
     func keep(_ bytes: [UInt8], _ expected: Checksum?) {
         let found =
             request.recordsDigests && expected?.algorithm != .sha256
@@ -103,7 +103,7 @@ extension DownloadDriver {
         if let found { transfer.computed(RecordedDigests(checksum: found)) }
     }
 
-    /// Writes the file of digests beside a published file, if its pieces are to be recorded; removes an older one.
+    /// Writes the file of digests beside a published file if its pieces are to be recorded; otherwise removes an older one.
     func keepPieces(of finished: FinishedDownload) async {
         guard request.recordsDigests else { return }
         guard let pieces = transfer.digest.recorded?.pieces else {
@@ -126,9 +126,9 @@ extension DownloadDriver {
         if let failure { report(.event(.note(Reason(.digestsNotKept, DownloadError(failure).reason)))) }
     }
 
-    /// Records the digests of a file that was complete before, unless they are recorded. Returns the result with its digest.
+    /// Records the digests of a file that was already complete, unless they exist. Returns the result with its digest.
     ///
-    /// The file is read once. A file of someone else, and one that is written meanwhile, get none.
+    /// The file is read once. No digests are recorded for another user's file, or for a file that changes meanwhile.
     func recordExisting(_ finished: FinishedDownload) async -> FinishedDownload {
         guard request.recordsDigests, finished.wasAlreadyComplete, !finished.path.isEmpty else { return finished }
         let path = FilePath(finished.path)
@@ -156,7 +156,7 @@ extension DownloadDriver {
             do throws(FileError) {
                 let now = try found.file.status()
                 guard now.length == found.status.length, now.modified == found.status.modified else { return nil }
-                // The digest of a single piece has its place in the attribute.
+                // The digest of a single piece is stored in the attribute.
                 if record.pieces == nil, found.note(digests.checksum) { return nil }
                 try DigestFile.write(record, of: path, fileSystem: disk.fileSystem)
                 return nil
@@ -166,12 +166,12 @@ extension DownloadDriver {
         return answer
     }
 
-    /// A file that was complete before, open.
+    /// A file that was already complete, open.
     private struct Existing: Sendable {
         let file: any File
         let status: FileStatus
         let attribute: SourceAttribute?
-        /// The digest that is recorded for these bytes.
+        /// The recorded digest of these bytes.
         let recorded: Checksum?
 
         init(_ path: FilePath, _ disk: Disk) throws(FileError) {
@@ -191,7 +191,7 @@ extension DownloadDriver {
             }
         }
 
-        /// Adds the digest to the attribute that the file has. Returns false if there is none, or it cannot be written.
+        /// Adds the digest to the file's attribute. Returns `false` if there is no attribute, or it cannot be written.
         func note(_ checksum: Checksum) -> Bool {
             guard let attribute else { return false }
             return (try? file.setAttribute(SourceAttribute.name, attribute.with(checksum).encode())) != nil

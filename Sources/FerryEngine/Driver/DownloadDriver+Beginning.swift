@@ -1,9 +1,9 @@
 import FerryCore
 import SystemPackage
 
-/// The beginning of a run: what was on the disk becomes the state of the transfer.
+/// The start of a run: turns the files on the disk into the state of the transfer.
 extension DownloadDriver {
-    /// Looks for existing files and initializes the machine. Returns a result if nothing has to be fetched at all.
+    /// Looks for existing files and initializes the machine. Returns a result if nothing has to be fetched.
     func begin() async throws(DownloadError) -> FinishedDownload? {
         let name = target.name
         let prepared = await files.stay { disk async -> Prepared in
@@ -15,7 +15,7 @@ extension DownloadDriver {
         return try take(prepared)
     }
 
-    /// Takes over the open files; from here on the transfer owns them.
+    /// Adopts the open files, which the transfer owns from here on.
     private func take(_ prepared: Prepared) throws(DownloadError) -> FinishedDownload? {
         transfer.took(prepared)
         target.took(prepared)
@@ -33,7 +33,7 @@ extension DownloadDriver {
         return nil
     }
 
-    /// The validators under which the server is asked whether the known object is still its file.
+    /// The validators for asking the server whether the known object is still its file.
     private func known(_ prepared: Prepared) -> FileIdentity? {
         guard let identity = request.knownObject?.source, prepared.digest.requested == nil,
             identity.strongTag != nil || !request.trust.strict && identity.hasValidator
@@ -63,7 +63,7 @@ extension DownloadDriver {
 }
 
 extension Prepared {
-    /// Where the bytes go at first; `nil` while there is no file for them.
+    /// Where the first bytes are stored; `nil` while there is no file for them.
     var place: Place? {
         switch start {
         case .resume(let session, _), .failed(_, let session?): .part(session)

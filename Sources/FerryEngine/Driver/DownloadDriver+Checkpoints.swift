@@ -90,12 +90,12 @@ extension DownloadDriver {
     }
 }
 
-/// Retraction of the bytes of a response that did not match its `Content-Digest`, or of a file that was cut short.
+/// Retraction of the bytes of a response that did not match its `Content-Digest`, or of a file that was truncated.
 extension DownloadDriver {
     /// Forgets the ranges that the response wrote, and returns once no journal claims any of them: only then may
     /// their bytes change.
     ///
-    /// A crash before the journal is written leaves the claims, as for a response without a digest.
+    /// A crash before the journal is written leaves the claims as they would be for a response without a digest.
     func takeBack(_ check: MessageCheck, actual: Checksum, on id: ConnectionID) async throws(DownloadError) {
         guard transfer.place?.sink.isRewritable != false else {
             throw DownloadError(
@@ -106,7 +106,7 @@ extension DownloadDriver {
         try await retract(check.written)
     }
 
-    /// Goes on with the download if the file's end was only assumed, and its digest refutes it. Returns whether it does.
+    /// Continues the download if the file's end was only assumed, and its digest refutes it. Returns whether it does.
     func wasCutShort() async throws(DownloadError) -> Bool {
         guard let forgotten = transfer.cutShort() else { return false }
         report(.state(.downloading))
@@ -114,7 +114,7 @@ extension DownloadDriver {
         return true
     }
 
-    /// Returns once no journal claims the forgotten ranges, which may be fetched again then.
+    /// Returns once no journal claims the forgotten ranges, which may then be fetched again.
     func retract(_ ranges: RangeSet<ByteCount>) async throws(DownloadError) {
         // A running checkpoint may still claim some of the ranges; the retraction must follow it.
         await lock.acquire()

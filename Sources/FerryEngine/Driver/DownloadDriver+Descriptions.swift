@@ -1,11 +1,11 @@
 import FerryCore
 
-/// What a server names for its file: mirrors, and a Metalink document that describes it (RFC 6249).
+/// Resources that a server links to a file: mirrors, and a Metalink document that describes it (RFC 6249).
 extension DownloadDriver {
-    /// Reads the document that the response of a beginning names, while the file is fetched.
+    /// Reads the document that the first response of a new representation names, while the file is fetched.
     func followDescription(in response: TransferResponse, of beginning: Int) {
         tasks.set(description: nil)
-        // Of a stream, bytes have been written before.
+        // A stream may already contain bytes by then.
         if case .stream = request.destination { return }
         let sources = transfer.sources
         let document = LinkField.usable(

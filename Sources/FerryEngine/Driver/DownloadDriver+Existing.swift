@@ -1,10 +1,10 @@
 package import FerryCore
 import SystemPackage
 
-/// Files that existed before the run, once the server has answered: its samples decide about them.
+/// Files that existed before the run. Samples from the server decide whether they are used.
 ///
-/// Such a file is the content that the machine holds: an ``ExaminedFile``, which is not written. After its samples have
-/// matched a whole file is used as it is, and a half one becomes the part file. If they differ, the file is left alone.
+/// Such a file is the content that the machine holds: an ``ExaminedFile``, which is not written. If its samples match, a complete
+/// file is used as it is, and a partial file becomes the part file. If they differ, the file is not used.
 extension DownloadDriver {
     /// Returns the search for files that may have the content of the response.
     func existingFiles() -> ExistingFiles {
@@ -13,7 +13,7 @@ extension DownloadDriver {
             isRestart: target.backup.ownPaths != nil)
     }
 
-    /// Handles a 304 response: the finished file, or the known object, is unchanged.
+    /// Handles a 304 response: the finished file or the known object is unchanged.
     func finishUnchanged() {
         let facts = transfer.facts
         var unchanged = FinishedDownload(
@@ -37,7 +37,7 @@ extension DownloadDriver {
         updates.notify()
     }
 
-    /// Removes the control file of an empty half file that the published file has replaced.
+    /// Removes the control file of an empty partial file that the published file has replaced.
     func removeControl(of published: FilePath, _ disk: Disk) {
         guard target.emptyHalf?.path == published.string else { return }
         let control = FilePath(published.string + Aria2ControlFile.suffix)
@@ -46,7 +46,7 @@ extension DownloadDriver {
         try? disk.fileSystem.removeIfPresent(control)
     }
 
-    /// Makes the half file the part file, after its samples have matched. Requires the lock.
+    /// Adopts the partial file as the part file, after its samples have matched. Requires the lock.
     func takeHalf(_ half: ExistingFile, _ disk: Disk) throws(DownloadError) {
         let session = try PartSession.adopt(
             half, order(name: target.name, in: half.path.removingLastComponent()), own: own,
@@ -58,8 +58,8 @@ extension DownloadDriver {
         if half.path != paths.part { report(.event(.note(Reason(.halfTaken, "\(half.path)", "\(paths.part)")))) }
     }
 
-    /// Returns the existing file as the result, after its samples or its digest have matched; `nil` if the file is left
-    /// alone and the download begins. Called at the end of a transfer that has stored nothing.
+    /// Returns the existing file as the result if its samples or its digest match; `nil` if the file is not used and the download
+    /// starts. Called at the end of a transfer that has stored nothing.
     func finish(
         _ candidate: ExistingFile, _ expected: Checksum?
     ) async throws(DownloadError) -> FinishedDownload? {
@@ -86,7 +86,7 @@ extension DownloadDriver {
             etag: facts.identity.etag, lastModified: facts.identity.lastModified)
     }
 
-    /// Leaves the existing file alone: the download begins without it, under another name.
+    /// Stops using the existing file: the download starts without it, under another name.
     func leaveExisting(_ candidate: ExistingFile) {
         target.compared()
         transfer.leaveExamined()
@@ -96,12 +96,12 @@ extension DownloadDriver {
 
     // MARK: Twins
 
-    // A server without validators, or with a Last-Modified that is always now, cannot be asked whether its file is still
-    // the one that an earlier run fetched. Once all bytes are there they are compared, so that a repeated run leaves no
-    // copy.
+    // A server without validators, or with a Last-Modified that is always the current time, cannot be asked whether its file is
+    // still the one that an earlier run fetched. Once all bytes have been received, they are compared, so that a repeated run
+    // leaves no copy.
 
-    /// Returns the file of an earlier run, or of another program, that has the wanted name and the received bytes; `nil`
-    /// if there is none, or the download was stopped. Files of other URLs are left to these.
+    /// Returns a file with the wanted name and the received bytes, from an earlier run or another program; `nil` if there is none,
+    /// or the download was stopped. Files of other URLs are not considered.
     ///
     /// - Parameter digest: Returns the SHA-256 of the received bytes; called only if a file has their length.
     func twin(
@@ -125,10 +125,10 @@ extension DownloadDriver {
 
 /// Ownership of backups, and the file that may be replaced.
 extension DownloadDriver {
-    /// The file that the finished one replaces: that of an earlier run, or one that has no byte of the download.
+    /// The file that the finished one replaces: the file of an earlier run, or one without any byte of the download.
     var replaced: PublishedFile? { context.replaces ?? target.emptyHalf }
 
-    /// The file that is replaced, if it is unchanged.
+    /// The file to be replaced, if it is unchanged.
     func earlierFile(_ disk: Disk) -> FilePath? {
         own.earlierFile(orEmpty: target.emptyHalf, disk)
     }
@@ -146,9 +146,9 @@ extension DownloadDriver {
         return DownloadError(.conflict, ErrorPhrase(.inTheWay, "\(path)"), recovery: .needsUser)
     }
 
-    /// Returns whether an announced small file got its name, which is then durable. Blocks.
+    /// Returns whether an announced small file got its name, and makes the name durable. Blocks.
     ///
-    /// `syncs`: as in the request. A file that was written without syncing is not trusted.
+    /// `syncs`: the value in the request. A file that was written without syncing is not trusted.
     package static func recoverAnnounced(
         _ file: PublishedFile, syncs: Bool, fileSystem: any FileSystem
     ) throws(DownloadError) -> Bool {

@@ -9,9 +9,9 @@ import SystemPackage
 
 /// Storage for the bytes: memory, or a part file with its journal.
 extension DownloadDriver {
-    /// Files of a known length below this start in memory.
+    /// Files with a known length below this limit start in memory.
     static let smallFileBytes: ByteCount = 1 << 20
-    /// The most memory that is reserved for a small file in advance.
+    /// The maximum memory that is reserved for a small file in advance.
     private static let smallFileReserve = 16 << 10
     /// A small file that takes longer than this moves to disk.
     static let smallFilePatience: Duration = .seconds(2)
@@ -32,7 +32,7 @@ extension DownloadDriver {
     ) async throws(DownloadError) -> Bool {
         await lock.acquire()
         defer { lock.release() }
-        // Without a reason an earlier response broke before its first byte.
+        // Without a reason, an earlier response was interrupted before its first byte.
         if let reason { try setAside(reason, disk) } else { try forget(disk) }
         switch try await choosePlace(for: representation, url: url, disk) {
         case .write(let place):
@@ -63,7 +63,7 @@ extension DownloadDriver {
         let total = representation.identity.totalBytes
         target.answered(contentType: representation.identity.contentType)
         if case .stream(let descriptor) = request.destination {
-            // A stream begins again only if none of its bytes has been written.
+            // A stream can start over only if none of its bytes has been written.
             let stream = StreamSink(descriptor)
             try await lookUpChecksum(for: names(of: representation, url: url))
             stream.follow(transfer.digestToCheck?.algorithm)
@@ -96,7 +96,7 @@ extension DownloadDriver {
         begun(name, total)
         if representation.isEncoded { report(.event(.note(Reason(.storedEncoded)))) }
         if let total, isSmall(representation), try !isReplaced(path, disk) {
-            // Most small files fit the reserve at once; a slow file moves to a part file before it has grown much.
+            // Most small files fit in the reserve at once; a slow file moves to a part file before it has grown much.
             let reserve = min(Int(total), Self.smallFileReserve)
             return .write(.memory(MemorySink(name: name, directory: directory, reserve: reserve)))
         }
@@ -110,7 +110,7 @@ extension DownloadDriver {
         }
     }
 
-    /// Reports that a break will cost all bytes, before there are any.
+    /// Reports, before any byte arrives, that an interruption will cost all bytes.
     private func warnOfRestarts(_ representation: Representation) {
         let rules = transfer.facts.rules
         guard !representation.identity.hasValidator, !representation.refusesRanges, !rules.hasDigest,
@@ -144,8 +144,8 @@ extension DownloadDriver {
         return try status.map { status throws(DownloadError) in try skipped(path, length: status.length) }
     }
 
-    /// Whether there is something that the new file replaces, which takes a part file: a backup, which only a journal can say
-    /// that it is done with, once the file is published; a file; or a part file, which may be in the way.
+    /// Whether the new file replaces something, and so needs a part file: a backup, because only a journal records that it may be
+    /// removed after publication; a file; or a part file that blocks the name.
     private func isReplaced(_ path: FilePath, _ disk: Disk) throws(DownloadError) -> Bool {
         guard request.uploadTo == nil else { return false }
         if target.backup.paths != nil { return true }
@@ -156,8 +156,7 @@ extension DownloadDriver {
         } catch { throw DownloadError(error) }
     }
 
-    /// Returns the existing file as the result if the rule is `skip`, and no checksum is requested that it was not found to
-    /// have; else throws.
+    /// Returns the existing file as the result if the rule is `skip` and the request has no digest to compare; otherwise throws.
     func skipped(_ path: FilePath, length: ByteCount) throws(DownloadError) -> FinishedDownload {
         guard request.onConflict == .skip, transfer.digest.requested == nil else {
             throw DownloadError(.conflict, ErrorPhrase(.thereAlready, "\(path)"), recovery: .needsUser)
@@ -173,7 +172,7 @@ extension DownloadDriver {
     ) throws(DownloadError) -> (FilePath, String) {
         // A restart keeps the name of the interrupted download.
         if let own = target.backup.ownPaths { return (own.directory, own.name) }
-        // A repeated download replaces the file that its earlier run published.
+        // A repeated download replaces the file that its earlier run has published.
         if let earlier = earlierFile(disk), let name = earlier.lastComponent {
             return (earlier.removingLastComponent(), name.string)
         }
@@ -204,8 +203,8 @@ extension DownloadDriver {
         target.replaces(.found(paths, id: record.id))
     }
 
-    /// Throws if the journal of this name cannot be read just now: it may be this download's own, and another name
-    /// would discard its progress.
+    /// Throws if the journal with this name is temporarily unreadable: it may belong to this download, and another name would
+    /// discard its progress.
     private func checkUnread(_ name: String, in directory: FilePath, _ disk: Disk) throws(DownloadError) {
         guard let paths = DownloadPaths(directory: directory, name: name) else { return }
         do throws(JournalError) {
@@ -215,7 +214,7 @@ extension DownloadDriver {
         }
     }
 
-    /// Returns what a new part file of this run is to be.
+    /// Returns the properties of a new part file of this run.
     func order(name: String, in directory: FilePath) -> PartSession.Order {
         PartSession.Order(
             name: name, directory: directory, reserve: nil, backup: target.backup, mayReplace: false,
@@ -229,7 +228,7 @@ extension DownloadDriver {
         case finished(FinishedDownload)
     }
 
-    /// Makes a part file with its journal, and reports its name; or returns the existing file that the rule `skip` keeps.
+    /// Creates a part file with its journal, and reports its name; or returns the existing file that the rule `skip` keeps.
     private func makeSession(
         name: String, in directory: FilePath, total: ByteCount?, _ disk: Disk
     ) throws(DownloadError) -> Made {
@@ -258,7 +257,7 @@ extension DownloadDriver {
 
     // MARK: Small files
 
-    /// Moves a small file to disk if it takes too long, so that a kill cannot lose its bytes.
+    /// Moves a small file to disk if it takes too long, so that its bytes survive a killed process.
     func spillIfSlow(at now: Duration) async {
         guard let start = transfer.startedAt, now - start >= Self.smallFilePatience else { return }
         await spillNow()
@@ -309,7 +308,7 @@ extension DownloadDriver {
         transfer.set(nil)
     }
 
-    /// Removes the part file, which is of no use any more, and frees its name.
+    /// Removes the part file, which is no longer needed, and frees its name.
     func forget(_ disk: Disk) throws(DownloadError) {
         transfer.leavePlace()
         try transfer.outgoing?.sink.discard(disk)
@@ -325,7 +324,7 @@ extension DownloadDriver {
             transfer.restarted()
             return true
         } catch {
-            // What is there is claimed once more before the run ends.
+            // The remaining content is claimed once more before the run ends.
             if let place = transfer.outgoing { transfer.set(place) }
             fail(error)
             return false

@@ -10,12 +10,11 @@ import SystemPackage
 
 /// The end of a complete transfer: verify, then publish.
 extension DownloadDriver {
-    /// Verifies and publishes the file. Returns `nil` when the download was stopped before that, or goes on with another
-    /// source.
+    /// Verifies and publishes the file. Returns `nil` if the download was stopped before that, or continues with another source.
     func finish(_ digest: DigestFollower) async throws(DownloadError) -> FinishedDownload? {
         let facts = transfer.facts
         guard facts.isComplete else {
-            // A sync failed as the last bytes arrived, and its range is not trusted.
+            // A sync failed when the last bytes arrived, and its range is not trusted.
             throw transfer.incompleteness ?? DownloadError(.internal, "the file is not complete")
         }
         let (total, proof, expected) = (facts.totalBytes ?? 0, facts.proof, transfer.digestToCheck)
@@ -136,8 +135,8 @@ extension DownloadDriver {
         Checksum(algorithm: expected.algorithm, bytes: actual)?.description ?? ""
     }
 
-    /// Compares the pieces of a file without another digest. Returns false when the download was stopped meanwhile, or
-    /// damaged ones are fetched again; throws if no source has the right ones.
+    /// Compares the pieces of a file without another digest. Returns `false` if the download was stopped meanwhile, or damaged
+    /// pieces are fetched again; throws if no source can provide the right ones.
     private func areIntact(
         _ pieces: PieceDigests, in session: PartSession, total: ByteCount
     ) async throws(DownloadError) -> Bool {
@@ -155,7 +154,7 @@ extension DownloadDriver {
         return false
     }
 
-    /// Returns the bytes of the pieces that do not have their digests; `nil` when the download was stopped meanwhile.
+    /// Returns the bytes of the pieces that do not match their digests; `nil` if the download was stopped meanwhile.
     private func damage(
         of pieces: PieceDigests, in session: PartSession, total: ByteCount
     ) async throws(DownloadError) -> RangeSet<ByteCount>? {
@@ -171,8 +170,8 @@ extension DownloadDriver {
         return damaged
     }
 
-    /// Marks the part file in the journal as mismatched, and goes on with another source if one may have the right
-    /// bytes. Without one, throws: the file is kept and never published.
+    /// Marks the part file in the journal as mismatched, and continues with another source if one may have the right bytes.
+    /// Otherwise throws: the file is kept and never published.
     private func refute(_ expected: Checksum, actual: [UInt8]) async throws(DownloadError) {
         let found = self.found(expected, actual)
         await checkpoint()
@@ -186,7 +185,7 @@ extension DownloadDriver {
         let digest = transfer.digest
         let origin = digest.requested == nil ? Reason(.checksumOfServer) : digest.origin
         let name = part?.paths.part.lastComponent?.string ?? ""
-        // Who has just given a checksum knows where it is from.
+        // A user who has just given a checksum knows its origin.
         let kept =
             origin == Reason(.checksumOfRequest)
             ? ErrorPhrase(.keptMarked, name) : ErrorPhrase(.keptMarkedOf, name, origin)
@@ -202,7 +201,7 @@ extension DownloadDriver {
         try await fetchAgain(damaged, after: error)
     }
 
-    /// Goes on with another source, or with the damaged bytes; throws the error if there is neither.
+    /// Continues with another source, or with the damaged bytes only; throws the error if neither is possible.
     private func fetchAgain(
         _ damaged: RangeSet<ByteCount>, after error: DownloadError
     ) async throws(DownloadError) {
@@ -231,8 +230,7 @@ extension DownloadDriver {
             keptCopy: request.keptCopy)
     }
 
-    /// Publishes a small file in one step. Returns its path, or `nil` when a part file is needed or an existing file
-    /// is kept.
+    /// Publishes a small file in one step. Returns its path, or `nil` if a part file is needed or an existing file is kept.
     private func publishSmall(
         _ bytes: [UInt8], _ memory: MemorySink, proof: Proof
     ) async throws(DownloadError) -> String? {
@@ -286,8 +284,8 @@ extension DownloadDriver {
         return finished
     }
 
-    /// Claims the unpublished bytes, for the next run. After a failed sync it claims nothing, because a second
-    /// sync would succeed without the data that the first one lost.
+    /// Claims the unpublished bytes for the next run. Claims nothing after a failed sync, because a second sync would succeed
+    /// without the data that the first one lost.
     private func keepUnpublished(_ error: PublishError) async {
         switch error {
         case .file(let inner) where inner.operation == .sync: break
@@ -337,7 +335,7 @@ extension DownloadDriver {
         return result
     }
 
-    /// Keeps the fingerprint of the published file, so that whoever asks for it need not visit a file thread.
+    /// Stores the fingerprint of the published file, so that reading it later needs no file thread.
     private func note(_ path: FilePath, _ fileSystem: any FileSystem) {
         let file = try? PublishedFile.read(path.string, fileSystem: fileSystem)
         target.published(file)

@@ -3,14 +3,14 @@ import SystemPackage
 
 /// Reading the file while it is fetched, from its part file.
 ///
-/// Bytes are handed out as soon as they are written, synced or not, and only under these conditions, checked before and
-/// after the bytes are read: the part file is the one that the reader has open, the server has confirmed its
-/// representation in this run, and no byte was forgotten meanwhile.
+/// Bytes are returned as soon as they are written, synced or not, under conditions that are checked before and after reading: the
+/// reader has the current part file open, the server has confirmed its representation in this run, and no byte was forgotten
+/// meanwhile.
 extension DownloadDriver {
-    /// A representation with a part file.
+    /// A representation that has a part file.
     package struct OpenContent: Sendable {
         package let file: ContentFile
-        /// `nil` if the server gave no length.
+        /// `nil` if the server sent no length.
         package let totalBytes: ByteCount?
         package let identity: FileIdentity
     }
@@ -20,17 +20,17 @@ extension DownloadDriver {
         case bytes([UInt8])
         /// The reader has received its whole range, or all of the file.
         case end
-        /// The part file is not the one that the reader has open.
+        /// The part file is not the file that the reader has open.
         case otherFile
         /// The run has ended.
         case over
     }
 
-    /// The most bytes of a piece.
+    /// The maximum number of bytes in a piece.
     package static let mostPiece: ByteCount = 256 << 10
 
-    /// Opens the part file, as soon as there is one whose representation the server has confirmed. Returns `nil` when the
-    /// run ends before. A file that is small enough to be published from memory has one only if it is slow.
+    /// Opens the part file as soon as there is one whose representation the server has confirmed. Returns `nil` if the run ends
+    /// before that. A file that is small enough to be published from memory has a part file only if it is slow.
     package func openContent() async throws(DownloadError) -> OpenContent? {
         while !Task.isCancelled {
             let seen = contentChanges.count
@@ -38,7 +38,7 @@ extension DownloadDriver {
                 if let file = try? await ContentFile.open(session.paths.part, files), file.isPart(of: session) {
                     return OpenContent(file: file, totalBytes: total, identity: identity)
                 }
-                // The file was renamed or replaced meanwhile: the run ends, or has another pair.
+                // The file was renamed or replaced meanwhile: the run ends, or has another part file.
             }
             if transfer.isOver { return nil }
             await contentChanges.wait(after: seen)
@@ -46,8 +46,8 @@ extension DownloadDriver {
         throw DownloadError(.cancelled, ErrorPhrase(.waitWasCancelled, target.name))
     }
 
-    /// Adds a reader, whose next bytes are fetched before all others. Waits until the run has looked for existing files;
-    /// returns `nil` if it ends before.
+    /// Adds a reader, whose next bytes are fetched before all others. Waits until the run has looked for existing files; returns
+    /// `nil` if the run ends before that.
     package func addReader(of range: Range<ByteCount>) async -> ReaderID? {
         while !Task.isCancelled {
             let seen = contentChanges.count
@@ -60,19 +60,19 @@ extension DownloadDriver {
 
     package func removeReader(_ id: ReaderID) { transfer.removeReader(id) }
 
-    /// Throws `checksum` if bytes that the reader has received were found to be wrong, also after the end of the run.
+    /// Throws `checksum` if bytes that the reader has received were found to be wrong, even after the end of the run.
     package func checkBytes(of id: ReaderID) throws(DownloadError) {
         if transfer.isRefuted(id) { throw DownloadError(.checksum, ErrorPhrase(.readBytesWrong)) }
     }
 
-    /// Returns the next bytes of a reader, at most ``mostPiece``, and of the part before `end`; waits for them.
+    /// Waits for the next bytes of a reader and returns them: at most ``mostPiece``, and only from the range before `end`.
     package func read(
         _ id: ReaderID, of file: ContentFile, before end: ByteCount
     ) async throws(DownloadError) -> Piece {
         while !Task.isCancelled {
             let seen = contentChanges.count
             let next = transfer.nextBytes(id, of: file, before: end, most: Self.mostPiece)
-            // Last, so that no end is reported instead.
+            // Checked last, so that wrong bytes are not reported as a regular end.
             try checkBytes(of: id)
             switch next {
             case .found(let range):
@@ -92,6 +92,6 @@ extension DownloadDriver {
 }
 
 extension ContentFile {
-    /// Whether it is the part file of a session.
+    /// Whether the file is the part file of a session.
     func isPart(of session: PartSession) -> Bool { (status.device, status.inode) == session.inode }
 }

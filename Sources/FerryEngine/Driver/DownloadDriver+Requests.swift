@@ -7,10 +7,10 @@ import SystemPackage
 extension DownloadDriver {
     private enum Comparison {
         case outcome(SamplePlan.Outcome, FileIdentity?)
-        /// `status`: of a dead link.
+        /// `status`: the response status of a dead link.
         case refused(Reason, status: Int?)
         case failure(ErrorPhrase, DownloadError.Code)
-        /// The host takes no request before this time.
+        /// The host accepts no request before this time.
         case held(ErrorPhrase, until: Duration)
     }
 
@@ -30,7 +30,7 @@ extension DownloadDriver {
         updates.notify()
     }
 
-    /// Uses a half file after its samples have matched, and leaves a whole one with other samples.
+    /// Adopts a partial file after its samples have matched, and stops using a complete one whose samples differ.
     private func decide(on candidate: ExistingFile) async {
         let facts = transfer.facts
         if !candidate.isHalf {
@@ -81,7 +81,8 @@ extension DownloadDriver {
         return .outcome(SamplePlan.judge(compared, comparedAll: comparedAll), offered)
     }
 
-    /// Requests one sample: from the target of the source's redirects, and if that has no file, through its original URL.
+    /// Requests one sample: from the target of the source's redirects, and if the file does not exist there, through the original
+    /// URL.
     private func sample(
         _ block: Range<ByteCount>, _ held: PartialContent, _ rules: ResumeRules, source: Int
     ) async throws(TransferFailure) -> (SampleAssessment, ShortBody) {
@@ -93,7 +94,7 @@ extension DownloadDriver {
             let url = response.url
             let verdict = ResponseVerdict.judge(response.head, asked: ask, now: environment.clock.date())
             transfer.answered(source, response)
-            // Nobody watches the stalls of a connection that compares samples.
+            // The stall watch does not cover a connection that compares samples.
             let body = ShortBody(response.body)
             var beginsAPage = false
             if mustSniff(verdict, source: source) {
@@ -110,7 +111,7 @@ extension DownloadDriver {
         }
     }
 
-    /// Returns the bytes of a short body, at most `most`, and whether they are all.
+    /// Returns the bytes of a short body, at most `most`, and whether the body is complete.
     func collect(_ body: ShortBody, most: Int) async throws(TransferFailure) -> (bytes: [UInt8], isWhole: Bool) {
         let content = try await body.collect(
             ShortBody.Limits(bytes: most, idle: settings.stallTimeout), clock: environment.clock)
@@ -121,8 +122,8 @@ extension DownloadDriver {
 
 /// Detects web pages that are served in place of files.
 extension DownloadDriver {
-    /// Returns the verdict on a response. Waits for its first bytes, after `willSniff`, if only they tell whether it is a
-    /// web page: the caller limits that time.
+    /// Returns the verdict on a response. If only the first bytes of the body show whether it is a web page, calls `willSniff` and
+    /// waits for them; the caller limits that time.
     func judge(
         _ response: inout TransferResponse, asked ask: RangeAsk, source: Int, willSniff: () -> Void
     ) async throws(TransferFailure) -> ResponseVerdict {
@@ -143,7 +144,7 @@ extension DownloadDriver {
         _ verdict: ResponseVerdict, beginsAPage: Bool, source: Int, finalURL: DownloadURL
     ) -> ResponseVerdict {
         let url = transfer.sources[source]
-        // An object is what its key names: no sign-in page is in its place.
+        // An object is always the content of its key; no sign-in page replaces it.
         if url.isObject { return verdict }
         return PagePolicy(givenName: request.givenName).judge(
             verdict, beginsAPage: beginsAPage, url: url, finalURL: finalURL)
@@ -151,7 +152,7 @@ extension DownloadDriver {
 }
 
 extension DownloadRequest {
-    /// The name under which a file of this name is shown: that of the object that it becomes, if its whole key is known.
+    /// The displayed name of a file: the name of the object that it becomes, if the whole key is known.
     func shownName(_ name: String) -> String {
         guard let object = uploadTo, object.path.utf8.last != UInt8(ascii: "/") else { return name }
         return Paths.name(of: String(decoding: object.objectKey, as: UTF8.self))
@@ -208,8 +209,8 @@ extension DownloadDriver {
 }
 
 extension TransferRequest {
-    /// Creates a request for `source` under the rules of a download request. Every network request on behalf of a
-    /// user is made here.
+    /// Creates a request for `source` under the rules of a download request. All network requests on behalf of a user are created
+    /// here.
     package init(of request: DownloadRequest, from source: DownloadURL, headLimit: Duration) {
         self.init(
             url: source, secrets: SecretScope(of: request, for: source), headLimit: headLimit,

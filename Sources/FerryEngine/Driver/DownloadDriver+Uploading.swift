@@ -8,13 +8,13 @@ import FerryCore
 
 /// Publishing to a store: the finished file, in memory or in the part file, becomes an object (``ObjectWriter``).
 ///
-/// The journal has the upload before its first part is sent, so a killed process goes on with the parts that the store
-/// has. The part file is removed after the store has answered that the object is there.
+/// The journal records the upload before its first part is sent, so that a run after a killed process continues with the parts that
+/// the store has. The part file is removed after the store has confirmed that the object exists.
 extension DownloadDriver {
     var store: ObjectStore { ObjectStore(request, environment, settings) }
 
-    /// Applies the rules `fail` and `skip` to an existing object, before any byte of the body is read. Of an object that is
-    /// known nothing is asked again, except whether it has the size and the digest of the file.
+    /// Applies the rules `fail` and `skip` to an existing object, before any byte of the body is read. For a known object, checks
+    /// only that it has the size and the digest of the file.
     func existing(_ object: DownloadURL) async throws(DownloadError) -> FinishedDownload? {
         if let known = request.knownObject {
             let wanted = transfer.digest.requested.flatMap { $0.algorithm == .sha256 ? $0 : nil }
@@ -23,7 +23,7 @@ extension DownloadDriver {
             else { return nil }
             let digest = wanted.map { Data($0.bytes).base64EncodedString() }
             guard let wanted, let digest, found.checksum == digest else {
-                // The checksum of a larger object may be that of its parts, even without their number.
+                // The checksum of a larger object may be composed of the checksums of its parts, even without their number.
                 let isOfWhole =
                     bytes < S3UploadPlan.leastBytes && found.checksum?.utf8.contains(UInt8(ascii: "-")) == false
                 guard request.expectedBytes ?? bytes == bytes, digest == nil || !isOfWhole else {
@@ -46,7 +46,7 @@ extension DownloadDriver {
             redactedFinalURL: transfer.facts.finalURL)
     }
 
-    /// Publishes the file as an object. Returns `nil` when the download was stopped before that.
+    /// Publishes the file as an object. Returns `nil` if the download was stopped before that.
     func upload(
         _ source: UploadSource, total: ByteCount, proof: Proof
     ) async throws(DownloadError) -> FinishedDownload? {
@@ -57,7 +57,7 @@ extension DownloadDriver {
                 recovery: .needsUser)
         }
         report(.event(.note(Reason(.uploading, wanted.text))))
-        // Until here its bytes may be claimed by nothing.
+        // The journal may not claim all of these bytes yet.
         if transfer.part != nil { await checkpoint() }
         let writer = ObjectWriter(
             request: request, store: store, noted: { [transfer] in transfer.lastRecord?.upload },
@@ -76,7 +76,7 @@ extension DownloadDriver {
         return finished
     }
 
-    /// Ends the upload of a cancelled download, if the store answers at the first attempt.
+    /// Aborts the upload of a cancelled download, if the store answers the first attempt.
     func abortUpload() async {
         guard let upload = transfer.lastRecord?.upload, let id = upload.id,
             let object = try? DownloadURL(upload.object)
@@ -86,8 +86,8 @@ extension DownloadDriver {
         await ObjectStore(request, environment, brief).abort(object, id)
     }
 
-    /// Returns the object that a file of this name becomes if its key is free; `nil` if it stays a file. That of the
-    /// journal counts, if it is of this request: the name may be numbered among other part files.
+    /// Returns the object that a file of this name becomes if its key is free; `nil` if the file is not uploaded. The object in the
+    /// journal takes precedence if it belongs to this request, because the name may be numbered among other part files.
     func wantedObject(named name: String) -> DownloadURL? {
         guard let wanted = request.uploadTo else { return nil }
         guard wanted.path.utf8.last == UInt8(ascii: "/") else { return wanted }
@@ -108,7 +108,7 @@ extension DownloadDriver {
         try await files.run { disk throws(DownloadError) in try session.note(upload, statement, disk) }
     }
 
-    /// Runs `body`, which is cancelled when the download is to be stopped. Returns `nil` then.
+    /// Runs `body`, which is cancelled when the download is stopped; returns `nil` in that case.
     private func untilStopped<Value: Sendable>(
         _ body: @escaping @Sendable () async throws(DownloadError) -> Value
     ) async throws(DownloadError) -> Value? {

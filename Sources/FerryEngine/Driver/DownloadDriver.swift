@@ -8,16 +8,16 @@ import SystemPackage
     package import Foundation
 #endif
 
-/// Runs one download: executes the commands of ``TransferMachine`` by means of Transfer, Disk and Journal.
+/// Runs one download: executes the commands of ``TransferMachine`` on the transfer, the disk and the journal.
 ///
 /// ```
 /// Preparation ─► tick: open, cut, checkpoint ─► verify ─► publish
 ///                 │ each connection: next? ─► fetch ─► head? ─► place, write, place, write…
 /// ```
 ///
-/// It owns no state: that of the file while it is fetched is ``Transfer``'s, its name and what it replaces ``Target``'s, its
-/// bytes are in a ``Sink``. Invariants: ``TransferMachine`` makes every decision; every task is in ``RunTasks`` and is awaited
-/// before `run()` returns; checkpoints, spilling and replacing the part file exclude each other by ``lock``.
+/// It owns no state: ``Transfer`` owns the state of the file while it is fetched, ``Target`` its name and the files that it
+/// replaces, and a ``Sink`` its bytes. Invariants: ``TransferMachine`` makes every decision; every task is in ``RunTasks`` and is
+/// awaited before `run()` returns; ``lock`` makes checkpoints, spilling and replacing the part file mutually exclusive.
 /// A crash at any moment leaves a published file, or a part file whose journal claims only bytes on the disk.
 package final class DownloadDriver: Sendable {
     package enum Outcome: Sendable {
@@ -39,7 +39,7 @@ package final class DownloadDriver: Sendable {
     package enum Report: Sendable {
         case event(LocalizedEvent)
         case state(DownloadState)
-        /// It waits for its next attempt.
+        /// The download waits for its next attempt.
         case backsOff(until: Date, after: DownloadError)
         case named(name: String, path: String?)
     }
@@ -47,16 +47,16 @@ package final class DownloadDriver: Sendable {
     let id: DownloadID
     let request: DownloadRequest
     let environment: EngineEnvironment
-    /// The access to the file system, confined to the request's root if it has one, and to where it keeps files.
+    /// The access to the file system, confined to the request's root, if any, and to the directories where it keeps files.
     let files: FileIO
     let settings: DriverSettings
     let context: RunContext
-    /// Which files on the disk are those of this download.
+    /// Recognizes which files on the disk belong to this download.
     let own: OwnFiles
     let report: @Sendable (Report) -> Void
     let updates = AsyncEvent()
     let checkpointDone = AsyncEvent()
-    /// Notifies when bytes that a reader waits for are written, and when the run may have changed otherwise.
+    /// Notifies when bytes that a reader waits for are written, and when the state of the run may have changed.
     let contentChanges = AsyncEvent()
     let lock = AsyncLock()
     let throttle: Throttle
@@ -76,7 +76,7 @@ package final class DownloadDriver: Sendable {
     ) {
         self.id = id
         var request = request
-        // An unusable destination is refused by the run.
+        // The run refuses an unusable destination.
         if let resolved = try? request.destination.resolved() { request.destination = resolved }
         self.request = request
         self.environment = environment
@@ -94,7 +94,7 @@ package final class DownloadDriver: Sendable {
         target = Target(name: name)
     }
 
-    /// The file that this run has published, as it was right after that; `nil` if there is none.
+    /// The file that this run has published, as it was right after publication; `nil` if there is none.
     package var publishedFile: PublishedFile? { target.published }
 
     /// Returns the progress; cheap enough to call at any time. `nil` before existing files have been examined.
@@ -115,7 +115,7 @@ package final class DownloadDriver: Sendable {
         updates.notify()
     }
 
-    /// Runs the download until it ends or is stopped. Must be called once only.
+    /// Runs the download until it ends or is stopped. Must be called only once.
     @concurrent package func run() async -> Outcome {
         let start = environment.clock.now()
         let outcome: Outcome
@@ -202,7 +202,8 @@ package final class DownloadDriver: Sendable {
         }
     }
 
-    /// The error, or if it asks for credentials that the server has refused, one that says so.
+    /// Returns the error; if it asks for credentials although the server has refused some, returns an error that reports the
+    /// refusal.
     private func refused(_ error: DownloadError) -> DownloadError {
         guard error.code == .credentials, let host = transfer.refusingHost else { return error }
         return DownloadError(
@@ -210,12 +211,12 @@ package final class DownloadDriver: Sendable {
             recovery: .needsUser)
     }
 
-    /// The error, or if it says that the received bytes are kept, although they went into a stream, one that does not.
+    /// Returns the error. If the bytes went into a stream, replaces a suggestion that assumes they were kept.
     private func ofStream(_ error: DownloadError) -> DownloadError {
         guard case .stream = request.destination else { return error }
         let hasWritten = transfer.facts.writtenBytes > 0
         switch error.suggestionPhrase?.key {
-        // A write that failed may have written a part.
+        // The failed write may have written a part of the bytes.
         case .makeRoom: return error.suggesting(ErrorPhrase(.doNotUse))
         case .giveCredentials where hasWritten, .giveFreshLink where hasWritten, .signInAgain where hasWritten,
             .runAgain where hasWritten:
@@ -257,7 +258,7 @@ package final class DownloadDriver: Sendable {
     private func announce(at now: Duration) async {
         let date = environment.clock.date()
         let (events, received) = transfer.takeNews(at: date)
-        // Here, once for many pieces.
+        // Counted here, once for many pieces.
         environment.metrics.received(received)
         for event in events {
             report(.event(event))
@@ -265,7 +266,7 @@ package final class DownloadDriver: Sendable {
             transfer.backsOff()
             let error = DownloadError(.network, event.reason ?? .words(words), recovery: .transient(retryAfter: nil))
             report(.backsOff(until: date.addingTimeInterval(delay.seconds), after: error))
-            // After a broken connection a small file moves to disk, so that a kill cannot lose its bytes.
+            // After an interrupted connection a small file moves to disk, so that its bytes survive a killed process.
             await spillNow()
         }
     }
@@ -279,7 +280,7 @@ package final class DownloadDriver: Sendable {
 
 /// Settings that can change during the run; before the run they act as initial values.
 extension DownloadDriver {
-    /// Closes all connections and retries at once, because the network path changed. Counts no failed attempt.
+    /// Closes all connections and retries at once, because the network path changed. Does not count as a failed attempt.
     package func reconnect() {
         transfer.reconnect()
         tryServersNow()

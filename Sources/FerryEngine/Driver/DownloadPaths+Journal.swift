@@ -1,8 +1,8 @@
 import FerryCore
 
-/// What journals say about paths.
+/// Path information in journals.
 extension DownloadPaths {
-    /// Returns the paths with the whole final name, which the journal has if the part file's name is shortened.
+    /// Returns the paths with the whole final name, which the journal contains if the part file's name is shortened.
     func withWholeName(_ fileSystem: any FileSystem) -> DownloadPaths {
         guard isShortened,
             let record = try? Journal.read(at: journal, fileSystem: fileSystem),
@@ -11,7 +11,7 @@ extension DownloadPaths {
         return whole
     }
 
-    /// Returns whether there is a journal, if only in the backup.
+    /// Returns whether there is a journal, at its own path or in the backup.
     func hasJournal(_ fileSystem: any FileSystem) throws(DownloadError) -> Bool {
         do throws(FileError) {
             if try fileSystem.exists(journal) { return true }

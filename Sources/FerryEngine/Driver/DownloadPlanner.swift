@@ -2,14 +2,14 @@ package import FerryCore
 import HTTPTypes
 import SystemPackage
 
-/// Describes a download without performing it, by one plain request and, to test ranges, one for a single byte.
+/// Describes a download without performing it, by one plain request and, to test ranges, a request for a single byte.
 package struct DownloadPlanner: Sendable {
     private let request: DownloadRequest
     private let environment: EngineEnvironment
     private let headLimit: Duration
     private let testsRanges: Bool
 
-    /// - Parameter testsRanges: Whether a second request is sent; otherwise the plan has no ranges.
+    /// - Parameter testsRanges: Whether to send a second request; otherwise the plan reports no support for ranges.
     package init(
         request: DownloadRequest, environment: EngineEnvironment, headLimit: Duration, testsRanges: Bool = true
     ) {
@@ -51,7 +51,7 @@ package struct DownloadPlanner: Sendable {
         return await environment.files.run { disk in look(for: source, plan, representation.identity, disk) }
     }
 
-    /// The first URL of the request, else of the journal of its part file.
+    /// The first URL of the request, or else the first URL in the journal of its part file.
     private func source() async throws(DownloadError) -> DownloadURL? {
         if let first = request.sources.first { return first }
         guard case .part(let path) = request.destination else { return nil }
@@ -107,14 +107,14 @@ package struct DownloadPlanner: Sendable {
         let allowsParts =
             hasRanges
             && (plan.validatorStrength == .strong || hasDigest || request.trust.allowsUnprovenParts)
-        // A connection is worth opening for a mebibyte and more.
+        // A connection is worth opening for one mebibyte or more.
         let useful = max(1, Int(clamping: (identity.totalBytes ?? .max) >> 20))
         plan.maxConnections = allowsParts ? min(request.maxConnections, useful) : 1
         return plan
     }
 
-    /// Adds the local facts to the plan: free space, and bytes of an earlier run, which may be of another file than the
-    /// server has now.
+    /// Adds the local facts to the plan: the free space, and the bytes of an earlier run, which may belong to a file that the
+    /// server has replaced since.
     private func look(
         for source: DownloadURL, _ plan: DownloadPlan, _ identity: FileIdentity, _ disk: Disk
     ) -> DownloadPlan {
@@ -148,7 +148,7 @@ package struct DownloadPlanner: Sendable {
         return plan
     }
 
-    /// Compares the file of an earlier run with the one that the server has now.
+    /// Compares the file of an earlier run with the file that the server has now.
     private func compare(_ record: JournalRecord, _ identity: FileIdentity, _ plan: inout DownloadPlan) {
         var known = record.identity
         known.totalBytes = known.totalBytes ?? record.totalBytes
@@ -161,7 +161,7 @@ package struct DownloadPlanner: Sendable {
         }
     }
 
-    /// Adds the file that has the name, and under ``ConflictRule/rename`` the name that the download would get instead.
+    /// Adds the file that occupies the name, and under ``ConflictRule/rename`` the name that the download would get instead.
     private func lookForName(in directory: FilePath, _ plan: inout DownloadPlan, _ disk: Disk) {
         let wanted = plan.name
         guard let paths = DownloadPaths(directory: directory, name: wanted) else { return }

@@ -10,7 +10,7 @@ package final class EngineEnvironment: Sendable {
     package let clock: any EngineClock
     /// Returns a random number in 0..<1.
     package let random: @Sendable () -> Double
-    /// Measures how busy this process is; `nil` if that is not asked.
+    /// Measures how busy this process is; `nil` if that is not requested.
     let processor: ProcessorMeter?
     let metrics: EngineMetrics
     let ticker: Ticker
@@ -23,7 +23,7 @@ package final class EngineEnvironment: Sendable {
     /// The budgets and the health of hosts.
     package let book: HostBook
     private let hasSoughtSuffixes = Atomic(false)
-    /// The piece sizes preferred by the limits of running downloads.
+    /// The piece sizes that the rate limits of running downloads prefer.
     private let pieces = Mutex<[ObjectIdentifier: Int]>([:])
     private let directories = Mutex(RecentValues<FilePath, JournalIndex>(capacity: EngineEnvironment.mostDirectories))
     /// The capacity of the journal index cache, in directories; an evicted directory is read again when needed.
@@ -71,7 +71,7 @@ package final class EngineEnvironment: Sendable {
         book.networkChanged()
     }
 
-    /// Reads the system's list of public suffixes, if a budget of domains needs it.
+    /// Reads the system's list of public suffixes if a budget for domains needs it.
     package func readSuffixes() async {
         guard book.wantsSuffixes, !hasSoughtSuffixes.exchange(true, ordering: .relaxed) else { return }
         let list = await files.run { disk in PublicSuffixes.system(disk.fileSystem) }
@@ -120,10 +120,10 @@ package final class EngineEnvironment: Sendable {
 package struct DriverSettings: Sendable {
     package var stallTimeout = DownloadRequest.standardStallTimeout
     package var maxAttempts: Int? = DownloadRequest.standardMaxAttempts
-    /// Attempts at a host that refuses every connection before anything has come from it; `nil` for ``maxAttempts``. A
-    /// request with a number of its own has no other.
+    /// The number of attempts at a host that refuses every connection, before any byte has come from it; `nil` for ``maxAttempts``.
+    /// A request with its own `maxAttempts` ignores it.
     package var maxFirstAttempts: Int?
-    /// Whether a host that refuses the connection is not tried again before anything has come from it.
+    /// Whether the first connection that a host refuses fails the download, if no byte has come from the host yet.
     package var failsWhenRefused = false
     package var minFreeBytes: ByteCount?
     package init() {}
@@ -140,8 +140,8 @@ package struct DriverSettings: Sendable {
     }
 }
 
-/// Random numbers for back-off and the choice of samples, without a system call for each: SplitMix64, seeded from the
-/// system. Not for secrets.
+/// Random numbers for back-off and the choice of samples, without a system call for each: SplitMix64, seeded by the system. Not for
+/// secrets.
 final class Jitter: Sendable {
     private let state = Atomic(UInt64.random(in: 0...UInt64.max))
 

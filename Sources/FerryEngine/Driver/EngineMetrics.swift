@@ -1,18 +1,18 @@
 package import CoreMetrics
 package import FerryCore
 
-/// What transfers give to the metrics system: at requests, checkpoints and ticks, never at single pieces.
+/// The metrics of transfers, recorded at requests, checkpoints and ticks, never at single pieces.
 package struct EngineMetrics: Sendable {
     private let receivedBytes: Counter
     private let firstByte: CoreMetrics.Timer
     private let sync: CoreMetrics.Timer
     private let checkpoint: CoreMetrics.Timer
     private let duration: CoreMetrics.Timer
-    /// By class of the status, from 1xx.
+    /// By status class, from 1xx.
     private let responses: [Counter]
     private let failures: Counter
 
-    /// - Parameter factory: The metrics system; by default one that keeps nothing.
+    /// - Parameter factory: The metrics system; by default one that discards everything.
     package init(_ factory: any MetricsFactory = NOOPMetricsHandler.instance) {
         receivedBytes = Counter(.receivedBytes, in: factory)
         firstByte = Timer(.firstByte, in: factory)
@@ -35,19 +35,19 @@ package struct EngineMetrics: Sendable {
     func requestFailed() { failures.increment() }
     func synced(in time: Duration) { sync.record(time) }
     func checkpointed(in time: Duration) { checkpoint.record(time) }
-    /// Records the time of a run that has completed a download.
+    /// Records the duration of a run that has completed a download.
     func completed(in time: Duration) { duration.record(time) }
 }
 
 extension Counter {
-    /// Makes the counter of a metric with these values of its labels.
+    /// Creates the counter of a metric with these label values.
     package convenience init(_ metric: Metric, labels values: [String] = [], in factory: any MetricsFactory) {
         self.init(label: metric.name, dimensions: Array(zip(metric.labels, values)), factory: factory)
     }
 }
 
 extension CoreMetrics.Timer {
-    /// Makes the timer of a metric with these values of its labels.
+    /// Creates the timer of a metric with these label values.
     package convenience init(_ metric: Metric, labels values: [String] = [], in factory: any MetricsFactory) {
         self.init(label: metric.name, dimensions: Array(zip(metric.labels, values)), factory: factory)
     }

@@ -12,12 +12,12 @@ struct ExistingFile: Sendable {
     let path: FilePath
     let file: any File
     let status: FileStatus
-    /// Whether the user named it as the beginning of the file.
+    /// Whether the user named the file as a partial file to continue.
     let isHalf: Bool
-    /// The control file of aria2 beside it.
+    /// The control file of aria2 beside the file.
     var control: FilePath?
 
-    /// Returns whether the path leads to this file, with the length and time that it had.
+    /// Returns whether the path still leads to this file, with unchanged length and modification time.
     func isUnchanged(_ disk: Disk) -> Bool {
         guard let now = try? disk.fileSystem.statusIfPresent(path) else { return false }
         return now.device == status.device && now.inode == status.inode && now.length == status.length
@@ -32,9 +32,9 @@ struct ExistingFile: Sendable {
 struct ExistingFiles: Sendable {
     private let own: OwnFiles
     private let source: DownloadURL
-    /// Whether bytes have to be compared, because a digest is given or the file was never synced.
+    /// Whether bytes have to be compared, because the request has a digest or the file was never synced.
     private let needsDigest: Bool
-    /// Whether this run has given up a part file, whose name and history the new file keeps.
+    /// Whether this run has discarded a part file, whose name and history the new file keeps.
     private let isRestart: Bool
     private var request: DownloadRequest { own.request }
     private var context: RunContext { own.context }
@@ -46,8 +46,8 @@ struct ExistingFiles: Sendable {
         self.isRestart = isRestart
     }
 
-    /// Returns the file at `path` if it is complete as far as a plain GET can tell: equal length and equal
-    /// modification time. A strong ETag stored in the file's attribute takes precedence.
+    /// Returns the file at `path` if it is complete as far as a plain GET can show: equal length and equal modification time. A
+    /// strong ETag in the file's attribute takes precedence.
     func finished(
         at path: FilePath, as representation: Representation, finalURL: String, _ disk: Disk
     ) -> FinishedDownload? {
@@ -62,7 +62,7 @@ struct ExistingFiles: Sendable {
             contentType: representation.identity.contentType,
             etag: representation.identity.etag, lastModified: representation.identity.lastModified)
         if let attribute = SourceAttribute.read(file), attribute.isOf(status) {
-            // The file came from another URL, and different files may share length and date.
+            // A file from another URL does not count, because different files may share length and date.
             guard attribute.matches(url: source.text, status) else { return nil }
             if let tag = representation.identity.strongTag, let own = attribute.etag {
                 found.proof = .strong
@@ -70,20 +70,20 @@ struct ExistingFiles: Sendable {
                 return own == tag ? found : nil
             }
         }
-        // A size and a date prove nothing.
+        // Size and date are not a proof.
         guard !request.trust.strict, let text = representation.identity.lastModified, let date = HTTPDate.parse(text)
         else { return nil }
         return status.modified.seconds == Int64(date.timeIntervalSince1970) ? found : nil
     }
 
-    /// Opens the first of the files that may be the whole representation, without being proven by size and date: one of
-    /// another program, one that was touched, or one of a server without validators.
+    /// Opens the first file that may be the whole representation although size and date do not prove it: a file of another
+    /// program, a file whose date was changed, or a file from a server without validators.
     func candidate(among paths: [FilePath], _ identity: FileIdentity, _ disk: Disk) -> ExistingFile? {
         guard request.onConflict == .rename, !context.ignoresFinished, !request.trust.strict,
             request.checksumList == nil, !isRestart, !needsDigest, let total = identity.totalBytes, total > 0
         else { return nil }
         for path in paths {
-            // While aria2 has not finished a file, its control file is beside it.
+            // A control file beside the file means that aria2 has not finished it.
             guard (try? disk.fileSystem.exists(FilePath(path.string + Aria2ControlFile.suffix))) != true,
                 let file = try? disk.fileSystem.openOurs(path, .readOnly, for: .content)
             else { continue }
@@ -96,7 +96,7 @@ struct ExistingFiles: Sendable {
     }
 
     private func mayBe(_ identity: FileIdentity, _ file: any File, _ status: FileStatus) -> Bool {
-        // The server's file has changed since this one was written or dated.
+        // The server's file has changed since this file was written or dated.
         let isOlder =
             identity.lastModified.flatMap { HTTPDate.parse($0) }
             .map { status.modified.seconds < Int64($0.timeIntervalSince1970) } ?? false
@@ -106,8 +106,8 @@ struct ExistingFiles: Sendable {
         return own == tag
     }
 
-    /// Opens the files at the wanted path and its numbered copies that have the length of the received one. Files of other
-    /// URLs are left to these.
+    /// Opens the files at the wanted path and its numbered copies whose length equals the received length. Files of other URLs
+    /// are not considered.
     func twins(of wanted: FilePath, totalBytes: ByteCount, _ disk: Disk) -> [ExistingFile] {
         guard request.onConflict == .rename, !context.ignoresFinished, context.replaces == nil else { return [] }
         return ([wanted] + own.copies(of: wanted, from: source, disk)).compactMap { path in
@@ -123,7 +123,7 @@ struct ExistingFiles: Sendable {
         }
     }
 
-    /// Returns a hint for each unfinished download of `name`, with the command that goes on with it.
+    /// Returns a hint for each unfinished download of `name`, with the command that resumes it.
     func hints(of name: String, in directory: FilePath, _ identity: FileIdentity, _ disk: Disk) -> [Reason] {
         guard request.onConflict == .rename, !context.ignoresFinished, !isRestart,
             let paths = DownloadPaths(directory: directory, name: name)

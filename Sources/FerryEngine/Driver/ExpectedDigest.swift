@@ -1,18 +1,18 @@
 import FerryCore
 
-/// The digest that the whole file must have, and the digests that are kept with it.
+/// The expected digest of the whole file, and the digests that are stored with it.
 struct ExpectedDigest: Sendable {
-    /// The digest of the request or of its list of checksums, else of an earlier run.
+    /// The digest from the request or from its list of checksums, or else from an earlier run.
     private(set) var requested: Checksum?
-    /// Where ``requested`` is from.
+    /// The origin of ``requested``.
     private(set) var origin: Reason
     /// The digest that the server sent to an earlier run.
     private(set) var offered: Checksum?
-    /// The digests of the pieces from the document that the server named.
+    /// The digests of the pieces, from the document that the server named.
     private(set) var describedPieces: PieceDigests?
-    /// A digest of an earlier run that its file did not have, and that was not given again.
+    /// The digest of an earlier run that its file did not match and that the request does not repeat.
     private(set) var dropped: Checksum?
-    /// The digests of the complete file that are kept with it.
+    /// The digests of the complete file that are stored with it.
     private(set) var recorded: RecordedDigests?
 
     init(_ request: DownloadRequest) {
@@ -20,8 +20,8 @@ struct ExpectedDigest: Sendable {
         origin = Reason(.checksumOfRequest)
     }
 
-    /// Creates the digests for the partial content of a journal: those that are given now, else the journal's. A
-    /// refuted one is not expected again by another request of the same URL.
+    /// Creates the digests for the partial content of a journal: those in the request, or else those in the journal. If the file
+    /// did not match the journal's digest, another request for the same URL does not expect that digest again.
     init(_ request: DownloadRequest, _ record: JournalRecord, isSameDownload: Bool) {
         self.init(request)
         guard !request.ignoresEarlierChecksum else { return }
@@ -37,23 +37,23 @@ struct ExpectedDigest: Sendable {
         }
     }
 
-    /// The list of checksums contains the file.
+    /// Reports that the list of checksums contains the file.
     mutating func listed(_ found: ChecksumListing.Found) {
         (requested, origin) = (found.checksum, Reason(.checksumOfList, found.list.redacted))
     }
 
-    /// Another representation has begun, about which the server and its documents have said nothing yet.
+    /// Reports a new representation, about which the server and its documents have not said anything yet.
     mutating func restarted() { (offered, describedPieces) = (nil, nil) }
 
-    /// The content of the earlier run is given up; the document that describes the server's file still counts.
+    /// Discards the digest of the earlier run's content; the document that describes the server's file still applies.
     mutating func gaveUpHeldContent() { offered = nil }
 
-    /// The document that the server named describes the file.
+    /// Uses the entry for the file in the document that the server named.
     mutating func described(by entry: URLList.Entry, total: ByteCount) {
         if offered == nil { offered = entry.checksum }
         if let pieces = entry.pieces, pieces.cover(total) { describedPieces = pieces }
     }
 
-    /// The digests of the complete file are known.
+    /// Stores the digests of the complete file.
     mutating func computed(_ digests: RecordedDigests?) { recorded = digests }
 }

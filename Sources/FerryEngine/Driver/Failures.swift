@@ -108,7 +108,7 @@ extension DownloadError {
 struct MessageCheck {
     let expected: Checksum
     private var digest: RunningDigest
-    /// The ranges that this response alone wrote.
+    /// The ranges that only this response wrote.
     private(set) var written = RangeSet<ByteCount>()
 
     init(_ expected: Checksum) {
@@ -116,12 +116,12 @@ struct MessageCheck {
         digest = RunningDigest(expected.algorithm)
     }
 
-    /// Adds the next bytes of the body, including those that are not written.
+    /// Adds the next bytes of the body, including bytes that are not written.
     mutating func received(_ piece: ByteBuffer) { piece.withUnsafeReadableBytes { digest.update($0) } }
 
     mutating func wrote(_ range: Range<ByteCount>) { written.insert(contentsOf: range) }
 
-    /// Returns the digest of the complete body, or `nil` if it is the expected one.
+    /// Returns the digest of the complete body, or `nil` if it equals the expected one.
     func mismatch() -> Checksum? {
         let actual = digest.finish()
         return actual == expected.bytes ? nil : Checksum(algorithm: expected.algorithm, bytes: actual)
@@ -129,7 +129,7 @@ struct MessageCheck {
 }
 
 extension ResponseVerdict {
-    /// The digest that the body of this response must have; `nil` if the server sent no usable one.
+    /// The expected digest of this response's body; `nil` if the server sent no usable one.
     var messageDigest: Checksum? {
         switch self {
         case .whole(let representation), .part(_, let representation): representation.messageDigest

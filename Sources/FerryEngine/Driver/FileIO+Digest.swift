@@ -1,8 +1,8 @@
 import FerryCore
 
 extension FileIO {
-    /// Reads a file up to `end`, on from the digest that `begin` returns, and returns the digest of all; `nil` when
-    /// `isStopped` returned true meanwhile.
+    /// Reads a file up to `end`, starting from the state of the digest that `begin` returns. Returns the digest of all bytes;
+    /// `nil` if `isStopped` returned `true` meanwhile.
     func digest(
         to end: ByteCount, unless isStopped: () -> Bool, _ begin: @escaping @Sendable (Disk) -> PrefixDigest
     ) async throws(DownloadError) -> PrefixDigest? {

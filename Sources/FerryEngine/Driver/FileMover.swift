@@ -1,7 +1,7 @@
 package import FerryCore
 import SystemPackage
 
-/// Moves a finished file to another directory: by renaming, or across file systems by copying and comparing.
+/// Moves a finished file to another directory by renaming, or across file systems by copying and comparing.
 ///
 ///     begin: across file systems, an unnamed copy               ``begin(_:to:copying:)``
 ///     the caller announces a candidate name                     ``candidate(_:)``
@@ -24,7 +24,7 @@ package struct FileMover: Sendable {
         self.continues = continues
     }
 
-    /// A file, or a copy of one, that is ready for its new name.
+    /// A file or a copy that is ready for its new name.
     package final class Draft: Sendable {
         fileprivate enum Source: Sendable {
             /// The original file, to be renamed.
@@ -47,7 +47,7 @@ package struct FileMover: Sendable {
             self.stamp = stamp
         }
 
-        /// Removes a copy that got no name.
+        /// Removes a copy that was not named.
         package func drop() {
             switch source {
             case .file: break
@@ -68,7 +68,7 @@ package struct FileMover: Sendable {
         case named
         /// Another file took the name; the payload is the next candidate.
         case taken(Candidate)
-        /// The directories are on different file systems after all: begin again with `copying`.
+        /// The directories are on different file systems after all: call ``begin(_:to:copying:)`` again with `copying`.
         case mustCopy
     }
 

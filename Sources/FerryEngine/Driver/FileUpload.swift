@@ -8,59 +8,58 @@ package import SystemPackage
     import struct Foundation.Date
 #endif
 
-/// Makes an object of a file of this machine, read where it is.
+/// Uploads a local file as an object, directly from where it is.
 ///
 /// ```
 /// open, status ─► the recorded bytes? the object's bytes? ─► ObjectWriter ─► status again ─► the object becomes visible
 ///                                                                 digest of the whole, beside it
 /// ```
-/// An object has the bytes of one moment: after they were read, and before the store makes an object of them, size and
-/// modification time of the open file must be those from before. Otherwise the file is read again, ``maxAttempts`` times in
-/// all, and is then reported as changed. The store compares what it receives with the digests of what was read.
+/// An object contains a single state of the file: after its bytes have been read, and before the store creates the object, the
+/// size and modification time of the open file must be unchanged. Otherwise the file is read again, up to ``maxAttempts`` times
+/// in total, and then reported as changed. The store compares the received bytes with the digests of the bytes that were read.
 ///
-/// The path may lead to anything by the time it is opened: no link below ``root`` is followed, and what is no regular file is
-/// not read.
+/// The path may lead to anything by the time it is opened: no link below ``root`` is followed, and only a regular file is read.
 package struct FileUpload: Sendable {
     /// A stored file.
     package struct Stored: Sendable {
         /// Its ``FinishedDownload/path`` is the URL of the object; nothing was received.
         package var file: FinishedDownload
-        /// The modification time of the file that the object has the bytes of; `nil` if the file is so young that a later
-        /// change may leave it the same.
+        /// The modification time of the file whose bytes the object contains; `nil` if the file is so recent that a later change
+        /// may leave its time unchanged.
         package var modified: FileTime?
-        /// The identifier of an upload of several parts that is not gone on with, and that the store has not ended; `nil` for
+        /// The identifier of a multipart upload that is not continued and that the store has not aborted; `nil` if there is
         /// none.
         package var openUpload: String?
     }
 
-    /// Attempts at a file that changes while it is read.
+    /// The maximum number of attempts at a file that changes while it is read.
     private static let maxAttempts = 2
     /// Smaller files are read once, into memory.
     private static let memoryBytes: ByteCount = 1 << 20
-    /// How much of a file is read for its digest at a time.
+    /// The number of bytes that are read for the digest at a time.
     private static let pieceBytes: ByteCount = 16 << 20
-    /// A file that was written less than this long ago may be written again under the same time: the coarsest file systems
-    /// count in steps of two seconds.
+    /// A file that was written less than this many seconds ago may be written again without a change of its time, because the
+    /// coarsest file systems store multiples of two seconds.
     private static let restTime = 2.0
 
-    /// The file, absolute.
+    /// The absolute path of the file.
     package let path: FilePath
-    /// The directory that the file is below.
+    /// The directory that contains the file, directly or indirectly.
     package let root: FilePath
-    /// Its ``DownloadRequest/uploadTo`` is the object; with the conflict rule and the known object.
+    /// The request. Its ``DownloadRequest/uploadTo`` is the object; its conflict rule and known object apply.
     package let request: DownloadRequest
-    /// The digest of the object that is there, if it has the file's size: a file with this digest is not stored again.
+    /// The digest of the existing object, if it has the file's size: a file with this digest is not stored again.
     package let recorded: Checksum?
     package let store: ObjectStore
     package let environment: EngineEnvironment
-    /// Receives the identifier of an upload of several parts before its first part is sent, or `nil` after its end.
+    /// Receives the identifier of a multipart upload before its first part is sent, or `nil` after the upload has ended.
     package let note: @Sendable (_ id: String?) async throws(DownloadError) -> Void
-    /// Called with each number of bytes that is sent.
+    /// Called with the number of bytes each time some are sent.
     package let sent: @Sendable (ByteCount) -> Void
     package let report: @Sendable (Reason) -> Void
     private let noted: NotedUpload
 
-    /// - Parameter begun: The identifier of an upload of several parts that an earlier run has noted; `nil` for none.
+    /// - Parameter begun: The identifier of a multipart upload that an earlier run has recorded; `nil` for none.
     package init(
         _ path: FilePath, below root: FilePath, _ request: DownloadRequest, recorded: Checksum?, _ store: ObjectStore,
         _ environment: EngineEnvironment, begun: String?,
@@ -74,10 +73,10 @@ package struct FileUpload: Sendable {
         noted = NotedUpload(begun.map { JournalRecord.Upload(object: object, id: $0) })
     }
 
-    /// Stores the file, unless the object has its bytes already.
+    /// Stores the file, unless the object already has the same bytes.
     ///
-    /// Throws `disk` if it cannot be read, `conflict` if it changes again and again, or an object is there that it may not
-    /// replace; errors of the store.
+    /// Throws `disk` if the file cannot be read, `conflict` if it keeps changing or an existing object must not be replaced, and
+    /// the errors of the store.
     package func run() async throws(DownloadError) -> Stored {
         var attempt = 1
         while true {
@@ -89,7 +88,7 @@ package struct FileUpload: Sendable {
     }
 
     private func open() async throws(DownloadError) -> Stored {
-        // Before the status, which may be older than a change under the same time.
+        // Taken before the status, because a later change may leave the time of the file as it is.
         let now = environment.clock.date()
         let opened: (file: any File, status: FileStatus)
         do throws(FileError) {
@@ -106,7 +105,7 @@ package struct FileUpload: Sendable {
         do throws(DownloadError) { outcome = .success(try await store(reading, at: now)) } catch {
             outcome = .failure(error)
         }
-        // Whatever failed, of a file that has changed it says nothing.
+        // An error is meaningless if the file has changed meanwhile.
         let isUnchanged = await reading.isUnchanged()
         files.close(opened.file)
         if case .failure(let error) = outcome, error.code != .cancelled, !isUnchanged { throw changed }
@@ -128,7 +127,7 @@ package struct FileUpload: Sendable {
                 .tooLarge, ErrorPhrase(.largeObject, path.string, ByteText.size(total)), recovery: .needsUser)
         }
         func stored(_ made: ObjectWriter.Made, _ digest: [UInt8], isThere: Bool = false) -> Stored {
-            // The last one that was noted has become the object, unless that was made otherwise.
+            // The recorded upload has become the object, unless the object was stored in another way.
             let isOfParts = !isThere && total >= S3UploadPlan.leastBytes
             var file = FinishedDownload(
                 path: made.object.text, totalBytes: total, proof: .digest, wasAlreadyComplete: isThere)
@@ -184,7 +183,7 @@ package struct FileUpload: Sendable {
         return stored(made.0, bytes, isThere: made.1)
     }
 
-    /// Runs `body` beside the digest of the whole file. Returns both results.
+    /// Runs `body` while the digest of the whole file is computed. Returns both results.
     private func beside<Value: Sendable>(
         _ reading: Reading, _ whole: WholeDigest, _ body: @escaping @Sendable () async throws(DownloadError) -> Value
     ) async throws(DownloadError) -> (Value, [UInt8]) {
@@ -239,7 +238,7 @@ private struct Reading: Sendable {
         (self.file, self.before, self.files) = (file, before, files)
     }
 
-    /// Whether nobody has written the file since ``before``, by its size and time.
+    /// Returns whether the file has the same size and modification time as in ``before``.
     func isUnchanged() async -> Bool {
         let now = await files.run { [file] _ in try? file.status() }
         return now.map { $0.length == before.length && $0.modified == before.modified } ?? false
@@ -253,7 +252,7 @@ private struct Reading: Sendable {
     }
 }
 
-/// The digest of a whole file that is computed beside its upload.
+/// The digest of a whole file, computed during its upload.
 private final class WholeDigest: Sendable {
     private let state = Mutex<(result: Result<[UInt8], DownloadError>?, isChecked: Bool)>((nil, false))
     private let ended = AsyncEvent()
@@ -269,7 +268,7 @@ private final class WholeDigest: Sendable {
         ended.notify()
     }
 
-    /// Returns the digest when it is computed.
+    /// Waits for the digest and returns it.
     func value() async throws(DownloadError) -> [UInt8] {
         while true {
             let seen = ended.count

@@ -8,14 +8,14 @@ import Synchronization
     import struct Foundation.Date
 #endif
 
-/// The budgets and the health of all hosts of one manager: executes what ``HostMachine`` decides.
+/// The budgets and the health of all hosts of one manager: executes the decisions of ``HostMachine``.
 ///
-/// The scheduler asks it which downloads may start, the transport when each request may be sent, and each connection
-/// passes its bytes through the rate limits. No lock is held while ``observe(_:)``'s closure is called.
+/// The scheduler queries it for the downloads that may start, the transport for the time of each request, and each connection
+/// passes its bytes through the rate limits. No lock is held while the closure of ``observe(_:)`` is called.
 package final class HostBook: Sendable {
     private struct State {
         var machine: HostMachine
-        /// The rate limits of scopes that have one, while they are used.
+        /// The rate limits of the scopes that have one, while they are in use.
         var throttles: [HostScope: Throttle] = [:]
         var observer: (@Sendable () -> Void)?
     }
@@ -35,7 +35,7 @@ package final class HostBook: Sendable {
 
     // MARK: Budgets
 
-    /// Changes the rules of hosts without a budget of their own.
+    /// Changes the rules for hosts without a budget of their own.
     package func set(_ settings: HostMachine.Settings) {
         state.withLock { state in
             state.machine.set(settings)
@@ -45,7 +45,7 @@ package final class HostBook: Sendable {
         changed()
     }
 
-    /// Sets the budget of a scope, whose totals count anew; `nil` for that of the settings.
+    /// Sets the budget of a scope and restarts its totals at zero; `nil` restores the budget of the settings.
     package func set(_ budget: HostBudget?, for scope: HostScope) {
         state.withLock { state in
             state.machine.set(budget, for: scope)
@@ -56,7 +56,7 @@ package final class HostBook: Sendable {
         changed()
     }
 
-    /// Whether budgets of domains are set, and there is no list of public suffixes yet.
+    /// Whether budgets for domains are set, and no list of public suffixes has been read yet.
     package var wantsSuffixes: Bool { state.withLock { $0.machine.needsSuffixes && !$0.machine.hasSuffixes } }
 
     /// Uses a list of public suffixes from now on.
@@ -65,7 +65,7 @@ package final class HostBook: Sendable {
         connections.use(suffixes)
     }
 
-    /// Sets what is called when downloads may start that had to wait, or the reverse; from any thread.
+    /// Sets the closure that is called, from any thread, when waiting downloads may start or downloads must wait.
     package func observe(_ observer: @escaping @Sendable () -> Void) { state.withLock { $0.observer = observer } }
 
     private func changed() { state.withLock { $0.observer }?() }
@@ -78,7 +78,7 @@ package final class HostBook: Sendable {
 
     package func began(_ origin: Origin, at now: Duration) { state.withLock { $0.machine.began(origin, at: now) } }
 
-    /// The run of a download has ended; `gaveUp`: without a connection, after all its attempts.
+    /// Reports the end of a download's run. `gaveUp`: the run has used all its attempts without a connection.
     package func ended(_ origin: Origin, gaveUp: Bool) {
         let hasChanged = state.withLock { state in
             let now = clock.now()
@@ -90,10 +90,10 @@ package final class HostBook: Sendable {
 
     package func isDown(_ origin: Origin) -> Bool { state.withLock { $0.machine.isDown(origin) } }
 
-    /// The network has changed: earlier failures say nothing.
+    /// Reports a change of the network, after which earlier failures no longer count.
     package func networkChanged() { state.withLock { $0.machine.networkChanged() } }
 
-    /// Lets requests be sent to the server that has asked to wait, or is down: the user wants an attempt now.
+    /// Allows a request to a server that has asked to wait, or is down, because the user wants an attempt now.
     package func tryNow(_ origin: Origin) {
         state.withLock { $0.machine.tryNow(origin) }
         changed()
@@ -101,7 +101,7 @@ package final class HostBook: Sendable {
 
     // MARK: Bytes
 
-    /// A response body that is being received, until ``end()``.
+    /// A response body that is being received until ``end()`` is called.
     struct Receiving: Sendable {
         fileprivate let book: HostBook
         fileprivate let origin: Origin
@@ -116,7 +116,7 @@ package final class HostBook: Sendable {
         return Receiving(book: self, origin: origin)
     }
 
-    /// Accounts for received bytes and waits until the next may be received.
+    /// Accounts for received bytes and waits until more bytes may be received.
     func passed(_ count: ByteCount, from host: String) async {
         guard countsBytes.load(ordering: .relaxed) else { return }
         let throttles = state.withLock { state in
@@ -131,7 +131,7 @@ package final class HostBook: Sendable {
     private func throttle(for scope: HostScope, _ state: inout State) -> Throttle? {
         guard let rate = state.machine.budget(of: scope).bytesPerSecond else { return nil }
         if let known = state.throttles[scope] { return known }
-        // A throttle that is made anew has the burst of an idle one, which is what it was.
+        // A new throttle has the burst allowance of an idle one, so idle throttles can be discarded.
         if state.throttles.count >= Self.mostThrottles { state.throttles = [:] }
         let new = Throttle(rate: rate, clock: clock)
         state.throttles[scope] = new
@@ -141,7 +141,7 @@ package final class HostBook: Sendable {
     private static let mostThrottles = 4096
 }
 
-/// The turns of requests.
+/// The scheduling of requests.
 extension HostBook: HostAdmission {
     package func begin(_ origin: Origin, continues: Bool) async throws(TransferFailure) -> Duration {
         var turn = state.withLock { $0.machine.request(to: origin, continues: continues, at: clock.now()) }
@@ -179,7 +179,7 @@ extension HostBook: HostAdmission {
 }
 
 extension TransferFailure.Kind {
-    /// Whether the failure is one of the host, whichever file was requested: no connection was made.
+    /// Whether the failure concerns the host, regardless of the requested file: no connection was established.
     var isOfHost: Bool {
         switch self {
         case .refused, .connectTimeout, .dns, .unreachable: true

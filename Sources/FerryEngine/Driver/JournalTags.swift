@@ -12,7 +12,7 @@ package struct JournalTags: Sendable, Hashable {
     package var position: Int64?
     package var priority: Int?
     package var label: String?
-    /// Empty for none.
+    /// Empty by default.
     package var userInfo: [String: String]
     /// Whether the user paused the download. Default false.
     package var isPaused = false
@@ -36,7 +36,7 @@ package struct JournalTags: Sendable, Hashable {
 }
 
 extension JournalRecord {
-    /// Replaces the record's tags; `nil` changes nothing.
+    /// Replaces the record's tags; does nothing for `nil`.
     mutating func take(_ tags: JournalTags?) {
         guard let tags else { return }
         session = tags.session
@@ -52,7 +52,7 @@ extension JournalRecord {
 }
 
 extension JournalRecord {
-    /// Appends an event as text, and drops the oldest beyond the limit.
+    /// Appends an event as text and drops the oldest events beyond the limit.
     mutating func append(_ event: DownloadEvent.Kind, at date: Date) {
         let text: String
         switch event {

@@ -6,13 +6,13 @@ import FerryCore
     import struct Foundation.Data
 #endif
 
-/// What an object of several parts is recognized by.
+/// The values that identify a multipart object.
 struct MultipartIdentity: Sendable, Hashable {
     let bytes: ByteCount
-    /// The SHA-256 of the SHA-256 of all parts in Base64, and the number of parts.
+    /// The SHA-256 of the SHA-256 digests of all parts, in Base64, and the number of parts.
     let checksum: String
-    /// The MD5 of the MD5 of all parts, and their number: the tag, where a store encrypts with no keys of its own. `nil` if
-    /// a part has another tag.
+    /// The MD5 of the MD5 digests of all parts, and their number: the ETag, unless the store encrypts with SSE-KMS or with the
+    /// customer's keys. `nil` if a part has another ETag.
     let etag: String?
 
     init(_ parts: [S3Part]) {

@@ -3,7 +3,7 @@ import HTTPTypes
 package import NIOCore
 import Synchronization
 
-/// The upload of several parts that was noted last.
+/// The most recently recorded multipart upload.
 final class NotedUpload: Sendable {
     private let state: Mutex<JournalRecord.Upload?>
 
@@ -15,24 +15,23 @@ final class NotedUpload: Sendable {
     }
 }
 
-/// The requests by which files become objects. Each is repeated after a failure that may pass, as those of downloads
-/// are.
+/// The requests that store files as objects. Each is retried after a transient failure, like the requests of downloads.
 package struct ObjectStore: Sendable {
-    /// What a store knows of an object.
+    /// The properties of an object in a store.
     package struct Status: Sendable, Hashable {
         package var bytes: ByteCount?
         package var etag: String?
-        /// The SHA-256 in Base64; of an object of several parts the SHA-256 of theirs, with their number behind it.
+        /// The SHA-256 in Base64; for a multipart object the SHA-256 of its parts' digests, followed by their number.
         package var checksum: String?
     }
 
-    /// The result of a request that makes an object.
+    /// The result of a request that creates an object.
     package enum Outcome: Sendable, Hashable {
-        /// The object is there, with the ETag that the store gave it; `nil` if it named none.
+        /// The object exists, with the ETag that the store sent; `nil` if it sent none.
         case stored(etag: String?)
-        /// There is an object of this key already that was not to be replaced, or another one than the known.
+        /// An object with this key exists and must not be replaced, or the object is not the known one.
         case exists
-        /// The store does not know the upload: it has ended before, one way or the other.
+        /// The store does not know the upload: it was completed or aborted before.
         case gone
     }
 
@@ -46,8 +45,8 @@ package struct ObjectStore: Sendable {
         self.settings = settings
     }
 
-    /// Returns what the store knows of an object; `nil` if there is none, or the keys do not permit to ask: then the store
-    /// decides when the object is made.
+    /// Returns the properties of an object; `nil` if it does not exist, or the keys do not permit the request. In the latter
+    /// case the store decides when the object is created.
     package func status(of object: DownloadURL) async throws(DownloadError) -> Status? {
         do throws(DownloadError) {
             return try await knownStatus(of: object)
@@ -57,7 +56,7 @@ package struct ObjectStore: Sendable {
         }
     }
 
-    /// Returns what the store knows of an object; `nil` if there is none.
+    /// Returns the properties of an object; `nil` if it does not exist.
     private func knownStatus(of object: DownloadURL) async throws(DownloadError) -> Status? {
         do throws(DownloadError) {
             let head = try await send(.head, object, [.checksumMode: "ENABLED"]).head
@@ -69,7 +68,7 @@ package struct ObjectStore: Sendable {
         }
     }
 
-    /// Makes an object of a whole content.
+    /// Stores a whole content as an object.
     func put(_ content: UploadContent, base64: String, as object: DownloadURL) async throws(DownloadError) -> Outcome {
         var fields = mayReplace
         fields[.checksumAlgorithm] = "SHA256"
@@ -82,9 +81,9 @@ package struct ObjectStore: Sendable {
         return head.status == 412 ? .exists : .stored(etag: head.objectTag)
     }
 
-    /// Makes an object of an open file that nobody writes, in several parts if it is large. An upload that fails is ended.
+    /// Stores an open file that does not change as an object, in several parts if it is large. A failed upload is aborted.
     ///
-    /// - Parameter replacing: The ETag of the object that it may replace; `nil`: there must be none.
+    /// - Parameter replacing: The ETag of the object that may be replaced; `nil` if no object may exist.
     package func put(
         _ file: any File, totalBytes: ByteCount, as object: DownloadURL, replacing etag: String?
     ) async throws(DownloadError) -> Outcome {
@@ -109,13 +108,13 @@ package struct ObjectStore: Sendable {
         }
     }
 
-    /// Passes on the content of an object as it arrives, from its start for each attempt.
+    /// Streams the content of an object, from its start for each attempt.
     ///
     /// - Parameters:
     ///   - most: The maximum size that is read, in bytes.
-    ///   - make: Returns what takes the content.
-    ///   - take: Takes a piece, and returns whether more is wanted.
-    /// - Returns: What has taken the content, the ETag, and whether that was all; `nil` if there is no object.
+    ///   - make: Returns the receiver of the content.
+    ///   - take: Receives a piece, and returns whether more are wanted.
+    /// - Returns: The receiver, the ETag, and whether the content was complete; `nil` if the object does not exist.
     package func read<Content: Sendable>(
         _ object: DownloadURL, most: Int, into make: () -> Content,
         _ take: @escaping @Sendable (Content, ByteBuffer) async -> Bool
@@ -134,10 +133,10 @@ package struct ObjectStore: Sendable {
         }
     }
 
-    /// Deletes an object, if it still has this ETag. Returns whether it is gone.
+    /// Deletes an object if it still has this ETag. Returns whether it no longer exists.
     ///
-    /// Not every store checks the condition of a deletion, so the object is looked at first. Throws if the keys do not permit
-    /// that: an object that nobody has looked at is not deleted.
+    /// Not every store checks the condition of a deletion, so the ETag is requested first. Throws if the keys do not permit
+    /// that: an object that was not checked is not deleted.
     package func delete(_ object: DownloadURL, ifMatch etag: String) async throws(DownloadError) -> Bool {
         guard let found = try await knownStatus(of: object) else { return true }
         guard let tag = EntityTag(etag), found.etag.flatMap({ EntityTag($0) }) == tag else { return false }
@@ -149,14 +148,14 @@ package struct ObjectStore: Sendable {
 
     // MARK: Uploads of several parts
 
-    /// Begins an upload. Returns its identifier.
+    /// Starts a multipart upload. Returns its identifier.
     func begin(_ object: DownloadURL) async throws(DownloadError) -> String {
         let fields: HTTPFields = [.multipartChecksumAlgorithm: "SHA256"]
         let answer = try await send(.post, object.with(query: [("uploads", "")]), fields)
         return try usable(object) { () throws(TextError) in try S3UploadDocument.identifier(answer.body) }
     }
 
-    /// Returns the parts that the store has of an upload; `nil` if it does not know the upload.
+    /// Returns the parts of an upload that the store has; `nil` if it does not know the upload.
     func parts(_ object: DownloadURL, _ id: String) async throws(DownloadError) -> [S3Part]? {
         var all: [S3Part] = []
         var marker: Int?
@@ -170,7 +169,7 @@ package struct ObjectStore: Sendable {
             }
             let page = try usable(object) { () throws(TextError) in try S3UploadDocument.parts(body) }
             all += page.parts
-            // Only ascending numbers end.
+            // A listing whose numbers do not ascend might never end.
             guard page.next.map({ $0 > marker ?? 0 }) ?? true else { return all }
             marker = page.next
         } while marker != nil && all.count < S3UploadPlan.mostParts
@@ -190,7 +189,7 @@ package struct ObjectStore: Sendable {
         return S3Part(number: number, bytes: content.length, etag: tag.field, checksum: base64)
     }
 
-    /// Makes the object of its parts, in order.
+    /// Creates the object from its parts, in order.
     func complete(_ parts: [S3Part], of object: DownloadURL, _ id: String) async throws(DownloadError) -> Outcome {
         let bytes = Array(S3UploadDocument.completion(parts).utf8)
         let content = UploadContent(bytes)
@@ -208,7 +207,7 @@ package struct ObjectStore: Sendable {
             if S3UploadDocument.isComplete(answer.body) {
                 return .stored(etag: S3UploadDocument.completedTag(answer.body))
             }
-            // The status was sent before the outcome was known: the body has the error.
+            // The status was sent before the outcome was known, so the error is in the body.
             let failure = S3Failure(ResponseHead(status: 500), body: answer.body)
             if failure.code == "NoSuchUpload" { return .gone }
             if failure.code == "PreconditionFailed" { return .exists }
@@ -216,7 +215,7 @@ package struct ObjectStore: Sendable {
         }
     }
 
-    /// Removes an upload and its parts. Returns whether it has ended: false if the store refuses it, or does not answer.
+    /// Aborts an upload and removes its parts. Returns whether it has ended: `false` if the store refuses or does not respond.
     @discardableResult
     package func abort(_ object: DownloadURL, _ id: String) async -> Bool {
         do throws(DownloadError) {
@@ -244,15 +243,15 @@ package struct ObjectStore: Sendable {
         }
     }
 
-    /// The slowest upload that is waited for, in bytes per second.
+    /// The speed of the slowest upload that is waited for, in bytes per second.
     private static let leastSpeed: ByteCount = 16 << 10
-    /// The most uploads that are expected to share a limit of the rate.
+    /// The maximum number of uploads that are expected to share a rate limit.
     private static let mostSharing: ByteCount = 256
 
-    /// The longest time for the body of an answer: a store sends blanks until it has joined the parts.
+    /// The maximum time for the body of a response: a store sends spaces until it has joined the parts.
     private static let mostTime = Duration.seconds(1800)
 
-    /// Sends a request until the store has decided: a success, or that a condition does not hold.
+    /// Sends a request until the store has decided: the request succeeds, or its condition does not hold.
     private func send(
         _ method: HTTPRequest.Method, _ url: DownloadURL, _ fields: HTTPFields = HTTPFields(),
         _ content: UploadContent? = nil
@@ -264,10 +263,10 @@ package struct ObjectStore: Sendable {
         return (answer.head, answer.body ?? [])
     }
 
-    /// Likewise.
+    /// Sends a request like the method above, and reads the body of the response with `read`.
     ///
     /// - Parameter read: Reads the body of a success, once for each attempt.
-    /// - Returns: The head, and what was read; `nil` if a condition does not hold.
+    /// - Returns: The head, and the result of `read`; `nil` if the condition does not hold.
     private func send<Body: Sendable>(
         _ method: HTTPRequest.Method, _ url: DownloadURL, _ fields: HTTPFields = HTTPFields(),
         _ content: UploadContent? = nil, _ read: (ShortBody) async throws(TransferFailure) -> Body
@@ -302,7 +301,7 @@ package struct ObjectStore: Sendable {
         }
     }
 
-    /// Waits before another attempt; throws if there were enough.
+    /// Waits before the next attempt; throws if no attempts are left.
     private func pause(
         _ policy: inout RetryPolicy, _ reason: Reason, wish: Duration? = nil
     ) async throws(DownloadError) {
@@ -317,6 +316,6 @@ package struct ObjectStore: Sendable {
 }
 
 extension ResponseHead {
-    /// The ETag of the object that the answer is about, as lists have it; `nil` if it is none.
+    /// The ETag of the object in the form that listings use; `nil` if the response has none.
     fileprivate var objectTag: String? { single(.eTag).flatMap { EntityTag($0)?.field } }
 }

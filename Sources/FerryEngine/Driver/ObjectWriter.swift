@@ -1,38 +1,39 @@
 import FerryCore
 
-/// Makes an object of a complete file.
+/// Stores a complete file as an object.
 ///
 /// ```
-/// below 8 MiB: PutObject ──────────────────────────────────────────────┐ exists? of the same content: done
-/// else: upload noted? ─► ListParts ─► missing parts ─► complete ──────────┴─► else the conflict rule
+/// below 8 MiB: PutObject ─────────────────────────────────────────────┐ exists? with the same content: done
+/// else: upload recorded? ─► ListParts ─► missing parts ─► complete ───┴─► else the conflict rule
 /// ```
-/// An object is visible when it is whole, and replaces another only under the rule `overwrite`, of a known object only that
-/// one: the store checks both. Whether an answer that was lost was a success, the checksum of the object decides.
+/// An object becomes visible when it is complete. It replaces another object only under the rule `overwrite`, and if that object
+/// is known, only in its known state; the store checks both conditions. If a response was lost, the checksum of the object shows
+/// whether the request has succeeded.
 struct ObjectWriter: Sendable {
-    /// The most parts that are sent at the same time.
+    /// The maximum number of parts that are sent at the same time.
     private static let parallelParts = 4
-    /// The most names that are tried under the rule `rename`.
+    /// The maximum number of names that are tried under the rule `rename`.
     private static let mostNames = 1000
 
-    /// An object that is made, and what it is recognized by.
+    /// A stored object and its properties.
     struct Made: Sendable {
         var object: DownloadURL
-        /// The ETag that the store gave it.
+        /// The ETag that the store sent.
         var etag: String?
-        /// Whether it was there before, and the rule is to keep it.
+        /// Whether the object already existed, and the rule is to keep it.
         var isSkipped = false
         var bytes: ByteCount
     }
 
     let request: DownloadRequest
     let store: ObjectStore
-    /// Returns the upload that was noted last.
+    /// Returns the most recently recorded upload.
     let noted: @Sendable () -> JournalRecord.Upload?
-    /// Notes an upload before its first part is sent, so that it can be continued, or `nil` after its end.
+    /// Records an upload before its first part is sent, so that it can be continued, or `nil` after its end.
     let note: @Sendable (JournalRecord.Upload?) async throws(DownloadError) -> Void
     let report: @Sendable (Reason) -> Void
 
-    /// Makes the object of the content, or of its name with a number.
+    /// Stores the content as the wanted object, or under its name with a number.
     func write(
         _ source: UploadSource, _ plan: S3UploadPlan, as wanted: DownloadURL
     ) async throws(DownloadError) -> Made {
@@ -44,7 +45,7 @@ struct ObjectWriter: Sendable {
                 return Made(object: object, etag: etag, bytes: plan.totalBytes)
             case .exists: break
             case .gone:
-                // Others have ended the upload.
+                // Another client has ended the upload.
                 throw DownloadError(
                     .network, ErrorPhrase(.uploadUnknown, object.text), recovery: .transient(retryAfter: nil))
             }
@@ -64,7 +65,7 @@ struct ObjectWriter: Sendable {
         throw DownloadError(.conflict, ErrorPhrase(.noFreeName, wanted.text), recovery: .needsUser)
     }
 
-    /// The object beside another one whose key ends with a numbered name.
+    /// The object with a number in the last component of its key, used if the wanted key is taken.
     private func numbered(_ object: DownloadURL, _ number: Int) -> DownloadURL {
         var key = object.objectKey
         let slash = key.lastIndex(of: UInt8(ascii: "/")).map { $0 + 1 } ?? 0
@@ -78,7 +79,7 @@ struct ObjectWriter: Sendable {
         try await endNoted()
         let all = 0..<source.totalBytes
         let digests = try await source.digests(all)
-        // The store compares the bytes that it receives with these digests.
+        // The store compares the received bytes with these digests.
         try await source.check()
         let outcome = try await store.put(source.content(all, digests), base64: digests.base64, as: object)
         guard outcome == .exists || needsTag(outcome) else { return outcome }
@@ -86,7 +87,7 @@ struct ObjectWriter: Sendable {
         return try await found(object, source.totalBytes, digests.base64, etag: etag) ?? outcome
     }
 
-    /// Returns the object if there is one with this content; `nil` if there is none. Throws `conflict` for another one.
+    /// Returns the object if it has this content; `nil` if it does not exist. Throws `conflict` if it has another content.
     func present(
         _ source: UploadSource, _ plan: S3UploadPlan, as object: DownloadURL
     ) async throws(DownloadError) -> Made? {
@@ -110,25 +111,25 @@ struct ObjectWriter: Sendable {
         return Made(object: object, etag: etag, bytes: plan.totalBytes)
     }
 
-    /// Ends an upload of several parts that is not gone on with. It stays noted if the store does not end it.
+    /// Aborts a multipart upload that is not continued. It stays recorded if the store does not abort it.
     func endNoted() async throws(DownloadError) {
         guard let upload = noted(), let id = upload.id, let object = try? DownloadURL(upload.object) else { return }
         if await store.abort(object, id) { try await note(nil) }
     }
 
-    /// Whether the store has named no ETag, without which nobody can tell later whether a known object is still this one.
+    /// Whether the store has sent no ETag, without which a known object cannot be recognized later.
     private func needsTag(_ outcome: ObjectStore.Outcome) -> Bool {
         outcome == .stored(etag: nil) && request.knownObject != nil
     }
 
-    /// Returns `stored` if an object has this content: then an answer was lost, or an earlier run has made it.
+    /// Returns `stored` if an object has this content, because a response was lost or an earlier run has stored it.
     private func found(
         _ object: DownloadURL, _ bytes: ByteCount, _ checksum: String, etag: String?
     ) async throws(DownloadError) -> ObjectStore.Outcome? {
         guard let found = try await store.status(of: object), found.bytes == bytes else { return nil }
         let isSame: Bool =
             if let known = found.checksum {
-                // Some stores leave out the number of parts.
+                // Some stores omit the number of parts.
                 known == checksum || checksum.utf8.hasPrefix(known + "-")
             } else { etag != nil && found.etag == etag }
         return isSame ? .stored(etag: found.etag) : nil
@@ -185,7 +186,7 @@ struct ObjectWriter: Sendable {
         return try await found(object, identity.bytes, identity.checksum, etag: identity.etag)
     }
 
-    /// Returns the parts as the store would have them.
+    /// Returns the parts with the properties that the store would report.
     private func parts(of source: UploadSource, _ plan: S3UploadPlan) async throws(DownloadError) -> [S3Part] {
         var parts: [S3Part] = []
         for number in 1...plan.count {
@@ -199,7 +200,7 @@ struct ObjectWriter: Sendable {
         return parts
     }
 
-    /// Sends the parts that the store has not, some at the same time. Returns all of them, in order.
+    /// Sends the parts that the store does not have, several at the same time. Returns all parts in order.
     private func send(
         _ source: UploadSource, _ plan: S3UploadPlan, of object: DownloadURL, _ id: String, there: [Int: S3Part]
     ) async throws(DownloadError) -> [S3Part] {
@@ -241,7 +242,7 @@ struct ObjectWriter: Sendable {
         let range = plan.range(of: number)
         let digests = try await source.digests(range)
         if var part = there, part.bytes == range.upperBound - range.lowerBound {
-            // A store that keeps no checksum has the MD5 as the tag.
+            // A store without checksums uses the MD5 as the ETag.
             let isSame =
                 part.checksum.map { $0 == digests.base64 }
                 ?? (part.etag.asciiLowercased == "\"\(HexText.string(digests.md5))\"")

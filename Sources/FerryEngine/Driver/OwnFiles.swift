@@ -1,26 +1,25 @@
 import FerryCore
 import SystemPackage
 
-/// A download as the owner of files: tells which journals, backups and finished files on the disk are its own.
+/// A download as the owner of files: decides which journals, backups and finished files on the disk belong to it.
 ///
-/// It is fixed for the whole run: ``Preparation`` asks it before the first request, the driver after it.
+/// It is constant during the whole run: ``Preparation`` uses it before the first request, the driver after it.
 struct OwnFiles: Sendable {
     let id: DownloadID
     let request: DownloadRequest
     let context: RunContext
 
-    /// Returns whether the id belongs to another download of the list.
+    /// Returns whether the id belongs to another download in the list.
     func isAnothers(_ id: String) -> Bool { id != self.id.rawValue && context.belongsToAnother?(id) == true }
 
-    /// Returns whether a journal's statements beyond its claims (a published file, a move in progress) may be
-    /// trusted: the download was requested by one of its URLs or is listed under its id. Otherwise a prepared
-    /// directory could make Ferry treat the user's other files as its own.
+    /// Returns whether a journal's statements beyond its claims (a published file, a move in progress) are trusted: the download
+    /// was requested by one of its URLs or is listed under its id. Otherwise a prepared directory could make Ferry treat the
+    /// user's other files as its own.
     func isAskedFor(_ record: JournalRecord) -> Bool {
         record.id == id.rawValue || request.sources.contains { record.names($0) }
     }
 
-    /// Returns whether the download in progress at `paths` is not the requested one, so that the next free name is
-    /// taken.
+    /// Returns whether the download in progress at `paths` belongs to another request, so that the next free name is used.
     func isOfAnotherRequest(_ paths: DownloadPaths, _ disk: Disk) -> Bool {
         guard let other = try? Journal.read(at: paths.journal, fileSystem: disk.fileSystem) else { return false }
         if isAnothers(other.id) { return true }
@@ -31,7 +30,7 @@ struct OwnFiles: Sendable {
     /// Returns the downloads that may own the backup which this download replaces.
     ///
     /// - Parameters:
-    ///   - backup: The backup that is known.
+    ///   - backup: The known backup.
     ///   - urls: The URLs of the download, without those that a server has named.
     ///   - records: The records of its journals.
     func owner(of backup: Prepared.Backup, _ urls: [DownloadURL], _ records: [JournalRecord?]) -> BackupPair.Owner {
@@ -58,8 +57,8 @@ struct OwnFiles: Sendable {
         return names
     }
 
-    /// Returns the numbered names of `path` under which finished files of the download's URL are, according to their
-    /// attributes. An attribute proves nothing, so these files are compared like the one at `path`.
+    /// Returns the numbered names of `path` whose files were downloaded from the same URL according to their attributes. An
+    /// attribute is not a proof, so these files are compared like the file at `path`.
     func copies(of path: FilePath, from source: DownloadURL?, _ disk: Disk) -> [FilePath] {
         guard request.onConflict == .rename, !context.ignoresFinished, let source,
             let name = path.lastComponent?.string
@@ -86,12 +85,12 @@ extension FilePath {
 }
 
 extension DownloadRequest {
-    /// The directory and the name that the file is to have; `nil` for a stream, and for a part file that is named.
+    /// Returns the directory and the name for the file; `nil` for a stream, and for a part file that the request names.
     ///
     /// - Parameters:
     ///   - suggested: The name that the server suggests.
     ///   - url: The source.
-    ///   - finalURL: Where its redirects led.
+    ///   - finalURL: The final target of the redirects.
     func wantedPlace(
         suggested: String?, url: DownloadURL, finalURL: DownloadURL?
     ) -> (directory: FilePath, name: String)? {

@@ -3,8 +3,8 @@ import SystemPackage
 
 /// Part files in directories, examined without a running download.
 package enum PartFiles {
-    /// Returns the part files with a journal that passes the ownership check, sorted by path, the error of each other
-    /// journal, and a message for each half file of another program.
+    /// Returns the part files with a journal that passes the ownership check, sorted by path; the error of each other journal;
+    /// and a message for each partial file of another program.
     package static func list(
         in directory: String, fileSystem: any FileSystem
     ) throws(DownloadError) -> (own: [String], refused: [DownloadError], halves: [ErrorPhrase]) {
@@ -35,7 +35,7 @@ package enum PartFiles {
 
     /// Throws if a destination is not writable, before any byte is fetched.
     ///
-    /// A missing directory is no error if its nearest existing ancestor is writable.
+    /// A missing directory is not an error if its nearest existing ancestor is writable.
     package static func checkWritable(
         _ destination: DownloadRequest.Destination, fileSystem: any FileSystem
     ) throws(DownloadError) {
@@ -84,7 +84,7 @@ extension DownloadDriver {
         }
         guard opened.record.id == id.rawValue else { return opened.journal.close() }
         guard let part = try? PartFile.open(paths.part, fileSystem: fileSystem) else {
-            // Without its part file a journal is of no use, unless the file is being published.
+            // Without its part file a journal has no use, unless the file is being published.
             let isGone = (try? fileSystem.statusIfPresent(paths.part) == nil) ?? false
             guard isGone, opened.record.publishing == nil else { return opened.journal.close() }
             try? opened.journal.remove()
@@ -107,7 +107,7 @@ extension PartFiles {
         /// The length of the part file.
         package let length: ByteCount
 
-        /// The number of bytes that the journal claims, as far as the part file's length covers them.
+        /// The number of bytes that the journal claims, within the length of the part file.
         package var claimedBytes: ByteCount {
             let claims = RangeSet<ByteCount>(pairs: record.claimed) ?? RangeSet()
             return claims.intersection(RangeSet(0..<length)).byteCount
@@ -145,8 +145,8 @@ extension PartFiles {
         change(path, by: id, syncs: syncs, fileSystem: fileSystem) { $0.isTaken = true }
     }
 
-    /// Records in a journal that its download is listed. Drops an earlier publication or move: the list's request did
-    /// not ask for these. Blocks.
+    /// Records in a journal that its download is listed. Drops an earlier publication or move, which the list's request did not
+    /// ask for. Blocks.
     package static func enlist(
         _ path: String, by id: DownloadID, syncs: Bool, fileSystem: any FileSystem
     ) {
@@ -182,11 +182,11 @@ extension PartFiles {
         }
     }
 
-    /// Returns `diskFull` if there is no room to resume the part file at `path`, which need not exist; `nil` too if the
-    /// free space cannot be determined. Blocks.
+    /// Returns `diskFull` if there is not enough space to resume the part file at `path`, which need not exist. Returns `nil` if
+    /// there is, or if the free space cannot be determined. Blocks.
     ///
     /// - Parameters:
-    ///   - directory: The present or future directory of the part file.
+    ///   - directory: The current or future directory of the part file.
     ///   - missing: The number of missing bytes; `nil` if unknown.
     ///   - reserve: The number of free bytes that must remain; `nil` as in ``DirectorySpace``.
     package static func shortage(
@@ -201,7 +201,7 @@ extension PartFiles {
             needed = 0
         }
         let space = DirectorySpace(FilePath(directory), reserve: reserve, fileSystem: fileSystem)
-        // One more byte, so that a check is made even with a reserve of zero.
+        // One more byte, so that the space is checked even with a reserve of zero.
         guard case .short(var shortage)? = try? space.check(needed: (needed ?? 0).adding(1)) else { return nil }
         shortage.isLeast = needed == nil
         return DownloadError(shortage)
@@ -217,8 +217,7 @@ extension PartFiles {
         return first.kind == .directory && first.isSameFile(as: second)
     }
 
-    /// Returns a download's progress according to its journal; `nil` if the journal belongs to another download.
-    /// Blocks.
+    /// Returns a download's progress according to its journal; `nil` if the journal belongs to another download. Blocks.
     package static func held(
         at path: String, by id: DownloadID, fileSystem: any FileSystem
     ) -> (completedBytes: ByteCount, totalBytes: ByteCount?)? {
@@ -249,10 +248,9 @@ extension PartFiles {
 }
 
 extension PublishedFile {
-    /// Deletes a published file if it is unchanged and passes the ownership check. A missing file is no error.
+    /// Deletes a published file if it is unchanged and passes the ownership check. A missing file is not an error.
     ///
-    /// Throws `conflict` if `file` is `nil` or the path holds another file, `disk` if the file cannot be deleted.
-    /// Blocks.
+    /// Throws `conflict` if `file` is `nil` or another file is at the path, `disk` if the file cannot be deleted. Blocks.
     package static func delete(
         _ path: String, ifUnchangedSince file: PublishedFile?, fileSystem: any FileSystem
     ) throws(DownloadError) {

@@ -1,14 +1,13 @@
 package import FerryCore
 import SystemPackage
 
-/// Moves a part file and its journal to another directory: by renaming, or across file systems by copying and
-/// comparing.
+/// Moves a part file and its journal to another directory by renaming, or across file systems by copying and comparing.
 ///
 ///     reserve the name; announce it in the old journal; move bytes; write the journal; sync     ``move(_:of:to:)``
 ///     the caller records the new path; the old pair is removed                                  ``resolve(_:_:_:)``
 ///
-/// Invariants: at every moment a complete pair can be found through the old journal or, once the caller knows it, the
-/// new one; nothing is replaced; nothing old is removed before all of it is durable at the new path.
+/// Invariants: at every moment a complete pair can be found through the old journal or, once the caller knows it, through the
+/// new one; nothing is replaced; no old file is removed before all of its content is durable at the new path.
 package struct PartialDownloadMover: Sendable {
     private let fileSystem: any FileSystem
     private let reserve: ByteCount?
@@ -31,13 +30,13 @@ package struct PartialDownloadMover: Sendable {
         package let record: JournalRecord
 
         package var part: String { paths.part.string }
-        /// The path of the finished file to be.
+        /// The path of the future finished file.
         package var path: String { paths.final.string }
     }
 
-    /// Moves the part file and journal beside `path`; returns `nil` if there are none of this download. Blocks.
+    /// Moves the part file and journal beside `path`; returns `nil` if this download has none there. Blocks.
     ///
-    /// If it throws, the pair is at its old path.
+    /// If it throws, the pair is still at its old path.
     package func move(
         _ path: String, of id: DownloadID, to directory: String
     ) throws(DownloadError) -> Moved? {
@@ -72,17 +71,17 @@ package struct PartialDownloadMover: Sendable {
         }
     }
 
-    /// Resolves an interrupted move. Returns the new paths if the pair is complete there, otherwise `nil`. Removes
-    /// what remains at the other path, together with the old journal or its `moving` entry. Blocks.
+    /// Resolves an interrupted move. Returns the new paths if the pair is complete there, otherwise `nil`. Removes the remaining
+    /// files at the other path, together with the old journal or its `moving` entry. Blocks.
     ///
-    /// The path alone proves nothing. Only files beside a journal that passes the ownership check and has the same id
-    /// are taken for the pair or removed.
+    /// A path is not a proof: files count as the pair, or are removed, only if the journal beside them passes the ownership
+    /// check and has the same id.
     package func resolve(
         _ old: DownloadPaths, _ record: inout JournalRecord, _ journal: Journal
     ) throws(JournalError) -> DownloadPaths? {
         guard let moving = record.moving, let new = DownloadPaths(of: FilePath(moving.part)) else { return nil }
         if new == old {
-            // The target of an interrupted move was opened directly; its journal claims nothing.
+            // The target of an interrupted move was opened directly, and its journal claims nothing.
             record.moving = nil
             return nil
         }
@@ -232,7 +231,7 @@ package struct PartialDownloadMover: Sendable {
             }
             record.moving = .init(part: new.part.string, device: place.device, inode: place.inode)
             try journal.write(record)
-            // The journal comes before the bytes, so that a crash leaves no bytes without one.
+            // The journal is written before the bytes, so that a crash leaves no bytes without a journal.
             var empty = record
             empty.claimed = []
             let (_, own) = try create(empty, at: new, from: nil, device: place.device)
@@ -240,7 +239,8 @@ package struct PartialDownloadMover: Sendable {
             try copy(part, to: place, record)
             let there = moved(record, to: new, from: old, device: place.device)
             try own.write(there)
-            // The originals are removed next, on a volume whose writes keep no order with these: flushes the journal too.
+            // The originals are removed next, on a volume whose writes are not ordered with these: this also flushes the
+            // journal.
             try place.file.sync()
             return there
         } catch let error as FileError {
@@ -254,7 +254,7 @@ package struct PartialDownloadMover: Sendable {
         }
     }
 
-    /// Copies the claimed ranges only; nothing else is trusted.
+    /// Copies only the claimed ranges, because no other bytes are trusted.
     private func copy(_ part: PartFile, to place: PartFile, _ record: JournalRecord) throws {
         let ranges = (RangeSet<ByteCount>(pairs: record.claimed) ?? RangeSet()).ranges
         let length = try part.length()
@@ -292,8 +292,8 @@ package struct PartialDownloadMover: Sendable {
         return there
     }
 
-    /// Removes the files of an interrupted move at the new path, beside a journal of this download: the announced part
-    /// file, or the empty file that reserved the name.
+    /// Removes the files of an interrupted move at the new path if the journal there belongs to this download: the announced
+    /// part file, or the empty file that reserved the name.
     private func drop(
         _ bytes: FileStatus?, at new: DownloadPaths, _ moving: JournalRecord.Moving, _ there: JournalRecord
     ) throws(FileError) {
@@ -316,7 +316,7 @@ package struct PartialDownloadMover: Sendable {
         if opened.record.id == there.id { try? opened.journal.remove() }
     }
 
-    /// Renames the backup along with the pair; across file systems it stays.
+    /// Renames the backup together with the pair; across file systems the backup stays.
     private func bringAside(of record: JournalRecord, from old: DownloadPaths, to new: DownloadPaths) {
         let aside = BackupPair(old, fileSystem: fileSystem, syncs: false)
         guard (try? aside.record(of: .init(record))) != nil else { return }

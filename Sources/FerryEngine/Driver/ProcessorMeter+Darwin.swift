@@ -2,7 +2,8 @@
     import Darwin
 
     extension ProcessorMeter.ThreadTime {
-        /// Returns the time of all threads together, as one: Darwin tells only with much effort what each waits for.
+        /// Returns the time of all threads together, as a single entry, because Darwin reports the waits of each thread only at
+        /// a high cost.
         static func all() -> [Int: Self] {
             var usage = rusage()
             guard getrusage(RUSAGE_SELF, &usage) == 0 else { return [:] }

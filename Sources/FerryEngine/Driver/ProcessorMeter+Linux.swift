@@ -2,7 +2,7 @@
     import Glibc
 
     extension ProcessorMeter.ThreadTime {
-        /// Returns the times of all threads by their numbers, from `/proc/self/task/*/schedstat`; none if procfs is not
+        /// Returns the times of all threads by thread number, from `/proc/self/task/*/schedstat`; empty if procfs is not
         /// mounted, or if there are too many threads.
         static func all() -> [Int: Self] {
             var times: [Int: Self] = [:]

@@ -3,16 +3,16 @@ import Synchronization
 
 /// Measures how busy this process is, at most once a second for all downloads, on a file thread.
 package final class ProcessorMeter: Sendable {
-    /// That of the process: what it costs must not grow with the number of managers.
+    /// The meter of the process, shared so that its cost does not grow with the number of managers.
     package static let shared = ProcessorMeter()
-    /// The maximum number of threads whose times are read; with more of them nothing is known.
+    /// The maximum number of threads whose times are read; with more threads there are no results.
     static let mostThreads = 256
 
     /// The time of a thread since it was started, in nanoseconds.
     struct ThreadTime: Sendable {
-        /// On a core.
+        /// The time spent on a core.
         var ran: UInt64
-        /// Runnable, but not on a core: others have it, or the group's quota is used up.
+        /// The time spent runnable, but not on a core: other threads were running, or the group's quota was used up.
         var waited: UInt64
     }
 
@@ -42,7 +42,7 @@ package final class ProcessorMeter: Sendable {
 
     package init() {}
 
-    /// Returns the facts of about the last second; `nil` before, and if the system does not tell.
+    /// Returns the facts of about the last second; `nil` before that, and if the system does not report them.
     package func facts(_ files: FileIO) async -> ProcessorFacts? {
         if state.withLock({ $0.begin(at: .now) }) {
             await files.run { [self] _ in
@@ -56,7 +56,7 @@ package final class ProcessorMeter: Sendable {
     fileprivate static func facts(
         from before: [Int: ThreadTime], to after: [Int: ThreadTime], seconds: Double
     ) -> ProcessorFacts? {
-        // After a longer time without downloads there is nothing to compare with.
+        // After a longer time without downloads there is no recent reading to compare with.
         guard !after.isEmpty, seconds < 5 else { return nil }
         var facts = ProcessorFacts(busiest: 0, cores: 0)
         for (thread, time) in after {

@@ -7,12 +7,12 @@ package import SystemPackage
     package import struct Foundation.Date
 #endif
 
-/// The part file of a repair: a copy of a finished file, with a journal that claims the intact bytes of it.
+/// The part file of a repair: a copy of a finished file, with a journal that claims the intact bytes.
 ///
-/// A download that resumes it fetches the others under the validator of the first download, compares the digest, and
-/// replaces the damaged file in one step. The damaged file is not changed before that.
+/// A download that resumes it fetches the remaining bytes under the validator of the first download, compares the digest, and
+/// atomically replaces the damaged file, which is not changed before that.
 package enum RepairPart {
-    /// Makes the part file beside the file, or returns that of a repair that was interrupted. Blocks.
+    /// Creates the part file beside the file, or returns the part file of an interrupted repair. Blocks.
     ///
     /// - Parameters:
     ///   - record: The size, validator and digest of the file as it was downloaded.
@@ -79,7 +79,7 @@ package enum RepairPart {
         } catch { throw DownloadError(error) }
     }
 
-    /// Whether the journal is that of an interrupted repair of this file, and not of another download.
+    /// Whether the journal belongs to an interrupted repair of this file, and not to another download.
     private static func isRepair(_ journal: JournalRecord, of record: FileRecord) -> Bool {
         journal.totalBytes == record.totalBytes && journal.checksum == record.checksum?.description
             && journal.identity.etag == record.etag && journal.urls == record.urls

@@ -6,18 +6,18 @@ package struct RunContext: Sendable {
     package var partPath: String?
     /// The value of ``DownloadDriver/retries`` after the last run.
     package var retries: RetryMemory?
-    /// The list attributes for the journal; `nil` keeps the present ones.
+    /// The list attributes for the journal; `nil` keeps the current ones.
     package var tags: JournalTags?
     /// Returns whether an id belongs to another download; its journals are not resumed.
     package var belongsToAnother: (@Sendable (String) -> Bool)?
-    /// Whether to fetch again even if a finished file exists, under the conflict rule. Default false.
+    /// Whether to fetch the file again even if a finished file exists; the conflict rule then applies. Default false.
     package var ignoresFinished = false
-    /// The file that an earlier run of this download published. If unchanged, it is replaced under its name once the
-    /// new file is complete. Default none.
+    /// The file that an earlier run of this download published. If unchanged, it is replaced once the new file is complete, and
+    /// the new file gets its name. Default none.
     package var replaces: PublishedFile?
     /// The observer of publishing.
     package var observer: (any PublishObserving)?
-    /// A rate limit shared with some other downloads, beside the download's own and the global one.
+    /// A rate limit shared with some other downloads, in addition to the download's own limit and the global one.
     package var throttle: Throttle?
 
     package init(
@@ -46,7 +46,7 @@ extension RunContext {
     }
 }
 
-/// Observes publishing, so that a catalogue knows every published file whenever a crash occurs.
+/// Observes publishing, so that a catalogue knows every published file, even after a crash at any time.
 ///
 /// Small files: `willPublish`, name, `didPublish`. Others: name, `didPublish`, then removal of the journal.
 package protocol PublishObserving: Sendable {

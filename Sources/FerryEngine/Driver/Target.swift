@@ -2,7 +2,7 @@ import FerryCore
 import Synchronization
 import SystemPackage
 
-/// The file that a run is to make: its name, what it replaces, and in the end the file itself.
+/// The file that a run creates: its name, the files that it replaces, and finally the file itself.
 final class Target: Sendable {
     private let state: Mutex<State>
 
@@ -24,7 +24,7 @@ final class Target: Sendable {
     /// - Parameter name: The expected name.
     init(name: String) { state = Mutex(State(name: name)) }
 
-    /// Takes what was there before the run.
+    /// Records the files that existed before the run.
     func took(_ prepared: Prepared) {
         state.withLock { state in
             (state.name, state.backup, state.emptyHalf) = (prepared.name, prepared.backup, prepared.emptyHalf)
@@ -38,10 +38,10 @@ final class Target: Sendable {
     var name: String { state.withLock { $0.name } }
     func named(_ name: String) { state.withLock { $0.name = name } }
 
-    /// Where the file would be if no other had its name; `nil` if the name is not this run's choice.
+    /// The path of the file if no other file had its name; `nil` if this run does not choose the name.
     var wanted: FilePath? { state.withLock { $0.wanted } }
 
-    /// The server's file gets this name, or a numbered one. A restart keeps the path that was chosen first.
+    /// Sets the name for the server's file, which may be numbered later. A restart keeps the path that was chosen first.
     func chose(_ name: String, at path: FilePath) {
         state.withLock { state in
             state.name = name
@@ -49,15 +49,15 @@ final class Target: Sendable {
         }
     }
 
-    /// The object that the file becomes; `nil` if it stays a file, or that is not known yet.
+    /// The object that the file becomes; `nil` if it is not uploaded, or the object is not known yet.
     var object: DownloadURL? { state.withLock { $0.object } }
     func chose(_ object: DownloadURL) { state.withLock { $0.object = object } }
 
-    /// The content type of the newest response that began a file.
+    /// The content type of the most recent response that started a file.
     var contentType: String? { state.withLock { $0.contentType } }
     func answered(contentType: String?) { state.withLock { $0.contentType = contentType } }
 
-    /// Returns whether the file has not been reported as started with these values.
+    /// Returns whether the start of the file has not been reported with these values.
     func started(_ name: String, _ totalBytes: ByteCount?) -> Bool {
         state.withLock { state in
             defer { state.started = (name, totalBytes) }
@@ -71,28 +71,28 @@ final class Target: Sendable {
     var backup: Prepared.Backup { state.withLock { $0.backup } }
     func replaces(_ backup: Prepared.Backup) { state.withLock { $0.backup = backup } }
 
-    /// The file with no byte of the download, only space for it, that the finished one replaces.
+    /// A file that contains only reserved space, no byte of the download; the finished file replaces it.
     var emptyHalf: PublishedFile? { state.withLock { $0.emptyHalf } }
 
     // MARK: Existing files
 
-    /// The finished file about which the server is asked.
+    /// The finished file to ask the server about.
     var earlier: Prepared.EarlierFile? { state.withLock { $0.earlier } }
 
     /// Whether the file with the final name was never synced, and the system has rebooted since.
     var isDistrusted: Bool { state.withLock { $0.isDistrusted } }
 
-    /// Whether an existing file was compared, and was not the server's.
+    /// Whether an existing file was compared and did not match the server's.
     var wasCompared: Bool { state.withLock { $0.wasCompared } }
     func compared() { state.withLock { $0.wasCompared = true } }
 
     // MARK: The end
 
-    /// The file that existed already and satisfies the request.
+    /// The existing file that satisfies the request.
     var existing: FinishedDownload? { state.withLock { $0.existing } }
     func exists(_ file: FinishedDownload) { state.withLock { $0.existing = file } }
 
-    /// The file that this run has published, as it was right after that.
+    /// The file that this run has published, as it was right after publication.
     var published: PublishedFile? { state.withLock { $0.published } }
     func published(_ file: PublishedFile?) { state.withLock { $0.published = file } }
 }

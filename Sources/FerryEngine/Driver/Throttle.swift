@@ -7,7 +7,7 @@ package final class Throttle: Sendable {
     /// Whether there is a limit; read for each piece of a body, without a lock.
     private let limits: Atomic<Bool>
     private let clock: any EngineClock
-    /// Notified when the limit changes, so that waiting connections compute their delay again.
+    /// Notified when the limit changes, so that waiting connections recompute their delay.
     private let changed = AsyncEvent()
 
     /// `rate` in bytes per second; `nil` for no limit.
@@ -17,7 +17,7 @@ package final class Throttle: Sendable {
         self.clock = clock
     }
 
-    /// Changes the limit at once, also for connections that are waiting.
+    /// Changes the limit immediately, even for connections that are waiting.
     package func set(rate: ByteCount?) {
         let now = clock.now()
         bucket.withLock { bucket in
@@ -31,10 +31,10 @@ package final class Throttle: Sendable {
 
     package var rate: ByteCount? { bucket.withLock { $0.bytesPerSecond } }
 
-    /// The most bytes to read at once under this limit; `nil` without one.
+    /// The maximum number of bytes to read at once under this limit; `nil` without a limit.
     package var preferredPiece: Int? { bucket.withLock { $0.preferredPiece } }
 
-    /// Accounts for received bytes and waits until the next may be received.
+    /// Accounts for received bytes and waits until more bytes may be received.
     package func passed(_ count: ByteCount) async {
         guard isLimited else { return }
         let seen = changed.count
@@ -52,7 +52,7 @@ package final class Throttle: Sendable {
         }
     }
 
-    /// Returns whether the limit changed within `delay`; `false` when the task is cancelled.
+    /// Returns whether the limit changes within `delay`; `false` when the task is cancelled.
     private func isChanged(within delay: Duration, after seen: UInt64) async -> Bool {
         await withTaskGroup(of: Bool.self) { group in
             group.addTask { [clock] in
@@ -69,13 +69,13 @@ package final class Throttle: Sendable {
     }
 }
 
-/// Tells the environment of a download's own rate limit while bodies are read: the sizes of reads are adapted to it.
+/// Reports a download's own rate limit to the environment while bodies are read, so that the sizes of reads are adapted to it.
 final class ReadLimit: Sendable {
     private let environment: EngineEnvironment
     private let throttle: Throttle
     private let state = Mutex(Reading.idle)
 
-    /// Whether bodies are read, and whether the limit counts meanwhile.
+    /// Whether bodies are read, and whether the limit applies to them.
     private enum Reading { case idle, unlimited, limited }
 
     init(_ throttle: Throttle, _ environment: EngineEnvironment) {
@@ -90,7 +90,7 @@ final class ReadLimit: Sendable {
         }
     }
 
-    /// The rate of the throttle has changed.
+    /// Reports that the rate of the throttle has changed.
     func changed() { state.withLock { note(throttle.rate, &$0) } }
 
     func end() {

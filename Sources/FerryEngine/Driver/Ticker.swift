@@ -1,7 +1,7 @@
 import FerryCore
 import Synchronization
 
-/// Notifies the events of all running downloads at each tick: one timer for a thousand downloads.
+/// Notifies the events of all running downloads at each tick, with one timer for all of them.
 final class Ticker: Sendable {
     private struct State {
         var events: [ObjectIdentifier: AsyncEvent] = [:]
@@ -10,7 +10,7 @@ final class Ticker: Sendable {
     private let state = Mutex(State())
     private let clock: any EngineClock
     private let interval: Duration
-    /// The executor of the ticks; not the cooperative pool, which an app may keep busy.
+    /// The executor of the ticks; not the cooperative pool, because an app may keep it busy.
     private let executor: (any TaskExecutor)?
 
     init(clock: any EngineClock, interval: Duration, executor: (any TaskExecutor)? = nil) {

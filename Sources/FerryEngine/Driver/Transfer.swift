@@ -9,11 +9,12 @@ import SystemPackage
     import struct Foundation.Date
 #endif
 
-/// What a run knows of its file while it is fetched, under one lock: the machine that makes every decision, where the bytes
-/// go, the links that lead to the file, and the digests that it must have.
+/// The state of a run's file while it is fetched, under one lock: the machine that makes every decision, the storage of the
+/// bytes, the links that lead to the file, and the expected digests.
 ///
-/// Its methods are events and questions; who calls them has no other way to the state. Lock order: this lock, then that of a
-/// sink (``PartSession``, ``MemorySink``), never the reverse; no other lock is taken under it, and nothing is reported.
+/// Its methods are events and queries; its callers have no other access to the state. Lock order: this lock, then the lock of a
+/// sink (``PartSession``, ``MemorySink``), never the reverse. While it is held, no other lock is acquired, and nothing is
+/// reported.
 final class Transfer: Sendable {
     private let state: Mutex<State>
     private let request: DownloadRequest
@@ -22,26 +23,26 @@ final class Transfer: Sendable {
     fileprivate struct State {
         var machine = TransferMachine(settings: TransferMachine.Settings())
         var meter = SpeedMeter()
-        /// When the machine began; `nil` before existing files have been examined.
+        /// The start time of the machine; `nil` before existing files have been examined.
         var startedAt: Duration?
-        /// The run has ended, and its sink is closed.
+        /// Whether the run has ended and its sink is closed.
         var isOver = false
         var stop: DownloadDriver.Stop?
-        /// The error that ends the run before the machine does; the first one counts.
+        /// An error that ends the run before the machine does; the first error is kept.
         var error: DownloadError?
         var maxConnections: Int
         var links: Links
         var storage = Storage()
         var digest: ExpectedDigest
-        /// What the list says of the download; the journal gets it with the next checkpoint.
+        /// The list attributes of the download, which the journal gets with the next checkpoint.
         var tags: JournalTags?
         var faults = Faults()
         var space = Space()
-        /// Whether the manager was told that the download waits until its next attempt.
+        /// Whether the manager knows that the download waits for its next attempt.
         var isBackingOff = false
-        /// The bytes that have arrived since the metrics were last told.
+        /// The bytes that have arrived since the metrics were last updated.
         var newBytes: ByteCount = 0
-        /// The number of representations that have begun.
+        /// The number of representations that have been started.
         var beginnings = 0
     }
 
@@ -60,7 +61,7 @@ final class Transfer: Sendable {
 
     // MARK: Beginning and end
 
-    /// Takes what was there before the run.
+    /// Records the files that existed before the run.
     func took(_ prepared: Prepared) {
         state.withLock { state in
             state.links.urls = prepared.sources
@@ -69,7 +70,7 @@ final class Transfer: Sendable {
         }
     }
 
-    /// Initializes the machine. `rules` come from the request; what depends on the sources is added here.
+    /// Initializes the machine. `rules` come from the request; the settings that depend on the sources are added here.
     func begin(
         _ rules: TransferMachine.Settings, with held: Prepared.Held?, finished: FileIdentity?
     ) {
@@ -87,10 +88,10 @@ final class Transfer: Sendable {
         }
     }
 
-    /// When the machine began; `nil` before existing files have been examined.
+    /// The start time of the machine; `nil` before existing files have been examined.
     var startedAt: Duration? { state.withLock { $0.startedAt } }
 
-    /// Notes a request to stop; no later one replaces a cancellation.
+    /// Records a request to stop; a later request does not replace a cancellation.
     func stopRequested(_ stop: DownloadDriver.Stop) {
         state.withLock { state in if state.stop != .cancel { state.stop = stop } }
     }
@@ -98,25 +99,25 @@ final class Transfer: Sendable {
     /// The request to stop.
     var stop: DownloadDriver.Stop? { state.withLock { $0.stop } }
 
-    /// Notes an error that did not come from the machine.
+    /// Records an error that did not come from the machine.
     func failed(_ error: DownloadError) { state.withLock { state in state.error = state.error ?? error } }
 
     /// The error that did not come from the machine.
     var error: DownloadError? { state.withLock { $0.error } }
 
-    /// The run has ended.
+    /// Records that the run has ended.
     func ended() { state.withLock { $0.isOver = true } }
 
     var isOver: Bool { state.withLock { $0.isOver } }
 
     // MARK: Ticks
 
-    /// What is to be done after a tick.
+    /// The work to do after a tick.
     struct Tick {
         var commands: [TransferMachine.Command] = []
         var stop: DownloadDriver.Stop?
         var error: DownloadError?
-        /// The fault of the disk that is mended first.
+        /// The disk fault to repair first.
         var damage: DownloadError?
     }
 
@@ -132,13 +133,13 @@ final class Transfer: Sendable {
 
     func isObservationDue(at now: Duration) -> Bool { state.withLock { $0.machine.isObservationDue(at: now) } }
 
-    /// Ends an observation, from which the machine judges what limits the speed.
+    /// Ends an observation, from which the machine determines what limits the speed.
     func observed(_ processor: ProcessorFacts?, rateLimit: ByteCount?, at now: Duration) {
         state.withLock { $0.machine.observed(processor, rateLimit: rateLimit, at: now) }
     }
 
     /// Returns the machine's new events, and the bytes that have arrived since the last call. The next record of the journal
-    /// gets the events too.
+    /// also gets the events.
     func takeNews(at date: Date) -> (events: [LocalizedEvent], received: ByteCount) {
         state.withLock { state in
             let events = state.machine.drainEvents()
@@ -154,10 +155,10 @@ final class Transfer: Sendable {
 
     func takeReceivedBytes() -> ByteCount { state.withLock { $0.takeBytes() } }
 
-    /// The manager was told that the download waits.
+    /// Records that the manager knows that the download waits.
     func backsOff() { state.withLock { $0.isBackingOff = true } }
 
-    /// A connection is opened. Returns whether the manager has to be told that the download waits no longer.
+    /// Records the opening of a connection. Returns whether to report to the manager that the download no longer waits.
     func backOffEnded() -> Bool {
         state.withLock { state in
             defer { state.isBackingOff = false }
@@ -191,7 +192,7 @@ final class Transfer: Sendable {
         }
     }
 
-    // MARK: What others are told
+    // MARK: Reports
 
     /// - Parameter connectionLimit: The maximum number of connections to one host.
     func progress(at now: Duration, connectionLimit: Int) -> DownloadProgress? {
@@ -216,7 +217,7 @@ final class Transfer: Sendable {
         }
     }
 
-    /// Returns the written ranges and those that connections fetch; `nil` before existing files have been examined.
+    /// Returns the written ranges and the ranges that connections are fetching; `nil` before existing files have been examined.
     func picture() -> TransferPicture? {
         state.withLock { state in
             guard state.startedAt != nil else { return nil }
@@ -234,19 +235,19 @@ final class Transfer: Sendable {
 
     // MARK: The file
 
-    /// The facts of the file for its result.
+    /// The facts about the file for the result of the run.
     struct Facts {
         var totalBytes: ByteCount?
         var identity: FileIdentity
         var proof: Proof
         var weakestJoin: Proof?
         var receivedBytes: ByteCount
-        /// The URL of the newest response, with its query shown as `?…`; empty before one.
+        /// The URL of the most recent response, with its query shown as `?…`; empty before the first response.
         var finalURL: String
-        /// The finished file about which the server was asked, and what its answer proves.
+        /// The finished file that the server was asked about, and what the server's answer proves.
         var finished: FileIdentity?
         var finishedProof: Proof
-        /// Whether an existing file is held whose samples are not compared yet.
+        /// Whether an existing file is held whose samples have not been compared yet.
         var isExamined: Bool
         var isComplete: Bool
         var writtenBytes: ByteCount
@@ -264,26 +265,26 @@ final class Transfer: Sendable {
         }
     }
 
-    /// Whether the server sends no ranges, as far as its responses tell.
+    /// Whether the server does not support ranges, as far as its responses show.
     var lacksRanges: Bool { state.withLock { $0.machine.lacksRanges } }
 
     // MARK: Links
 
-    /// First the source, then its mirrors; their positions identify them.
+    /// The source, followed by its mirrors; their positions identify them.
     var sources: [DownloadURL] { state.withLock { $0.links.urls } }
 
-    /// The sources without those that a server has named.
+    /// The sources without the mirrors that a server has named.
     var given: [DownloadURL] { state.withLock { $0.links.given } }
 
     /// The position of the source that sent the validators of the file.
     var primarySource: Int { state.withLock { $0.links.primary } }
 
-    /// The target of the source's redirects; `nil` if it has none, or none is known.
+    /// The target of the source's redirects; `nil` if it has none, or it is not known.
     func target(of source: Int) -> DownloadURL? { state.withLock { $0.links.resolved[source] } }
 
     func forgetTarget(of source: Int) { state.withLock { $0.links.resolved[source] = nil } }
 
-    /// A response to a request for samples has come.
+    /// Records the response to a request for samples.
     func answered(_ source: Int, _ response: TransferResponse) {
         state.withLock { $0.links.answered(source, response) }
     }
@@ -298,11 +299,11 @@ final class Transfer: Sendable {
         }
     }
 
-    /// The host that refused the credentials of the newest response; `nil` if it accepted them or got none.
+    /// The host that refused the credentials in the most recent response; `nil` if it accepted them or received none.
     var refusingHost: String? { state.withLock { $0.links.refusedBy } }
 
-    /// Takes the entry of a document that describes the file. Returns false for the entry of another file, or if another
-    /// representation has begun since `beginning`.
+    /// Uses the entry of a document that describes the file. Returns `false` if the entry belongs to another file, or another
+    /// representation has been started since `beginning`.
     func described(by entry: URLList.Entry, since beginning: Int) -> Bool {
         state.withLock { state in
             guard state.beginnings == beginning, let total = state.machine.bytes.total, entry.size ?? total == total
@@ -325,7 +326,7 @@ final class Transfer: Sendable {
 
     var openConnections: Int { state.withLock { $0.machine.openConnections } }
 
-    /// Whether the download has other connections, so that this one ends because its host has no room.
+    /// Returns whether the download has other connections, and if so ends this one because its host has no room.
     func givesWay(_ id: ConnectionID) -> Bool {
         state.withLock { state in
             guard state.machine.hasOthers(than: id) else { return false }
@@ -336,8 +337,8 @@ final class Transfer: Sendable {
 
     func waitsForPermit(_ id: ConnectionID) { state.withLock { $0.machine.waitsForPermit(id) } }
 
-    /// Gives up one of several connections in the middle of its response, if `isCrowded` tells that other downloads wait for
-    /// the host of a source: the segment of a slow server may take minutes.
+    /// Ends one of several connections in the middle of its response if `isCrowded` returns that other downloads wait for the
+    /// host of a source, because the segment of a slow server may take minutes.
     func makeRoom(at now: Duration, where isCrowded: (Int) -> Bool) {
         let crowded = state.withLock { $0.machine.sourcesInUse }.filter(isCrowded)
         if !crowded.isEmpty { state.withLock { $0.machine.makeRoom(at: crowded, now: now) } }
@@ -351,7 +352,7 @@ final class Transfer: Sendable {
         state.withLock { $0.machine.observed(facts, on: id) }
     }
 
-    /// A response to a fetch has come. Returns what becomes of it, and of a new representation its number.
+    /// Records the response to a fetch. Returns the machine's action and, for a new representation, its number.
     func headReceived(
         _ verdict: ResponseVerdict, _ response: TransferResponse, of source: Int, on id: ConnectionID
     ) -> (action: TransferMachine.HeadAction, beginning: Int?) {
@@ -370,7 +371,7 @@ final class Transfer: Sendable {
             }
             switch action {
             case .drop: break
-            // Further requests do not follow a response that was not used.
+            // Further requests do not use the URL of a response that was not used.
             case .leave where state.machine.phase != .finishing: state.links.refused(response)
             case .leave, .begin, .restartWith, .read, .unchanged:
                 state.links.answered(source, response)
@@ -384,12 +385,12 @@ final class Transfer: Sendable {
         state.withLock { $0.machine.ended(id, end, at: now, random: environment.random()) }
     }
 
-    /// The host takes no request before `time`.
+    /// Records that the host accepts no request before `time`.
     func hostHolds(_ id: ConnectionID, until time: Duration, _ reason: Reason) {
         state.withLock { $0.machine.hostHolds(id, until: time, reason, at: now) }
     }
 
-    /// A request failed before its response head. Returns whether the run fails with it.
+    /// Records that a request failed before its response head. Returns whether the run fails with it.
     func failed(_ failure: TransferFailure, on id: ConnectionID) -> Bool {
         state.withLock { state in
             let isMissing = failure.kind == .dns(permanent: true)
@@ -414,23 +415,23 @@ final class Transfer: Sendable {
     struct Step {
         /// The offset of the next bytes of the piece; `nil` if none are left.
         var placement: SegmentPlanner.Placement?
-        /// The place of the file to which the placement belongs.
+        /// The place that the placement refers to.
         var place: Place?
         /// Whether the machine has commands.
         var wantsTick = false
         /// Whether the next piece must wait for a checkpoint.
         var mustWait = false
-        /// Whether the free space must be looked at.
+        /// Whether the free space must be checked.
         var mustLook = false
-        /// Whether the rest of the range belongs to another connection now; `nil` if something is to be awaited first.
+        /// Whether the rest of the range now belongs to another connection; `nil` if the caller must wait first.
         var mustCut: Bool?
-        /// Whether a reader waits for the bytes that were written.
+        /// Whether a reader waits for the written bytes.
         var isAwaited = false
     }
 
-    // The next four are called for each piece, and allocate nothing.
+    // The next four methods are called for each piece, and allocate nothing.
 
-    /// A piece of `count` bytes has arrived.
+    /// Records the arrival of a piece of `count` bytes.
     func arrived(_ count: Int, on id: ConnectionID, isLimited: Bool) -> Step {
         state.withLock { state in
             let now = now
@@ -441,12 +442,12 @@ final class Transfer: Sendable {
         }
     }
 
-    /// Bytes of the piece belong to another connection; `left` follow.
+    /// Records that bytes of the piece belong to another connection; `left` bytes follow.
     func skipped(left: Int, on id: ConnectionID, isLimited: Bool) -> Step {
         state.withLock { $0.step(left: left, on: id, isLimited: isLimited, environment.clock) }
     }
 
-    /// The bytes of the placement were written; `left` follow.
+    /// Records that the bytes of the placement were written; `left` bytes follow.
     func wrote(left: Int, on id: ConnectionID, isLimited: Bool) -> Step {
         state.withLock { state in
             let isAwaited = state.machine.wrote(on: id)
@@ -458,9 +459,9 @@ final class Transfer: Sendable {
 
     func writeFailed(on id: ConnectionID) { state.withLock { $0.machine.writeFailed(on: id) } }
 
-    /// Whether the connection reads on.
+    /// Returns whether the connection continues reading.
     ///
-    /// - Parameter since: When a rate limit began to hold it up; `nil` if there is none.
+    /// - Parameter since: The time when a rate limit began to delay it; `nil` if there was no delay.
     func asks(_ id: ConnectionID, limited since: Duration?) -> Bool {
         state.withLock { state in
             let now = now
@@ -468,11 +469,11 @@ final class Transfer: Sendable {
         }
     }
 
-    /// Bytes that are not of the file's body have arrived.
+    /// Records bytes that do not belong to the body of the file.
     func receivedElsewhere(_ count: ByteCount) { state.withLock { $0.machine.receivedElsewhere(count) } }
 
-    /// The body of the connection's response has a digest of its own, which is compared. Returns false if such digests of
-    /// this server were wrong.
+    /// Records that the digest of the response's body will be compared. Returns `false` if such digests from this server were
+    /// wrong before.
     func checks(_ id: ConnectionID) -> Bool {
         state.withLock { state in
             guard !state.machine.distrustsMessageDigests else { return false }
@@ -481,7 +482,7 @@ final class Transfer: Sendable {
         }
     }
 
-    /// The bytes that a response wrote do not have its digest, and count no more.
+    /// Forgets the bytes of a response that does not match its digest.
     func forget(_ ranges: RangeSet<ByteCount>, on id: ConnectionID) {
         state.withLock { state in
             state.machine.forget(ranges, on: id)
@@ -489,7 +490,7 @@ final class Transfer: Sendable {
         }
     }
 
-    /// No journal claims the ranges any more, so they may be fetched again.
+    /// Allows fetching the ranges again, because no journal claims them any longer.
     func allow(_ ranges: RangeSet<ByteCount>) { state.withLock { $0.machine.allow(ranges) } }
 
     /// The number of times bytes were forgotten; a digest that read bytes before the last one is invalid.
@@ -499,7 +500,7 @@ final class Transfer: Sendable {
 
     var mustWaitForCheckpoint: Bool { state.withLock { $0.machine.mustWaitForCheckpoint } }
 
-    /// Returns the bytes that a checkpoint claims, with the place in which they are: both are of the same file.
+    /// Returns the bytes that a checkpoint claims and the place that contains them, both for the same file.
     func beginCheckpoint(
         at now: Duration
     ) -> (place: Place?, snapshot: RangeSet<ByteCount>, statement: JournalStatement) {
@@ -513,14 +514,14 @@ final class Transfer: Sendable {
         state.withLock { $0.machine.checkpointEnded(snapshot, succeeded: true, at: now) }
     }
 
-    /// Nothing was claimed; the bytes stay written.
+    /// Records that nothing was claimed; the bytes stay written.
     func checkpointSkipped() { state.withLock { $0.machine.checkpointSkipped() } }
 
-    /// A sync has failed. No other one may start before all connections have stopped: it could succeed without the data
-    /// that this one lost.
+    /// Records a failed sync. No other sync may start before all connections have stopped, because it could succeed without the
+    /// data that this one lost.
     func syncFailed() { state.withLock { $0.faults.distrustsUnclaimed = true } }
 
-    /// All connections have stopped. After a failed sync the unclaimed bytes are fetched again.
+    /// Records that all connections have stopped. After a failed sync, the unclaimed bytes are fetched again.
     func drained() {
         state.withLock { state in
             guard state.faults.distrustsUnclaimed else { return }
@@ -530,19 +531,19 @@ final class Transfer: Sendable {
         }
     }
 
-    /// What the journal says when no bytes are added to its claims, with the place.
+    /// The current statement for the journal, without additional claims, and its place.
     var statement: (place: Place?, statement: JournalStatement) {
         state.withLock { ($0.storage.place, $0.statement(claiming: RangeSet())) }
     }
 
     // MARK: Faults of the disk
 
-    /// Returns whether the failed write or sync will be mended.
+    /// Returns whether the failed write or sync will be repaired.
     func mends(_ error: FileError) -> Bool {
         state.withLock { $0.faults.mends(error, ofPart: $0.storage.openPart != nil) }
     }
 
-    /// The part file is about to be opened again. Returns whether the file was complete.
+    /// Records that the part file is about to be reopened. Returns whether the file was complete.
     func mendingBegan() -> Bool {
         state.withLock { state in
             state.faults.distrustsUnclaimed = true
@@ -552,15 +553,15 @@ final class Transfer: Sendable {
 
     func mended() { state.withLock { $0.faults.mending = .done } }
 
-    /// The error that keeps a file whose last bytes have arrived from being complete.
+    /// The error that prevents a file whose last bytes have arrived from being complete.
     var incompleteness: DownloadError? { state.withLock { $0.error ?? $0.faults.damage } }
 
-    /// Notes how much free space a file of unknown length leaves; it is looked at again after an eighth of it.
+    /// Records the free space beside a file of unknown length, which is checked again after an eighth of it is used.
     func foundRoom(_ room: ByteCount) {
         state.withLock { $0.space.enoughUntil = $0.machine.bytes.writtenBytes + max(0, room) / 8 }
     }
 
-    /// Returns the directory of a file of unknown length, if its free space is to be looked at; once each second.
+    /// Returns the directory of a file of unknown length if its free space must be checked, which is once each second.
     func directoryToCheck(at now: Duration) -> FilePath? {
         state.withLock { state in
             guard state.machine.bytes.total == nil, state.space.isDue(at: now) else { return nil }
@@ -573,22 +574,22 @@ final class Transfer: Sendable {
     var place: Place? { state.withLock { $0.storage.place } }
     var part: PartSession? { state.withLock { $0.storage.part } }
 
-    /// The part file that is open, also while another representation takes its place.
+    /// The open part file, even while another representation replaces it.
     var openPart: PartSession? { state.withLock { $0.storage.openPart } }
 
-    /// The place of the file before, until it is set aside.
+    /// The place of the previous file, until it is moved to the backup.
     var outgoing: Place? { state.withLock { $0.storage.outgoing } }
 
-    /// The record of the newest part file, also of one that was given up.
+    /// The record of the newest part file, even if that was discarded.
     var lastRecord: JournalRecord? { state.withLock { $0.storage.session?.record ?? $0.storage.earlier } }
 
-    /// The content is to be given up. Without a place nothing changes.
+    /// Makes the current place the outgoing one. Without a place nothing changes.
     func leavePlace() { state.withLock { $0.storage.leave() } }
 
-    /// The file has this place, or needs none.
+    /// Sets the place of the file; `nil` if it needs none.
     func set(_ place: Place?) { state.withLock { $0.storage.set(place) } }
 
-    /// An existing file may be the representation.
+    /// Adopts an existing file that may be the representation.
     func examine(_ existing: ExistingFile) {
         state.withLock { state in
             state.storage.set(.examined(ExaminedFile(existing)))
@@ -596,7 +597,7 @@ final class Transfer: Sendable {
         }
     }
 
-    /// The existing file has other bytes, and is left alone.
+    /// Stops using the existing file, because its bytes differ.
     func leaveExamined() {
         state.withLock { state in
             state.storage.set(nil)
@@ -604,12 +605,12 @@ final class Transfer: Sendable {
         }
     }
 
-    /// The bytes have moved from memory to a part file.
+    /// Records that the bytes have moved from memory to a part file.
     func moved(_ memory: MemorySink, to session: PartSession) {
         state.withLock { $0.storage.moved(memory, to: session) }
     }
 
-    /// The content was set aside before any response.
+    /// Records that the content was moved to the backup before any response.
     func restarted() {
         state.withLock { state in
             state.machine.restarted()
@@ -644,10 +645,10 @@ final class Transfer: Sendable {
 
     var digest: ExpectedDigest { state.withLock { $0.digest } }
 
-    /// The digest that the whole file must have: the requested one, else the strongest that the server offers.
+    /// The expected digest of the whole file: the requested one, or else the strongest that the server offers.
     var digestToCheck: Checksum? { state.withLock { $0.digestToCheck } }
 
-    /// The list of checksums contains the file.
+    /// Records that the list of checksums contains the file.
     func listed(_ found: ChecksumListing.Found) {
         state.withLock { state in
             state.digest.listed(found)
@@ -655,18 +656,18 @@ final class Transfer: Sendable {
         }
     }
 
-    /// The digests of the complete file are known.
+    /// Stores the digests of the complete file.
     func computed(_ digests: RecordedDigests?) { state.withLock { $0.digest.computed(digests) } }
 
-    /// What a digest that follows the transfer may read: only claimed bytes, as those that a failed sync discards must not
-    /// enter it.
+    /// The range that a running digest may read: only claimed bytes, because it must not include bytes that a failed sync
+    /// discards.
     func followed() -> (checksum: Checksum?, end: ByteCount, timesForgotten: Int, part: PartSession?) {
         state.withLock {
             ($0.digestToCheck, $0.machine.bytes.claimed.prefixEnd, $0.faults.timesForgotten, $0.storage.part)
         }
     }
 
-    /// The file does not have its digest. Returns the bytes that are fetched again; `nil` if no source may have the right
+    /// Records that the file does not match its digest. Returns the bytes to fetch again; `nil` if no source can have the right
     /// ones.
     func refuted(_ error: DownloadError, damaged: RangeSet<ByteCount>) -> RangeSet<ByteCount>? {
         state.withLock { state in
@@ -675,11 +676,11 @@ final class Transfer: Sendable {
         }
     }
 
-    /// The complete file has its digest, so it ends where it was assumed to.
+    /// Records that the complete file matches its digest, so its assumed end is correct.
     func provedEnd() { state.withLock { $0.machine.provedEnd() } }
 
-    /// The complete file does not have its digest. Returns the bytes that are fetched again if its end was only assumed;
-    /// else `nil`.
+    /// Records that the complete file does not match its digest. Returns the bytes to fetch again if its end was only assumed;
+    /// otherwise `nil`.
     func cutShort() -> RangeSet<ByteCount>? {
         state.withLock { state in
             let forgotten = state.machine.cutShort(at: now, random: environment.random())
@@ -690,14 +691,14 @@ final class Transfer: Sendable {
 
     // MARK: Readers
 
-    /// The part file whose bytes are those of the representation that the server has confirmed, with what is known of it.
+    /// The part file with bytes of the representation that the server has confirmed, and the known facts about it.
     var readable: (part: PartSession, totalBytes: ByteCount?, identity: FileIdentity)? {
         state.withLock { state in
             state.readable.map { ($0, state.machine.bytes.total, state.machine.file.identity) }
         }
     }
 
-    /// Adds a reader. There is no identifier before existing files have been examined, and after the end of the run.
+    /// Adds a reader. The identifier is `nil` before existing files have been examined and after the end of the run.
     func addReader(of range: Range<ByteCount>) -> (id: ReaderID?, isOver: Bool) {
         state.withLock { state in
             (state.startedAt == nil || state.isOver ? nil : state.machine.addReader(of: range), state.isOver)
@@ -731,7 +732,7 @@ final class Transfer: Sendable {
         }
     }
 
-    /// Records the bytes as received if they still are those of the file.
+    /// Records that the reader has received the bytes, if they still belong to the file. Returns whether they do.
     func confirm(_ range: Range<ByteCount>, _ id: ReaderID, _ file: ContentFile) -> Bool {
         state.withLock { state in
             guard let part = state.readable, file.isPart(of: part), state.machine.bytes.written.holds(range),
@@ -742,15 +743,15 @@ final class Transfer: Sendable {
         }
     }
 
-    // MARK: What only tests ask
+    // MARK: Queries of tests
 
-    /// Whether the machine opens no connection any more.
+    /// Whether the machine opens no more connections.
     var hasFailed: Bool { state.withLock { $0.machine.phase == .ended } }
 
-    /// The most connections that the machine opens.
+    /// The maximum number of connections that the machine opens.
     var maxConnections: Int { state.withLock { $0.machine.maxConnections } }
 
-    /// The number of readers, and of those that have received wrong bytes.
+    /// The number of readers, and the number of those that have received wrong bytes.
     var readers: (all: Int, refuted: Int) {
         state.withLock { state in
             let readers = state.machine.readers.all.values
@@ -775,7 +776,7 @@ extension Transfer.State {
         return newBytes
     }
 
-    /// Adds mirrors as if they had been given with the request, except those that no server may name.
+    /// Adds mirrors like URLs given in the request, except for mirrors that a server may not name.
     mutating func addMirrors(_ named: [DownloadURL], _ request: DownloadRequest) {
         let most = DownloadRequest.mostSources - links.urls.count
         let mirrors = LinkField.usable(
@@ -802,7 +803,7 @@ extension Transfer.State {
         return step
     }
 
-    /// Returns what the journal is to say once `snapshot` is synced.
+    /// Returns the statement for the journal once `snapshot` is synced.
     func statement(claiming snapshot: RangeSet<ByteCount>) -> JournalStatement {
         let given = links.given.map(\.text)
         // The source of the validators comes first.
@@ -817,11 +818,11 @@ extension Transfer.State {
 }
 
 extension Transfer {
-    /// The URLs, and where they lead.
+    /// The URLs and the targets of their redirects.
     fileprivate struct Links {
         var urls: [DownloadURL]
-        /// The number of mirrors at the end of `urls` that the server has named. No journal has them: it would be found by
-        /// their URLs, and whoever asks for one of these has not asked for the first source.
+        /// The number of mirrors at the end of `urls` that the server has named. They are not stored in the journal: it would be
+        /// found by their URLs, but a request for a mirror is not a request for the first source.
         var namedCount = 0
         var given: [DownloadURL] { Array(urls.dropLast(namedCount)) }
         /// The targets of redirects.
@@ -844,22 +845,22 @@ extension Transfer {
         }
     }
 
-    /// Where the bytes go.
+    /// The storage of the bytes.
     ///
-    /// The place is that of the machine's file. When the machine switches to another representation, there is none until
-    /// the place of the file before has been set aside.
+    /// The place belongs to the machine's current file. When the machine switches to another representation, there is no place
+    /// until the previous one has been moved to the backup.
     fileprivate struct Storage {
         private(set) var place: Place?
         private(set) var outgoing: Place?
-        /// The newest part file, also one that was given up: the journal of the next one gets its events.
+        /// The newest part file, even if it was discarded: the next part file's journal gets its events.
         private(set) var session: PartSession?
-        /// The record that was found before the run; it counts while there is no session.
+        /// The record that was found before the run, used while there is no session.
         private(set) var earlier: JournalRecord?
 
-        /// The part file that is written.
+        /// The part file that receives the bytes.
         var part: PartSession? { if case .part(let session)? = place { session } else { nil } }
 
-        /// The part file that is open.
+        /// The open part file.
         var openPart: PartSession? {
             switch place ?? outgoing {
             case .part(let session)?: session
@@ -895,7 +896,7 @@ extension Transfer {
         }
     }
 
-    /// Faults of the disk. The first one of a part file is mended by opening the file again.
+    /// The disk faults. The first fault of a part file is repaired by reopening the file.
     fileprivate struct Faults {
         enum Mending {
             case unneeded
@@ -921,13 +922,13 @@ extension Transfer {
         }
     }
 
-    /// The free space that a file of unknown length leaves.
+    /// The free space beside a file of unknown length.
     fileprivate struct Space {
         private var checkedAt: Duration = .zero
         /// The number of written bytes at which the free space is checked again.
         var enoughUntil: ByteCount = 0
 
-        /// Returns whether a check is due, and counts it as made.
+        /// Returns whether a check is due, and records it as done.
         mutating func isDue(at now: Duration) -> Bool {
             guard now - checkedAt >= .seconds(1) else { return false }
             checkedAt = now

@@ -8,22 +8,22 @@ import NIOCore
     import struct Foundation.Data
 #endif
 
-/// A complete file that is uploaded: in memory, or on the disk.
+/// A complete file that is uploaded from memory or from the disk.
 struct UploadSource: Sendable {
-    /// What is called for a file that others may write while it is read.
+    /// The callbacks for a file that other programs may write while it is read.
     struct Watch: Sendable {
-        /// Waits until as many more bytes may be sent. Bytes that are sent again count again.
+        /// Waits until this many more bytes may be sent. Bytes that are sent again count again.
         var pace: @Sendable (ByteCount) async -> Void = { _ in }
-        /// Throws if the bytes that were read so far may not be those of one moment.
+        /// Throws if the bytes that were read so far may not come from a single state of the file.
         var check: @Sendable () async throws(DownloadError) -> Void = { () throws(DownloadError) in }
     }
 
-    /// The digests of some of its bytes.
+    /// The digests of a range of the file.
     struct Digests: Sendable {
         let sha256: [UInt8]
         let md5: [UInt8]
 
-        /// The SHA-256 as stores write it.
+        /// The SHA-256 in the form that stores use.
         var base64: String { Data(sha256).base64EncodedString() }
     }
 
@@ -46,12 +46,12 @@ struct UploadSource: Sendable {
         }
     }
 
-    /// A part file that is complete. Its digests are computed on file threads.
+    /// Creates the source for a complete part file. Its digests are computed on file threads.
     init(_ session: PartSession, totalBytes: ByteCount, _ files: FileIO) {
         self.init(totalBytes: totalBytes, files, Watch()) { session.part($0).file }
     }
 
-    /// An open file of the user, which stays open.
+    /// Creates the source for an open file of the user, which stays open.
     init(_ file: any File, totalBytes: ByteCount, _ files: FileIO, _ watch: Watch) {
         self.init(totalBytes: totalBytes, files, watch) { _ in file }
     }
@@ -84,10 +84,10 @@ struct UploadSource: Sendable {
         }
     }
 
-    /// Throws if the bytes that were read so far may not be those of one moment: an object must not be made of them.
+    /// Throws if the bytes that were read so far may not come from a single state of the file; they must not become an object.
     func check() async throws(DownloadError) { try await watch.check() }
 
-    /// Returns the content of a request with these bytes.
+    /// Returns the content for a request with these bytes.
     func content(_ range: Range<ByteCount>, _ digests: Digests) -> UploadContent {
         UploadContent(
             length: range.upperBound - range.lowerBound, sha256: HexText.string(digests.sha256)
@@ -99,7 +99,7 @@ struct UploadSource: Sendable {
 }
 
 extension UploadContent {
-    /// A content in memory.
+    /// Creates the content from bytes in memory.
     init(_ bytes: [UInt8]) {
         let source = UploadSource(bytes)
         let digest = ByteDigest.of(bytes, .sha256)

@@ -4,8 +4,8 @@ import Synchronization
 
 /// Resumes one task after a delay, or earlier.
 ///
-/// The timer fires on a thread of its own: an app may keep Swift's cooperative pool busy, and a download without
-/// timers would miss stalls and checkpoints.
+/// The timer fires on its own thread, because an app may keep Swift's cooperative pool busy, and a download without timers would
+/// miss stalls and checkpoints.
 final class WakeTimer: Sendable {
     private struct State {
         var timer: (any DispatchSourceTimer)?

@@ -4,8 +4,8 @@ package import SystemPackage
 
 /// The paths of one download in its directory: the final file and the files beside it.
 ///
-/// The file system allows names of 255 bytes. Beside a final name that leaves no room for the suffixes, the other files are
-/// called `BEGINNING~DIGEST.part` and so on.
+/// The file system allows names of 255 bytes. If a final name leaves no room for the suffixes, the other files are called
+/// `PREFIX~DIGEST.part` and so on.
 package struct DownloadPaths: Sendable, Hashable {
     package static let partSuffix = ReservedName.part.text
     package static let journalSuffix = ReservedName.journal.text
@@ -24,13 +24,13 @@ package struct DownloadPaths: Sendable, Hashable {
         self.name = name
     }
 
-    /// The paths under the name to try after `number` others: the wanted name, then `a (1).txt` and so on; `nil` if
-    /// that is not a bare name.
+    /// Creates the paths for the name to try after `number` others: the wanted name, then `a (1).txt` and so on; `nil` if that
+    /// is not a bare name.
     package init?(_ wanted: String, number: Int, in directory: FilePath) {
         self.init(directory: directory, name: number == 0 ? wanted : SafeName.numbered(wanted, number))
     }
 
-    /// The paths beside a final path, whatever its suffix; `nil` if it has no last component.
+    /// Creates the paths beside a final path, whatever its suffix; `nil` if it has no last component.
     package init?(final path: FilePath) {
         guard let last = path.lastComponent, last.kind == .regular else { return nil }
         self.init(directory: path.removingLastComponent(), name: last.string)
@@ -48,7 +48,7 @@ package struct DownloadPaths: Sendable, Hashable {
         self.init(directory: path.removingLastComponent(), name: name)
     }
 
-    /// The paths of the name of which this one is a numbered alternative; `nil` if it is none.
+    /// The paths of the original name if this name is a numbered alternative; otherwise `nil`.
     package var unnumbered: DownloadPaths? {
         guard let close = name.utf8.lastIndex(of: UInt8(ascii: ")")),
             let open = name.utf8[..<close].lastIndex(of: UInt8(ascii: "(")), open > name.startIndex,
@@ -69,15 +69,15 @@ package struct DownloadPaths: Sendable, Hashable {
     /// The temporary file of a journal that is being rewritten.
     package var newJournal: FilePath { Self.draft(of: journal) }
 
-    /// Returns whether a file or a part file has the name; not, if that cannot be told.
+    /// Returns whether a file or a part file has the name; `false` if that cannot be determined.
     func isInUse(_ fileSystem: any FileSystem) -> Bool {
         [final, part].contains { (try? fileSystem.exists($0)) == true }
     }
 
-    /// The name of a record that is being written, beside it.
+    /// The path of the temporary file, beside the record, while the record is being written.
     package static func draft(of record: FilePath) -> FilePath { FilePath(record.string + ReservedName.draft.text) }
 
-    /// Whether the name may be the beginning of a longer one, which is then in the journal.
+    /// Whether the name may be a shortened one; the journal then contains the whole name.
     package var isShortened: Bool {
         let end = name.utf8.suffix(Self.digestDigits + 1)
         return end.count > Self.digestDigits && name.utf8.count <= Self.room && end.first == Self.mark
@@ -86,12 +86,12 @@ package struct DownloadPaths: Sendable, Hashable {
 
     private static let mark = UInt8(ascii: "~")
     private static let digestDigits = 16
-    /// The bytes of a name of 255 that the longest suffix leaves: that of a journal that is being written.
+    /// The maximum length of a name in bytes that leaves room for the longest suffix: that of a journal that is being written.
     private static let room = 255 - ReservedName.longestSuffix.utf8.count
 
     private func path(_ suffix: String) -> FilePath { directory.appending((suffix.isEmpty ? name : stem) + suffix) }
 
-    /// The name, or the beginning of one that is too long and a digest of the whole, so that other names have other part
+    /// The name, or if it is too long, its prefix and a digest of the whole name, so that different names have different part
     /// files.
     private var stem: String {
         guard name.utf8.count > Self.room else { return name }

@@ -14,13 +14,13 @@ package protocol File: AnyObject, Sendable {
     /// Fills `buffer` from `offset` and returns the count, which is less than requested only at the end of the file.
     func read(into buffer: UnsafeMutableRawBufferPointer, at offset: ByteCount) throws(FileError) -> Int
 
-    /// Makes the data written so far durable before anything that is written later on the same volume: past the disk's
-    /// cache (`fdatasync`), on Apple's systems in this order (`F_BARRIERFSYNC`).
+    /// Makes the data written so far durable before any data that is written later on the same volume: flushed past the disk's
+    /// cache (`fdatasync`), or on Apple's systems at least ordered (`F_BARRIERFSYNC`).
     ///
     /// An error is reported once: a second call may succeed although the data is lost, so it proves nothing.
     func dataSync() throws(FileError)
 
-    /// Flushes the file, also its times and mode, to the disk past its cache (`fsync`, `F_FULLFSYNC`).
+    /// Flushes the file, including its times and mode, past the disk's cache (`fsync`, `F_FULLFSYNC`).
     func sync() throws(FileError)
 
     func truncate(to length: ByteCount) throws(FileError)
@@ -31,7 +31,7 @@ package protocol File: AnyObject, Sendable {
     /// writes.
     func allocate(length: ByteCount) throws(FileError) -> Bool
 
-    /// Takes the exclusive advisory lock of this open file (`flock`); returns `false` if another open file holds it.
+    /// Acquires the exclusive advisory lock of this open file (`flock`); returns `false` if another open file holds it.
     func tryLock() throws(FileError) -> Bool
 
     func status() throws(FileError) -> FileStatus
@@ -43,10 +43,11 @@ package protocol File: AnyObject, Sendable {
 
     func setAttribute(_ name: String, _ value: [UInt8]) throws(FileError)
 
-    /// Returns the value of an extended attribute; `nil` if there is none of that name.
+    /// Returns the value of an extended attribute; `nil` if it does not exist.
     func attribute(_ name: String) throws(FileError) -> [UInt8]?
 
-    /// Tells the system what kind of file or directory this is, as far as it asks. Failing to is no fault of a download.
+    /// Reports the role of the file or directory to the system, where the system uses it. A failure does not affect the
+    /// download.
     func mark(as role: FileRole)
 
     /// Closes the file and releases its lock; idempotent, also called on deinitialization.
@@ -56,14 +57,14 @@ package protocol File: AnyObject, Sendable {
     func close()
 }
 
-/// What a file is to the system, which on phones backs files up and locks them with the device.
+/// The role of a file for the system, which on phones backs up files and locks them with the device.
 package enum FileRole: String, Sendable, Hashable {
-    /// Bytes that can be fetched again, and their records: left out of backups, and accessible from the first unlocking of
-    /// the device after its start on, so that a wake in the background can go on with them.
+    /// Bytes that can be fetched again, and their records: excluded from backups, and accessible after the device has been
+    /// unlocked once since its start, so that a background launch can continue with them.
     case unfinished
-    /// A file of the user: in backups again.
+    /// A file of the user, which backups include.
     case finished
-    /// A directory of Ferry's own records: accessible as unfinished files are, also those that are created in it.
+    /// A directory of Ferry's own records: accessible like unfinished files, including files that are created in it.
     case records
 }
 

@@ -40,7 +40,7 @@ package struct FileError: Error, Sendable, Hashable {
         /// The file system does not support the operation.
         case unsupported
         case crossDevice
-        /// The file was being moved to this path, and the file found there is not proven to be it.
+        /// The file was being moved to this path, and the file found there could not be verified as the same file.
         case lostOnTheWay(to: FilePath)
         /// The file is shorter than the range to be read.
         case endedEarly
@@ -74,7 +74,7 @@ package struct FileError: Error, Sendable, Hashable {
         self.kind = kind
     }
 
-    /// Returns the same error of `file`: an unnamed file has only the path of its directory.
+    /// Returns the same error for the path `file`, because an unnamed file has only the path of its directory.
     package func of(unnamed file: FilePath) -> FileError {
         errno.map { FileError(operation, file, errno: $0) } ?? FileError(operation, file, kind: kind)
     }
@@ -97,7 +97,7 @@ package struct FileError: Error, Sendable, Hashable {
         return ErrorPhrase(.fileFailed, ErrorPhrase(operation.phraseKey), path.string, why)
     }
 
-    /// The reason alone, as the system words it.
+    /// Only the reason, as the system words it.
     package var reason: String {
         if let errno { return Errno(rawValue: errno).description }
         return switch kind {

@@ -1,9 +1,9 @@
 import SystemPackage
 
-/// The only access to the file system: blocking calls are made on ``FileThreads`` and nowhere else.
+/// The only access to the file system: blocking calls are made only on ``FileThreads``.
 ///
-/// File calls need the value ``Disk``, which only file threads have. So no file call can be written that an event loop,
-/// an actor or Swift's thread pool would wait for.
+/// File calls need a ``Disk`` value, which only file threads have, so no file call can block an event loop, an actor or Swift's
+/// thread pool.
 package struct FileIO: Sendable {
     private let fileSystem: any FileSystem
     private let threads: FileThreads
@@ -13,16 +13,16 @@ package struct FileIO: Sendable {
         self.threads = threads
     }
 
-    /// The same access, confined to `root`, and another directory, if `root` is not `nil`.
+    /// Returns the same access, confined to `root` and another directory if `root` is not `nil`.
     func confined(to root: String?, and other: String? = nil) -> FileIO {
         guard let root else { return self }
         return FileIO(fileSystem.confined(to: [root, other].compactMap { $0.map { FilePath($0) } }), threads: threads)
     }
 
-    /// Access to the whole file system, for code that has access to a confined one.
+    /// Returns access to the whole file system, for code that has access to a confined one.
     func fileSystem(_ disk: Disk) -> any FileSystem { fileSystem }
 
-    /// Runs `body` on a file thread. A cancelled task waits for it as well.
+    /// Runs `body` on a file thread. Even a cancelled task waits for its end.
     package func run<Value: Sendable, Failure: Error>(
         _ body: @escaping @Sendable (Disk) throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -41,7 +41,7 @@ package struct FileIO: Sendable {
     /// Closes a file on a file thread, without waiting.
     func close(_ file: any File) { threads.run { file.close() } }
 
-    /// Runs `body` on file threads, between its suspensions too. The caller must not be isolated to an actor.
+    /// Runs `body` on file threads, including its continuations after suspensions. The caller must not be isolated to an actor.
     package func stay<Value, Failure: Error>(
         _ body: (Disk) async throws(Failure) -> Value
     ) async throws(Failure) -> Value {
@@ -51,13 +51,13 @@ package struct FileIO: Sendable {
     }
 }
 
-/// Access to the file system, which code on a file thread has for as long as it stays there.
+/// Access to the file system for code on a file thread, valid as long as it stays there.
 package struct Disk {
     package let fileSystem: any FileSystem
 
     fileprivate init(_ fileSystem: any FileSystem) { self.fileSystem = fileSystem }
 
-    /// The file system, confined to `root`, and another directory, if `root` is not `nil`.
+    /// Returns the file system, confined to `root` and another directory if `root` is not `nil`.
     package func fileSystem(within root: String?, and other: String? = nil) -> any FileSystem {
         guard let root else { return fileSystem }
         return fileSystem.confined(to: [root, other].compactMap { $0.map { FilePath($0) } })

@@ -40,7 +40,7 @@ package struct FileStatus: Sendable, Hashable {
         self.created = created
     }
 
-    /// Returns whether both statuses are of the same file, regardless of its name.
+    /// Returns whether both statuses belong to the same file, regardless of its name.
     package func isSameFile(as other: FileStatus) -> Bool {
         device == other.device && inode == other.inode
     }

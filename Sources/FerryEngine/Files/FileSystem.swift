@@ -6,13 +6,13 @@ package enum FileAccess: Sendable, Hashable {
     case readOnly
     /// Like ``readOnly``, but never through a symbolic link as the last component.
     case readInPlace
-    /// Never through a symbolic link as the last component, by which another user could redirect writes.
+    /// Never through a symbolic link as the last component, because another user could redirect writes with it.
     case readWrite
 }
 
-/// The system calls of Disk and Journal, and their only access to the file system.
+/// The system calls for the disk and the journal, which access the file system only through them.
 ///
-/// Each function corresponds to about one system call, so that tests can inject a fault before each.
+/// Each function corresponds to about one system call, so that tests can inject a fault before each of them.
 package protocol FileSystem: Sendable {
     /// Opens an existing file.
     func open(_ path: FilePath, _ access: FileAccess) throws(FileError) -> any File
@@ -23,12 +23,12 @@ package protocol FileSystem: Sendable {
     func create(_ path: FilePath, mode: UInt16) throws(FileError) -> any File
 
     /// Creates an unnamed file, which is freed when closed unless ``link(_:to:)-(File,_)`` has named it.
-    ///
-    /// Throws ``FileError/Kind/unsupported`` if the file system has no unnamed files. The system applies the umask to
+    /// Throws ``FileError/Kind/unsupported`` if the file system does not support unnamed files. The system applies the umask to
+    /// `mode`.
     /// `mode`.
     func openUnnamed(in directory: FilePath, mode: UInt16) throws(FileError) -> any File
 
-    /// Gives an unnamed file a name; never replaces.
+    /// Links an unnamed file to a name; never replaces.
     func link(_ file: any File, to path: FilePath) throws(FileError)
 
     /// Creates a hard link; never replaces.
@@ -47,19 +47,19 @@ package protocol FileSystem: Sendable {
 
     func status(_ path: FilePath, followingLinks: Bool) throws(FileError) -> FileStatus
 
-    /// Passes the names in a directory on, without `.` and `..`, unordered, until `body` returns false; `nil` stands for a name
-    /// that is not valid UTF-8.
+    /// Calls `body` with each name in a directory, except `.` and `..`, in any order, until it returns `false`. A name that is
+    /// not valid UTF-8 is passed as `nil`.
     func list(_ directory: FilePath, _ body: (_ name: String?) -> Bool) throws(FileError)
 
-    /// Returns the size of the file system of `path`.
+    /// Returns the size of the file system that contains `path`.
     func space(at path: FilePath) throws(FileError) -> FileSystemSpace
 
     /// Returns whether the permissions allow creating files in a directory.
     func isWritable(_ directory: FilePath) -> Bool
 
-    /// Returns the same file system confined to these directories: other paths, and paths through symbolic links below
-    /// them, throw ``FileError/Kind/confined``, even after renames and replacements. The roots themselves and their
-    /// ancestors are exempt, because the user chose them; a root below another one is not.
+    /// Returns the same file system confined to these directories. Other paths, and paths through symbolic links below the
+    /// directories, throw ``FileError/Kind/confined``, even after renames and replacements. The roots themselves and their
+    /// ancestors are exempt, because the user chose them; a root below another root is not.
     func confined(to roots: [FilePath]) -> any FileSystem
 
     /// An identifier of the current boot; `nil` if unknown.
@@ -68,12 +68,12 @@ package protocol FileSystem: Sendable {
     /// The owner of the files that this process creates, on most file systems.
     var user: FileUser { get }
 
-    /// The umask: the permission bits that new files of this process do not get.
+    /// The umask: the permission bits that are cleared in new files of this process.
     var creationMask: UInt16 { get }
 }
 
 extension FileSystem {
-    /// Returns the names in a directory that are valid UTF-8, without `.` and `..`, unordered.
+    /// Returns the names in a directory that are valid UTF-8, except `.` and `..`, in any order.
     package func list(_ directory: FilePath) throws(FileError) -> [String] {
         var names: [String] = []
         try list(directory) { name in
@@ -97,7 +97,7 @@ extension FileSystem {
         try statusIfPresent(path) != nil
     }
 
-    /// Removes a file; a missing file is no error.
+    /// Removes a file; a missing file is not an error.
     package func removeIfPresent(_ path: FilePath) throws(FileError) {
         do throws(FileError) {
             try unlink(path)
@@ -131,7 +131,7 @@ extension FileSystem {
         }
     }
 
-    /// Makes the names in a directory durable; returns `false` where the file system cannot sync directories.
+    /// Makes the names in a directory durable; returns `false` if the file system cannot sync directories.
     @discardableResult
     package func syncDirectoryIfSupported(_ directory: FilePath) throws(FileError) -> Bool {
         do throws(FileError) {
@@ -153,7 +153,7 @@ extension FilePath {
 
 /// The size of a file system.
 package struct FileSystemSpace: Sendable, Hashable {
-    /// The bytes that this user may still write.
+    /// The number of bytes that this user can still write.
     package var freeBytes: ByteCount
     package var totalBytes: ByteCount
 
@@ -163,24 +163,24 @@ package struct FileSystemSpace: Sendable, Hashable {
     }
 }
 
-/// A file that its path led to when it was locked.
+/// A file whose path led to it when it was locked.
 package struct LockedFile: Sendable {
     package let file: any File
     package let status: FileStatus
-    /// `false` if the file system has no locks, so that other processes are not kept out.
+    /// `false` if the file system does not support locks, so that other processes are not excluded.
     package let isLocked: Bool
 }
 
 extension FileSystem {
-    /// Opens a file and locks it, and repeats this until the path leads to the locked file: the lock belongs to the
-    /// open file, and the path may lead to another one between opening and locking.
+    /// Opens a file and locks it, and repeats this until the path leads to the locked file, because the lock belongs to the open
+    /// file, and the path may lead to another file between opening and locking.
     ///
-    /// Throws ``FileError/Kind/exists`` of the operation `lock` if another open file holds the lock. Returns `nil` if
-    /// the path is replaced again and again.
+    /// Throws ``FileError/Kind/exists`` for the operation `lock` if another open file holds the lock. Returns `nil` if the path
+    /// is replaced again and again.
     package func lockNamed(
         _ path: FilePath, _ open: () throws(FileError) -> any File
     ) throws(FileError) -> LockedFile? {
-        // Each failed attempt means that another process replaced the file; a hundred in a row are no coincidence.
+        // Each failed attempt means that another process replaced the file; a hundred in a row are not a coincidence.
         for _ in 0..<100 {
             let file = try open()
             do throws(FileError) {

@@ -9,14 +9,14 @@ import Dispatch
 /// The threads that make blocking file calls: jobs of tasks that prefer this executor, and bodies of
 /// ``FileIO/run(_:)``.
 ///
-/// Work starts in FIFO order. ``core`` threads start as they are needed and stay. One thread is woken at a time, and wakes
-/// the next one when it takes work and more waits: short calls are then made by few threads, and a blocked call delays
-/// none. Work that has waited for ``patience`` shows that all threads are blocked, by a disk that does not respond for
-/// example: one more thread starts, up to ``limit`` in all, and ends when nothing waits. If the system refuses a thread, the
-/// work is left to those that run; the first one is then a thread of a dispatch queue.
+/// Work starts in FIFO order. ``core`` threads start as they are needed and remain. One thread is woken at a time, and wakes the
+/// next one if more work waits when it takes some: few threads then make short calls, and a blocked call delays no others. Work
+/// that has waited for ``patience`` shows that all threads are blocked, for example by a disk that does not respond. One more
+/// thread then starts, up to ``limit`` in total, and ends when no work waits. If the system refuses a thread, the running
+/// threads do the work; if it refuses even the first one, a thread of a dispatch queue takes its place.
 // SAFETY: all variables are only accessed while `mutex` is held.
 package final class FileThreads: TaskExecutor, @unchecked Sendable {
-    /// The threads of the process.
+    /// The threads that all managers of the process share.
     package static let shared = ThreadSupply.isScarce ? FileThreads(core: 2, limit: 4) : FileThreads(core: 6, limit: 64)
 
     private enum Work {
@@ -24,7 +24,7 @@ package final class FileThreads: TaskExecutor, @unchecked Sendable {
         case body(() -> Void)
     }
 
-    /// How long work waits before another thread is started for it.
+    /// The time that work waits before another thread is started for it.
     private static let patience: Duration = .milliseconds(100)
 
     private let core: Int
@@ -32,18 +32,18 @@ package final class FileThreads: TaskExecutor, @unchecked Sendable {
     private let starter: @Sendable (@escaping @Sendable () -> Void) -> Bool
     private let mutex: UnsafeMutablePointer<pthread_mutex_t>
     private let condition: UnsafeMutablePointer<pthread_cond_t>
-    /// The queue; work before `next` has been taken.
+    /// The queue; the work before `next` has been taken.
     private var queue: [Work] = []
     private var next = 0
-    /// The number of all work taken so far.
+    /// The total amount of work taken so far.
     private var taken = 0
     private var threads = 0
     private var idle = 0
-    /// Whether a thread has been started or woken that has not looked for work yet.
+    /// Whether a thread was started or woken that has not looked for work yet.
     private var isWaking = false
     /// Whether a reserve thread watches the queue.
     private var hasReserve = false
-    /// Whether the next thread that comes up is the reserve.
+    /// Whether the next thread to start is the reserve.
     private var startsReserve = false
 
     private var waiting: Int { queue.count - next }
@@ -51,9 +51,9 @@ package final class FileThreads: TaskExecutor, @unchecked Sendable {
     /// Creates an executor, which is never released once it has received work.
     ///
     /// - Parameters:
-    ///   - core: The number of threads that stay, 1 or more.
+    ///   - core: The number of threads that remain, 1 or more.
     ///   - limit: The maximum number of threads.
-    ///   - starter: Starts a thread with this body; `false` if the system has no more.
+    ///   - starter: Starts a thread with this body; returns `false` if the system refuses.
     package init(
         core: Int, limit: Int,
         starter: @escaping @Sendable (@escaping @Sendable () -> Void) -> Bool = {
@@ -91,7 +91,7 @@ package final class FileThreads: TaskExecutor, @unchecked Sendable {
         pthread_mutex_unlock(mutex)
     }
 
-    /// Wakes or starts a thread for the work that waits; called while the mutex is held.
+    /// Wakes or starts a thread for waiting work; called while the mutex is held.
     private func wake() {
         guard !isWaking, waiting > 0 else { return }
         if idle > 0 {
@@ -104,7 +104,7 @@ package final class FileThreads: TaskExecutor, @unchecked Sendable {
             threads += 1
             if starter(body) { return }
             if threads > 1 {
-                // Those that run take the work when theirs has ended.
+                // The running threads take the work when they have finished theirs.
                 threads -= 1
                 isWaking = false
             } else {
@@ -115,7 +115,7 @@ package final class FileThreads: TaskExecutor, @unchecked Sendable {
         }
     }
 
-    /// Starts the reserve thread, which begins to work if the newest work still waits after ``patience``.
+    /// Starts the reserve thread, which takes work if the newest work still waits after ``patience``.
     private func startReserve() {
         guard !hasReserve, threads < limit else { return }
         (hasReserve, startsReserve) = (true, true)
@@ -133,7 +133,7 @@ package final class FileThreads: TaskExecutor, @unchecked Sendable {
         if !isReserve || isNeeded() { work() }
     }
 
-    /// Watches the queue. Returns `true` when work has waited for ``patience``, `false` when nothing waits.
+    /// Watches the queue. Returns `true` if work has waited for ``patience``, `false` if no work waits.
     private func isNeeded() -> Bool {
         while true {
             pthread_mutex_lock(mutex)

@@ -202,12 +202,12 @@ extension timespec {
     }
 }
 
-/// The names that other programs give to unfinished files: `NAME.part` (Firefox), `NAME.crdownload` (Chrome), and
-/// `NAME` itself (curl, wget).
+/// The names of unfinished files of other programs: `NAME.part` (Firefox), `NAME.crdownload` (Chrome), and `NAME` itself (curl,
+/// wget).
 enum HalfFile {
     static let suffixes = [DownloadPaths.partSuffix, ReservedName.chromePart.text]
 
-    /// The paths of unfinished files of a download.
+    /// The possible paths of unfinished files of a download.
     static func paths(of paths: DownloadPaths) -> [FilePath] {
         [paths.final] + suffixes.map { paths.directory.appending(paths.name + $0) }
     }

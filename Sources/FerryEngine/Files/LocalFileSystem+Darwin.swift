@@ -5,21 +5,21 @@
     import SystemPackage
 
     extension LocalFileSystem {
-        /// Darwin has no unnamed files.
+        /// Darwin does not support unnamed files.
         static let unnamedFlags: Int32? = nil
         static let noAttribute = ENOATTR
 
-        /// Device numbers are those of the present start of the system.
+        /// Device numbers are valid only until the system restarts.
         private static let volumes = VolumeIdentities { volumeUUID(ofDevice: $0) }
 
         /// Every user has a number.
         static let unmappedUser: UInt32? = nil
         static let ownersOnly: Int32 = 0
 
-        /// The number that names a volume.
+        /// The number that identifies a volume.
         static func volume(ofDevice device: UInt64) -> UInt64 { volumes.identity(ofDevice: device) }
 
-        /// The number that names the volume which a record names: earlier versions recorded the number of the device.
+        /// The number that identifies the volume in a record, because earlier versions recorded the number of the device.
         static func volume(recordedAs number: UInt64) -> UInt64 { volumes.identity(recordedAs: number) }
 
         private static func volumeUUID(ofDevice device: UInt64) -> [UInt8]? {
@@ -36,7 +36,7 @@
                 var wanted = attrlist()
                 wanted.bitmapcount = UInt16(ATTR_BIT_MAP_COUNT)
                 wanted.volattr = attrgroup_t(ATTR_VOL_INFO) | attrgroup_t(ATTR_VOL_UUID)
-                // The length of what follows, and the UUID.
+                // The length of the answer, and the UUID.
                 var answer = [UInt8](repeating: 0, count: 20)
                 guard getattrlist(path, &wanted, &answer, answer.count, 0) == 0 else { return nil }
                 return Array(answer[4...])
@@ -44,12 +44,13 @@
             return nil
         }
 
-        /// The bytes that the system would free for the user's files, such as by purging caches; `nil` if it does not say.
+        /// The number of bytes available if the system frees space for the user's files, for example by purging caches; `nil` if
+        /// unknown.
         static func usableSpace(at path: FilePath) -> ByteCount? {
             #if os(macOS) || os(iOS) || os(visionOS)
                 let url = URL(fileURLWithPath: path.string)
                 let key = URLResourceKey.volumeAvailableCapacityForImportantUsageKey
-                // Zero where the system does not know, as for volumes of a network.
+                // Zero if the system does not know, as for network volumes.
                 return (try? url.resourceValues(forKeys: [key]))?.volumeAvailableCapacityForImportantUsage
                     .flatMap { $0 > 0 ? $0 : nil }
             #else
@@ -66,8 +67,9 @@
             firstSupported({ fcntl(descriptor, F_FULLFSYNC) }, { fsync(descriptor) })
         }
 
-        /// Keeps the order of writes: what is written before the call is on the medium before anything written after it, as
-        /// claims in a journal are. The drive's cache is flushed by ``fullSync(_:)`` at the end, and by the commits of the list.
+        /// Preserves the order of writes: data that is written before the call reaches the medium before any data that is
+        /// written after it, such as claims in a journal. ``fullSync(_:)`` flushes the drive's cache at the end, and so do
+        /// commits of the list.
         static func dataSync(_ descriptor: Int32) -> Int32 {
             firstSupported({ fcntl(descriptor, F_BARRIERFSYNC) }, { fullSync(descriptor) })
         }
@@ -113,7 +115,8 @@
             fgetxattr(descriptor, name, buffer, size, 0, 0)
         }
 
-        /// Sets whether the file is in backups, and when it can be opened. Frameworks take paths: the one that the file has now.
+        /// Sets whether backups include the file, and when it can be opened. Frameworks take paths, so the file's current path
+        /// is used.
         static func mark(_ descriptor: Int32, as role: FileRole) {
             var bytes = [UInt8](repeating: 0, count: Int(PATH_MAX))
             guard fcntl(descriptor, F_GETPATH, &bytes) == 0 else { return }
@@ -147,8 +150,8 @@
             if sysctlbyname("kern.bootsessionuuid", &bytes, &size, nil, 0) == 0 {
                 return String(validating: bytes.prefix { $0 != 0 }, as: UTF8.self)
             }
-            // A sandbox may refuse the identifier. The time of the start changes with the clock: then the boot counts as
-            // another one, and what depends on it is not trusted, which is safe.
+            // A sandbox may refuse the identifier. The start time changes with the clock; the boot then counts as another one,
+            // and data that depends on the boot is not trusted, which is safe.
             var start = timeval()
             size = MemoryLayout<timeval>.size
             guard sysctlbyname("kern.boottime", &start, &size, nil, 0) == 0, start.tv_sec > 0 else { return nil }
@@ -156,7 +159,7 @@
         }
 
         static func systemCreationMask() -> UInt16 {
-            // The umask cannot be read without setting it; files created in that instant get fewer permissions, never
+            // The umask cannot be read without setting it. Files that are created in that instant get fewer permissions, never
             // more.
             let mask = umask(0o077)
             _ = umask(mask)

@@ -13,19 +13,19 @@
         static let unnamedFlags: Int32? = ferry_O_TMPFILE
         static let noAttribute = ENODATA
 
-        /// The number of every user that has none in this process's user namespace; `nil` if every user has one.
+        /// The number that stands for users without a number in this process's user namespace; `nil` if every user has one.
         static let unmappedUser = UserNamespace.unmapped(
             map: smallFile("/proc/self/uid_map"), overflow: smallFile("/proc/sys/kernel/overflowuid"))
-        /// Opens a file without a change of its access time, which the kernel lets its owner do, and no other user.
+        /// Opens a file without updating its access time, which the kernel permits only to the file's owner.
         static let ownersOnly = ferry_O_NOATIME
 
-        /// The number that names a volume: here that of its device.
+        /// The number that identifies a volume; on Linux the number of its device.
         static func volume(ofDevice device: UInt64) -> UInt64 { device }
 
-        /// The number that names the volume which a record names.
+        /// The number that identifies the volume in a record.
         static func volume(recordedAs number: UInt64) -> UInt64 { number }
 
-        /// The bytes that the system would free for the user's files; `nil` here, since it frees none.
+        /// The number of bytes available if the system frees space for the user's files; `nil`, because Linux frees none.
         static func usableSpace(at path: FilePath) -> ByteCount? { nil }
 
         /// `UTIME_OMIT`: leaves a time unchanged.
@@ -45,7 +45,7 @@
             ferry_renameat2(fromDirectory, from, toDirectory, to, ferry_RENAME_NOREPLACE)
         }
 
-        /// Names an unnamed file; returns 0 or the error number.
+        /// Links an unnamed file to a name; returns 0 or the error number.
         static func linkUnnamed(_ descriptor: Int32, _ directory: Int32, _ name: FilePath) -> Int32 {
             name.withPlatformString { name in
                 // Linking through /proc needs no privilege; AT_EMPTY_PATH needs no /proc, but may need a capability.
@@ -66,7 +66,7 @@
             return openStepByStep(path, beneath: root)
         }
 
-        /// Opens the directory component by component, with the same result.
+        /// Opens the directory component by component, with the same result as ``openDirectory(_:beneath:)``.
         static func openStepByStep(_ path: FilePath, beneath root: Int32) -> Int32 {
             var current = root
             for component in path.components {
@@ -94,7 +94,7 @@
             ferry_fgetxattr(descriptor, name, buffer, size)
         }
 
-        /// No backup of this system asks, and its files are locked with no device.
+        /// Does nothing, because Linux has no such roles.
         static func mark(_ descriptor: Int32, as role: FileRole) {}
 
         static func modificationTime(_ raw: stat) -> FileTime {

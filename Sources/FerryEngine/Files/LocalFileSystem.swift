@@ -14,7 +14,7 @@ package import SystemPackage
 /// The local file systems.
 package struct LocalFileSystem: FileSystem {
     private let sharesWithGroup: Bool
-    /// The confining roots, see ``confined(to:)``, none of them before one that it is below; empty for all paths.
+    /// The confining roots, see ``confined(to:)``; a root below another one comes after it. Empty for all paths.
     private let roots: [FilePath]
 
     /// `sharesWithGroup`: see ``FileUser/sharesWithGroup``.
@@ -50,7 +50,7 @@ package struct LocalFileSystem: FileSystem {
         do throws(FileError) {
             return try file(.create, directory, flags: flags | O_RDWR | O_CLOEXEC, mode: mode)
         } catch  where error.kind == .isDirectory || error.kind == .other(EINVAL) {
-            // The errors of file systems and kernels without unnamed files.
+            // The errors that file systems and kernels without unnamed files return.
             throw FileError(.create, directory, kind: .unsupported)
         }
     }
@@ -194,9 +194,9 @@ package struct LocalFileSystem: FileSystem {
         }
     }
 
-    /// Makes the first call that the file system supports; returns its result, and leaves its `errno`.
+    /// Makes the first call that the file system supports. Returns its result and preserves its `errno`.
     ///
-    /// Any other failure is final: the system reports a failed write once, so that a second call would hide it.
+    /// Any other failure is final, because the system reports a failed write only once, and a second call would hide it.
     static func firstSupported(_ calls: (() -> Int32)...) -> Int32 {
         for call in calls.dropLast() {
             if call() == 0 { return 0 }
@@ -227,7 +227,8 @@ package struct LocalFileSystem: FileSystem {
 }
 
 extension LocalFileSystem {
-    /// Returns an open file of another part of the program, for a look at it: the file has a descriptor of its own.
+    /// Returns an open file for a descriptor of another part of the program, for inspection; it has a duplicate of the
+    /// descriptor.
     package static func file(ofDescriptor descriptor: Int32, at path: FilePath) throws(FileError) -> any File {
         let copy = fcntl(descriptor, F_DUPFD_CLOEXEC, 0)
         guard copy >= 0 else { throw FileError(.open, path, errno: errno) }
@@ -235,8 +236,8 @@ extension LocalFileSystem {
     }
 }
 
-// In a user namespace one number stands for all users that have none there. If that of this process is the same, the status of a
-// file does not tell whether it is ours. That the kernel lets this process do what only the owner may do tells it.
+// In a user namespace, one number stands for all users without a number there. If this process has that number too, the status
+// of a file does not show whether the user owns it. An operation that the kernel permits only to the owner does.
 extension LocalFileSystem {
     /// Whether a file may belong to this user or to any other.
     static func isAmbiguous(_ status: FileStatus) -> Bool {
@@ -245,7 +246,7 @@ extension LocalFileSystem {
     }
 
     private func isProvenOwn(_ path: FilePath, _ status: FileStatus) -> Bool {
-        // To open a device may do something.
+        // Opening a device may have side effects.
         guard status.kind == .regular || status.kind == .directory else { return false }
         let flags = O_RDONLY | O_NONBLOCK | O_NOFOLLOW | O_CLOEXEC | Self.ownersOnly
         guard let descriptor = try? descriptor(.inspect, path, flags: flags) else { return false }
@@ -253,7 +254,7 @@ extension LocalFileSystem {
         return true
     }
 
-    /// Whether an open file is proven to be this user's.
+    /// Returns whether an open file is proven to belong to this user.
     static func isProvenOwn(_ descriptor: Int32) -> Bool {
         let flags = fcntl(descriptor, F_GETFL)
         guard flags >= 0, fcntl(descriptor, F_SETFL, flags | ownersOnly) == 0 else { return false }
@@ -263,7 +264,7 @@ extension LocalFileSystem {
 }
 
 extension FileStatus {
-    /// The owner of a file that may be another user's: no user has this number.
+    /// The owner of a file that may belong to another user: no user has this number.
     static let unknownOwner = UInt32.max
 
     init(_ raw: stat) {
@@ -284,12 +285,12 @@ extension FileStatus {
     }
 }
 
-// A checked path may lead elsewhere by the time it is used. A confined file system therefore opens the path's
-// directory for each call, below the root and without following symbolic links, and makes the call relative to that
-// descriptor. Whatever is renamed or replaced meanwhile, the call cannot reach anything outside the root.
+// A checked path may lead elsewhere by the time it is used. Therefore a confined file system opens the path's directory for each
+// call, below the root and without following symbolic links, and makes the call relative to that descriptor. The call cannot
+// reach anything outside the root, whatever is renamed or replaced meanwhile.
 extension LocalFileSystem {
-    /// Calls `body` with a directory descriptor and a path relative to it; a single name if this file system is
-    /// confined.
+    /// Calls `body` with a directory descriptor and a path relative to it. If this file system is confined, the path is a single
+    /// name.
     func at<Value>(
         _ operation: FileError.Operation, _ path: FilePath,
         _ body: (_ directory: Int32, _ name: FilePath) throws(FileError) -> Value
@@ -302,8 +303,8 @@ extension LocalFileSystem {
         return try body(directory, FilePath(root: nil, [name]))
     }
 
-    /// Returns the outermost root that the path is below, and the path relative to it; `nil` if there are no roots, and for
-    /// roots and their ancestors, which the user chose.
+    /// Returns the outermost root that contains the path, and the path relative to it; `nil` if there are no roots, or if the
+    /// path is a root or an ancestor of one, which the user chose.
     private func confined(
         _ path: FilePath, _ operation: FileError.Operation
     ) throws(FileError) -> (root: FilePath, rest: FilePath)? {

@@ -1,20 +1,19 @@
 import FerryCore
 package import SystemPackage
 
-/// The ownership check: the one rule that decides whether a journal, part file or finished file is trusted, written
-/// to or removed.
+/// The ownership check: the only rule that decides whether a journal, part file or finished file is trusted, written to or
+/// removed.
 ///
-/// A file is *ours* if it is a regular file, the effective user owns it, it has one name, and no other user can write
-/// to it. A name proves nothing, because any user with write access to the directory can create it. A file that fails
-/// the check is left alone, and another name is taken.
+/// A file is *ours* if it is a regular file, the effective user owns it, it has one name, and no other user can write to it. A
+/// name is not a proof, because any user with write access to the directory can create it. A file that fails the check is not
+/// touched, and another name is used.
 ///
-/// **The group.** A group-writable file passes if its group is the effective group: only its owner can have opened it
-/// that way, with a umask of 002, and where each user has a private group, as on Debian and Fedora, the group has no
-/// other member. A user with a shared primary group and such a umask has granted write access to every file anyway.
-/// The group of the directory counts only with ``FileUser/sharesWithGroup``, and if the directory belongs to that
-/// group.
+/// **The group.** A group-writable file passes if its group is the effective group: only its owner can have opened it that way,
+/// with a umask of 002. Where each user has a private group, as on Debian and Fedora, that group has no other member. A user
+/// with a shared primary group and such a umask has granted write access to every file anyway. The group of the directory counts
+/// only with ``FileUser/sharesWithGroup``, and only if it owns the directory.
 ///
-/// **Other users.** A world-writable file never passes, with any umask, because its content proves nothing.
+/// **Other users.** A world-writable file never passes, with any umask, because its content is not a proof.
 ///
 /// **File systems with one owner for all files** (vfat, CIFS, some NFS): a file passes if it has the owner and mode
 /// that a new file gets (``Sample``). On other file systems a new file has the effective user and mode 0600, and the
@@ -104,7 +103,7 @@ package struct FileUser: Sendable, Hashable {
     package var user: UInt32
     /// The effective group.
     package var group: UInt32
-    /// Whether files also pass that the group of their directory can write to. Default false.
+    /// Whether a file also passes if the group of its directory can write to it. Default false.
     package var sharesWithGroup: Bool
 
     package init(user: UInt32, group: UInt32, sharesWithGroup: Bool = false) {
@@ -144,7 +143,7 @@ extension FileSystem {
         }
     }
 
-    /// Opens a regular file for reading, whoever it belongs to: for bytes that are compared and not trusted.
+    /// Opens a regular file of any user for reading, for bytes that are compared and not trusted.
     ///
     /// Never follows a symbolic link as the last component.
     package func openAnyones(_ path: FilePath) throws(FileError) -> any File {
@@ -191,7 +190,7 @@ extension FileSystem {
         return status
     }
 
-    /// Returns the owner and mode that a new file gets in a directory; `nil` if none can be created.
+    /// Returns the owner and mode that a new file gets in a directory; `nil` if no file can be created.
     private func sample(in directory: FilePath) -> Ownership.Sample? {
         if let file = try? openUnnamed(in: directory, mode: 0o600) {
             defer { file.close() }

@@ -2,7 +2,7 @@ package import FerryCore
 import SystemPackage
 
 extension PublicSuffixes {
-    /// The list of Debian's package `publicsuffix`, which other distributions install at the same path.
+    /// The list of the Debian package `publicsuffix`, which other distributions install at the same path.
     private static let path: FilePath = "/usr/share/publicsuffix/public_suffix_list.dat"
 
     /// Reads the system's list; `nil` if there is none.

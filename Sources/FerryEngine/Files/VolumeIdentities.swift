@@ -1,9 +1,9 @@
 import Synchronization
 
-/// The numbers by which Ferry names volumes, where the system numbers devices anew at each start.
+/// The numbers by which Ferry identifies volumes on systems that renumber devices at each start.
 ///
-/// A journal names the device of its part file. With a number that is another one after a restart, every part file would
-/// seem to be a copy of itself, and its claims doubtful.
+/// A journal records the volume of its part file. If that number changed at a restart, every part file would look like a copy of
+/// itself, and its claims would be doubtful.
 package final class VolumeIdentities: Sendable {
     private let known = Mutex<[UInt64: UInt64]>([:])
     private let lookUp: @Sendable (UInt64) -> [UInt8]?
@@ -12,8 +12,8 @@ package final class VolumeIdentities: Sendable {
     ///   number.
     package init(lookUp: @escaping @Sendable (UInt64) -> [UInt8]?) { self.lookUp = lookUp }
 
-    /// Returns the number of a volume: of its UUID, else that of the device. That of a UUID has more than 32 bits, as no number
-    /// of a device has, and at most 63, so that other programs can read it.
+    /// Returns the number of a volume, derived from its UUID or, if it has none, from the device. A number derived from a UUID
+    /// has more than 32 bits, so that it differs from every device number, and at most 63, so that other programs can read it.
     package func identity(ofDevice device: UInt64) -> UInt64 {
         if let identity = known.withLock({ $0[device] }) { return identity }
         let uuid = lookUp(device) ?? []
@@ -27,8 +27,8 @@ package final class VolumeIdentities: Sendable {
         return identity
     }
 
-    /// Returns the number of the volume that a record names. An earlier version recorded the device's number: then it is the
-    /// volume that has this number now, so that such a record counts as long as it did.
+    /// Returns the number of the volume in a record. Earlier versions recorded the device number; such a record then means the
+    /// volume that has this device number now, as it did before.
     package func identity(recordedAs number: UInt64) -> UInt64 {
         number <= UInt32.max ? identity(ofDevice: number) : number
     }

@@ -8,24 +8,24 @@ import SystemPackage
     package import struct Foundation.Date
 #endif
 
-/// Executes a ``HandoverMachine`` over a session of the system, and the directory of its leases.
+/// Executes the actions of a ``HandoverMachine`` on a background session of the system and on the directory of its leases.
 ///
-/// Events of the session are taken at once, and a file that lands is only given its place. All else waits in the order of
-/// the events for ``settle()``: splices, stored ends and leases, removals, completion handlers.
+/// Events of the session are recorded at once; a file that lands is only moved to its place. Everything else waits for
+/// ``settle()``, in the order of the events: splices, stored ends and leases, removals, completion handlers.
 package final class HandoverKeeper: Sendable {
-    /// What the keeper needs of the manager.
+    /// What the keeper needs from the manager.
     package struct Manager: Sendable {
-        /// Opens part file and journal, or makes them for the lease of a whole file; `nil` if the download is not listed.
+        /// Opens the part file and journal, or creates them for the lease of a whole file; `nil` if the download is not listed.
         /// Called on file threads, with the response of the landed file, if it can be read.
         package var open: @Sendable (Lease, ResponseHead?) throws(DownloadError) -> HandoverPair?
-        /// Calls the body, which splices one file, while nothing else uses the download's files; `postponed` without a call
-        /// if something does.
+        /// Calls the body, which splices one file, while nothing else uses the download's files; returns `postponed` without
+        /// calling it if something else uses them.
         package var exclusively: @Sendable (DownloadID, @Sendable () async -> SpliceResult) async -> SpliceResult
-        /// Stores the end of a lease, and reports it. Called at least once for each.
+        /// Stores the end of a lease and reports it. Called at least once for each lease.
         package var report: @Sendable (LeaseEnd) async throws(DownloadError) -> Void
-        /// A landed file could not be spliced now; it stays until the download is ready.
+        /// Reports that a landed file could not be spliced now; it stays until the download is ready.
         package var failed: @Sendable (DownloadID, DownloadError) -> Void
-        /// An event of the session has come: ``HandoverKeeper/settle()`` may have to be called. Called on its thread.
+        /// An event of the session has arrived, and ``HandoverKeeper/settle()`` may be due. Called on the session's thread.
         package var arrived: @Sendable () -> Void
         package var now: @Sendable () -> Duration
         package var date: @Sendable () -> Date
@@ -52,7 +52,7 @@ package final class HandoverKeeper: Sendable {
         var machine: HandoverMachine
         var pending: [HandoverAction] = []
         var completions: [Completion] = []
-        /// Whether landed files are left for later.
+        /// Whether landed files are postponed.
         var isHurried = false
 
         mutating func take(_ body: (inout HandoverMachine) -> [HandoverAction]) { pending += body(&machine) }
@@ -61,11 +61,11 @@ package final class HandoverKeeper: Sendable {
     private let session: any SystemTransferSession
     private let landing: LandingDirectory
     private let files: FileIO
-    /// For files that land, on the session's thread.
+    /// The file system for files that land, used on the session's thread.
     private let fileSystem: any FileSystem
     private let manager: Manager
     private let state: Mutex<State>
-    /// Held by whoever executes actions.
+    /// Held while actions are executed.
     private let lock = AsyncLock()
 
     private init(
@@ -77,7 +77,7 @@ package final class HandoverKeeper: Sendable {
         state = Mutex(State(machine: machine))
     }
 
-    /// Reads the stored leases and what has landed, and only then listens to the session.
+    /// Reads the stored leases and the landed files, and only then starts to receive events of the session.
     package static func open(
         _ session: any SystemTransferSession, landing: LandingDirectory, fileSystem: any FileSystem,
         threads: FileThreads = .shared, limits: HandoverLimits = HandoverLimits(), manager: Manager
@@ -100,17 +100,18 @@ package final class HandoverKeeper: Sendable {
 
     package var leases: [Lease] { state.withLock { $0.machine.leases } }
 
-    /// Whether the system has bytes of a download, or may still fetch some; and whether a file of it waits to be spliced.
+    /// Returns whether the system has or may still fetch bytes of a download, and whether a file of the download waits to be
+    /// spliced.
     package func leases(of download: DownloadID) -> (any: Bool, landed: Bool) {
         state.withLock { ($0.machine.hasLeases(of: download), $0.machine.hasLanded(download)) }
     }
 
-    /// Whether something waits for ``settle()``.
+    /// Whether actions wait for ``settle()``.
     package var isDue: Bool { state.withLock { !$0.pending.isEmpty } }
 
     // MARK: Events
 
-    /// Takes an event on the session's thread.
+    /// Handles an event on the session's thread.
     private func take(_ event: SystemEvent) {
         receive(event)
         manager.arrived()
@@ -120,7 +121,7 @@ package final class HandoverKeeper: Sendable {
         switch event {
         case .landed(let task, let head, let file):
             guard let lease = state.withLock({ $0.machine.lease(ofLanding: task) }) else { return }
-            // The system removes a file that is still there: the end of its task then finds the lease without one.
+            // If this fails, the system removes its file, and the end of the task finds the lease without a landed file.
             do throws(FileError) { try landing.land(file, as: lease.number, head, fileSystem: fileSystem) } catch {
                 return manager.failed(lease.download, DownloadError(error))
             }
@@ -133,7 +134,7 @@ package final class HandoverKeeper: Sendable {
         }
     }
 
-    /// The system has resumed or started the app for its session.
+    /// Records that the system has resumed or started the app for its session.
     package func woken(_ completion: @escaping Completion) {
         state.withLock { state in
             state.completions.append(completion)
@@ -141,36 +142,36 @@ package final class HandoverKeeper: Sendable {
         }
     }
 
-    /// The time that the system gave is nearly over.
+    /// Records that the time that the system granted is nearly over.
     package func timeIsUp() { state.withLock { $0.take { $0.timeIsUp() } } }
 
-    /// The download is paused: its tasks are cancelled, and files that have landed stay.
+    /// Takes back a download that is paused: its tasks are cancelled, and files that have landed stay.
     package func takeBack(_ download: DownloadID) { state.withLock { $0.take { $0.takeBack(download) } } }
 
-    /// The download is not listed any more.
+    /// Takes back a download that is no longer listed.
     package func withdrew(_ download: DownloadID) { state.withLock { $0.take { $0.withdrew(download) } } }
 
-    /// The download can take landed files again.
+    /// Records that the download can accept landed files again.
     package func retried(_ download: DownloadID) { state.withLock { $0.take { $0.retried(download) } } }
 
-    /// Leaves landed files, and what is left of the one at hand, for later: the time is over, or the app is about to be
-    /// suspended. ``retried(_:)`` lets them be spliced again, after ``hasTime()``.
+    /// Postpones landed files, and the rest of the file that is being spliced: the time is over, or the app is about to be
+    /// suspended. ``retried(_:)`` allows splicing them again, after ``hasTime()``.
     package func hurry() { state.withLock { $0.isHurried = true } }
 
     package func hasTime() { state.withLock { $0.isHurried = false } }
 
     private var isHurried: Bool { state.withLock { $0.isHurried } }
 
-    /// Whether a lease has no task that is known: ``compare()`` finds out.
+    /// Whether the task of some lease is unknown; ``compare()`` resolves this.
     package var isMissingTask: Bool { state.withLock { $0.machine.isMissingTask } }
 
     // MARK: Handing over and taking back
 
-    /// Leases the missing ranges of the candidates, in the order of the queue, and begins their tasks in one batch. Returns
-    /// why a download, or the rest of it, stays with the app.
+    /// Leases the missing ranges of the candidates, in the order of the queue, and starts their tasks in one batch. Returns the
+    /// reason for each download that stays with the app, in whole or in part.
     ///
     /// - Parameters:
-    ///   - candidates: The downloads, each once.
+    ///   - candidates: The downloads, without duplicates.
     ///   - space: The number of bytes that may land; `nil` for any.
     ///   - random: The source of the leases' numbers.
     package func handOver(
@@ -201,7 +202,7 @@ package final class HandoverKeeper: Sendable {
     /// Compares the leases with the session's tasks.
     package func compare() async throws(DownloadError) { try await list { $0.listed($1, at: $2) } }
 
-    /// Takes back what the system has not nearly fetched.
+    /// Takes back the ranges of which the system has not yet received most bytes.
     package func cameToForeground() async throws(DownloadError) { try await list { $0.cameToForeground($1, at: $2) } }
 
     private func list(
@@ -217,7 +218,7 @@ package final class HandoverKeeper: Sendable {
 
     // MARK: Executing
 
-    /// Executes what waits, in order. After an error, or the cancellation of the task, the rest waits for the next call.
+    /// Executes the waiting actions in order. After an error, or when the task is cancelled, the rest waits for the next call.
     package func settle() async throws(DownloadError) {
         await lock.acquire()
         defer { lock.release() }
@@ -228,7 +229,7 @@ package final class HandoverKeeper: Sendable {
         while let action = state.withLock({ $0.pending.first }) {
             if isCancellable, Task.isCancelled { return }
             try await execute(action)
-            // Others append only.
+            // Other tasks only append.
             state.withLock { _ = $0.pending.removeFirst() }
         }
     }

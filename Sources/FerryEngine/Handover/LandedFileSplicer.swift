@@ -15,11 +15,11 @@ package struct HandoverPair: Sendable {
     /// The newest record of the journal.
     package internal(set) var record: JournalRecord
     package let rules: ResumeRules
-    /// `false` for downloads that are not synced.
+    /// `false` for downloads that do not sync.
     package let syncs: Bool
-    /// Whether a whole file may come without a strong validator.
+    /// Whether a whole file is accepted without a strong validator.
     package let acceptsUnproven: Bool
-    /// Whether the pair was made for the landed file at hand.
+    /// Whether the pair was created for the landed file that is being spliced.
     private var isMade = false
 
     package init(
@@ -39,7 +39,7 @@ package struct HandoverPair: Sendable {
         part.close()
     }
 
-    /// Opens and locks the pair of a download; `nil` if one of its files is gone, or the journal is another download's.
+    /// Opens and locks the pair of a download; `nil` if one of its files is missing, or the journal belongs to another download.
     /// Blocks.
     package static func open(
         _ id: DownloadID, at path: FilePath, rules: ResumeRules, syncs: Bool, acceptsUnproven: Bool = false,
@@ -70,13 +70,13 @@ package struct HandoverPair: Sendable {
 }
 
 extension HandoverPair {
-    /// Takes a name for a download that has never run, of which the whole file has landed, and makes its part file and
-    /// journal; `nil` if its rule permits no name: then the next run decides. Blocks.
+    /// Reserves a name for a download that has never run and whose whole file has landed, and creates its part file and journal;
+    /// `nil` if its conflict rule permits no name, so that the next run decides. Blocks.
     ///
     /// - Parameters:
-    ///   - head: The response of the file, which may name it.
-    ///   - tags: What the list says of the download.
-    ///   - date: The present date.
+    ///   - head: The response for the file, which may suggest a name.
+    ///   - tags: The list attributes of the download.
+    ///   - date: The current date.
     package static func make(
         _ id: DownloadID, of request: DownloadRequest, landed head: ResponseHead, tags: JournalTags,
         acceptsUnproven: Bool, date: Date, fileSystem: any FileSystem
@@ -92,7 +92,7 @@ extension HandoverPair {
         do throws(FileError) {
             try fileSystem.makeDirectories(directory, syncs: request.syncsToDisk)
         } catch { throw DownloadError(error) }
-        // A kill may have come after the pair was made, and before the list had its name.
+        // The process may have been killed after the pair was created, and before the list had its name.
         for number in 0...NameTaker.maxNumber {
             guard let paths = DownloadPaths(name, number: number, in: directory),
                 let known = try? Journal.read(at: paths.journal, fileSystem: fileSystem)
@@ -127,7 +127,7 @@ extension HandoverPair {
         }
     }
 
-    /// Removes the pair and frees its name, if it was made for a landed file that was not spliced.
+    /// Removes the pair and frees its name if it was created for a landed file that was not spliced.
     func discardIfUseless() {
         guard isMade, record.claimed.isEmpty else { return }
         try? journal.remove()
@@ -137,10 +137,10 @@ extension HandoverPair {
 
 /// Moves the bytes of a landed file into the part file and claims them in the journal.
 ///
-///     check ─► write what is missing ─► sync the part file ─► claim in the journal ─► (the caller removes the file)
+///     check ─► write the missing bytes ─► sync the part file ─► claim in the journal ─► (the caller removes the file)
 ///
-/// Each step may be the last before a crash: the next call begins anew, writes what is still missing, and finds nothing
-/// to do once the journal claims the range. Claimed bytes are never written again.
+/// Each step may be the last before a crash: the next call starts over, writes the bytes that are still missing, and finds
+/// nothing to do once the journal claims the range. Claimed bytes are never written again.
 package struct LandedFileSplicer {
     package static let pieceBytes: ByteCount = 1 << 20
 
@@ -151,7 +151,7 @@ package struct LandedFileSplicer {
     /// - Parameters:
     ///   - landing: The directory of the landed files.
     ///   - fileSystem: The disk.
-    ///   - mustStop: Whether there is no time left; asked before each piece of ``pieceBytes``.
+    ///   - mustStop: Whether no time is left; called before each piece of ``pieceBytes``.
     package init(
         _ landing: LandingDirectory, fileSystem: any FileSystem, mustStop: @escaping @Sendable () -> Bool = { false }
     ) {
@@ -160,10 +160,10 @@ package struct LandedFileSplicer {
         self.mustStop = mustStop
     }
 
-    /// Splices the landed file of a lease. Blocks. Throws if the part file or the journal failed: the file stays.
+    /// Splices the landed file of a lease. Blocks. Throws if the part file or the journal failed; the landed file then stays.
     ///
-    /// Returns `postponed` if there is no time left: the bytes of a range that were written until then are claimed, and the
-    /// next call goes on after them.
+    /// Returns `postponed` if no time is left: the bytes of a range that were written until then are claimed, and the next call
+    /// continues after them.
     package func splice(
         _ lease: Lease, into pair: inout HandoverPair, now: Date
     ) throws(DownloadError) -> SpliceResult {
@@ -194,7 +194,7 @@ package struct LandedFileSplicer {
             var written = RangeSet<ByteCount>()
             for piece in Self.pieces(of: missing) {
                 if mustStop() {
-                    // Of a whole file nothing is claimed before all of it is there.
+                    // A whole file is claimed only when all of it has been written.
                     if lease.range != nil, !written.isEmpty {
                         try claim(written, representation, join: join, isWhole: false, claims, &pair)
                     }
@@ -214,7 +214,7 @@ package struct LandedFileSplicer {
         }
     }
 
-    /// Returns what the journal claims; `nil` if the next run of the download has to settle something first.
+    /// Returns the claims of the journal; `nil` if the next run of the download has to resolve something first.
     private func claims(of pair: HandoverPair) throws(DownloadError) -> RangeSet<ByteCount>? {
         let (record, part) = (pair.record, pair.part)
         guard record.publishing == nil, record.moving == nil, record.mismatch == nil, record.isTaken != true,

@@ -7,13 +7,13 @@ package import SystemPackage
     import Foundation
 #endif
 
-/// The directory of a manager's leases and of the files that have landed for them: private to the user, on the volume of
-/// the system's temporary files.
+/// The directory of a manager's leases and of the files that have landed for them: private to the user, and on the volume of the
+/// system's temporary files.
 ///
 ///     ferry-leases.json    the ``LeaseBook``; replaced as a whole
 ///     NUMBER.landed        the body of a lease's response; ``LandedFacts`` are in its attribute `user.ferry.landed`
 ///
-/// A landed file has its facts before it has its name, so that a crash leaves it with both or with no name.
+/// A landed file gets its facts before its name, so that a crash leaves both or no name.
 package struct LandingDirectory: Sendable, Hashable {
     static let attribute = "user.ferry.landed"
     // allow(names): in a directory of Ferry's own, where no server names files.
@@ -26,7 +26,8 @@ package struct LandingDirectory: Sendable, Hashable {
     private var bookPath: FilePath { path.appending("ferry-leases.json") }
     package func path(of number: LeaseNumber) -> FilePath { path.appending("\(number)\(Self.ending)") }
 
-    /// Creates the directory, if it is missing, and removes what a kill has left of a copy. Called before anything lands.
+    /// Creates the directory if it is missing, and removes the remains of a copy that a kill interrupted. Called before anything
+    /// lands.
     package func prepare(_ fileSystem: any FileSystem) throws(FileError) {
         try fileSystem.makeDirectories(path, syncs: true)
         for name in try fileSystem.list(path) where name.dropping(suffix: Self.ending + ReservedName.draft.text) != nil
@@ -42,8 +43,8 @@ package struct LandingDirectory: Sendable, Hashable {
 
     // MARK: Landing
 
-    /// Gives the system's temporary file its place. Takes the time of an attribute and a rename, whatever the size; only
-    /// where the boot cannot be identified, the file is synced at once.
+    /// Moves the system's temporary file to its place. This takes only the time for an attribute and a rename, whatever the
+    /// size; but if the boot cannot be identified, the file is synced at once.
     ///
     /// Nothing else is synced: a file that landed before a restart of the system is not used, because any of its bytes may
     /// be lost.
@@ -68,8 +69,8 @@ package struct LandingDirectory: Sendable, Hashable {
         }
     }
 
-    /// Copies a file of another volume, where a state directory of the app's own choice may be. It takes as long as the
-    /// file is large, and has its name once it is whole.
+    /// Copies a file from another volume, which happens if the app chose its own state directory. The time depends on the size
+    /// of the file. The copy gets its name when it is complete.
     private func copy(
         _ file: any File, to path: FilePath, _ facts: Data, syncs: Bool, _ fileSystem: any FileSystem
     ) throws(FileError) {
@@ -87,7 +88,7 @@ package struct LandingDirectory: Sendable, Hashable {
         try fileSystem.rename(draft, to: path, replacing: true)
     }
 
-    /// Returns the numbers of the landed files.
+    /// Returns the lease numbers of the landed files.
     package func landed(_ fileSystem: any FileSystem) throws(FileError) -> [LeaseNumber] {
         try fileSystem.list(path).compactMap { $0.dropping(suffix: Self.ending).flatMap { LeaseNumber($0) } }
     }
@@ -108,7 +109,7 @@ package struct LandingDirectory: Sendable, Hashable {
         }
     }
 
-    /// Reads the response that a landed file is of; `nil` if there is none, or it is unusable.
+    /// Reads the response that belongs to a landed file; `nil` if it is missing or unusable.
     func head(of number: LeaseNumber, _ fileSystem: any FileSystem) -> ResponseHead? {
         guard let landed = try? open(number, fileSystem) else { return nil }
         landed.file.close()
@@ -123,7 +124,7 @@ package struct LandingDirectory: Sendable, Hashable {
 
     // MARK: Leases
 
-    /// Reads the stored leases; `nil` if they are unusable: their tasks are then unknown. Empty if none were stored.
+    /// Reads the stored leases; `nil` if they are unusable, so that their tasks are unknown. Empty if none were stored.
     package func leases(_ fileSystem: any FileSystem) throws(FileError) -> LeaseBook? {
         let file: any File
         do throws(FileError) { file = try fileSystem.openOurs(bookPath, .readOnly) } catch {

@@ -4,7 +4,7 @@ package import SystemPackage
 
 /// The crash-safe record of one download: the identity of its file, and the ranges that are on the disk.
 ///
-///     write:  into the slot that does not hold the newest record; dataSync
+///     write:  into the slot that does not contain the newest record; dataSync
 ///     grow:   the whole journal under another name; sync; rename over; sync the directory
 ///
 /// Invariants: the newest record that was written without an error is never overwritten in place; a record counts
@@ -23,7 +23,7 @@ package final class Journal: Sendable {
         var slotBytes: Int
         /// The number of bytes used in each slot; the rest is filled with line feeds for readability.
         var used: [Int]
-        /// A write or sync failed: that slot's content is unknown, and the other is the only good one, so the next
+        /// Whether a write or sync failed: the content of that slot is unknown, and only the other one is good, so the next
         /// record is written to a new file.
         var isDoubtful = false
         var isClosed = false
@@ -75,8 +75,8 @@ package final class Journal: Sendable {
         }
     }
 
-    /// Reads the newest complete record of a journal that passes the ownership check, without taking the lock, so
-    /// that a newer one may be written at the same time.
+    /// Reads the newest complete record of a journal that passes the ownership check, without acquiring the lock, so a newer
+    /// record may be written at the same time.
     package static func read(at path: FilePath, fileSystem: any FileSystem) throws(JournalError) -> JournalRecord {
         let file: any File
         do throws(FileError) { file = try fileSystem.openOurs(path, .readOnly) } catch { throw opening(path, error) }
@@ -84,7 +84,7 @@ package final class Journal: Sendable {
         return try JournalImage(file, path: path).record
     }
 
-    /// The error of an opening. Other users can give any file the journal's name.
+    /// Converts an error of opening the file. Other users can give any file the journal's name.
     private static func opening(_ path: FilePath, _ error: FileError) -> JournalError {
         switch error.kind {
         case .notFound: .missing(path)
@@ -104,7 +104,7 @@ package final class Journal: Sendable {
             if error.operation == .lock, error.kind == .exists { throw .locked(path) }
             throw opening(path, error)
         }
-        // A file system without locks has none for the part file either, so proceed.
+        // A file system that cannot lock the journal cannot lock the part file either, so proceed.
         guard let locked else { throw .locked(path) }
         return locked.file
     }
@@ -114,7 +114,7 @@ package final class Journal: Sendable {
 
     /// Writes a record, which is durable when this returns (unless `syncs` is off).
     ///
-    /// If it throws, the previous record still counts, and the next one is written to a new file.
+    /// If it throws, the previous record remains valid, and the next one is written to a new file.
     package func write(_ record: JournalRecord) throws(JournalError) {
         let payload = try JournalText.bytes(record, path: path)
         try withState { (state: inout State) throws(JournalError) in try put(payload, &state) }
@@ -173,8 +173,7 @@ package final class Journal: Sendable {
         var bytes = slot.encode()
         let end = bytes.count
         if end < state.used[index] {
-            // An array rather than a repeating collection, which `+=` would append element by element without
-            // specialization.
+            // An array instead of a repeating collection, which `+=` would append element by element without specialization.
             bytes += [UInt8](repeating: JournalWriter.blank, count: state.used[index] - end)
         }
         do throws(FileError) {

@@ -6,7 +6,7 @@ package enum JournalError: Error, Sendable, Hashable {
     case missing(FilePath)
     case exists(FilePath)
     case empty(FilePath)
-    /// A journal without a complete record, or with a record that breaks the rules.
+    /// A journal without a complete record, or with a record that violates the rules.
     case torn(FilePath)
     /// Not a journal of Ferry.
     case foreign(FilePath)
@@ -16,13 +16,13 @@ package enum JournalError: Error, Sendable, Hashable {
     case locked(FilePath)
     /// Larger than the maximum size of a journal.
     case tooLarge(FilePath)
-    /// The record to be written breaks the rules; nothing was written.
+    /// The record to be written violates the rules; nothing was written.
     case invalid(FilePath, String)
     case file(FileError)
 
-    /// Whether the error is a temporary failure of the disk or this process, and says nothing about the journal.
+    /// Whether the error is a temporary failure of the disk or this process, and not a fault of the journal.
     ///
-    /// Missing permission, or a path that is not a file, does not count: such a journal belongs to another user.
+    /// A missing permission, or a path that is not a file, is not such a failure: the journal then belongs to another user.
     package var mayPass: Bool {
         guard case .file(let error) = self else { return false }
         return switch error.kind {

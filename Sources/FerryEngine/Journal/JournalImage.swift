@@ -12,7 +12,7 @@ package struct JournalImage {
     /// Finds the newest complete record.
     package init(_ bytes: [UInt8], path: FilePath) throws(JournalError) {
         guard !bytes.isEmpty else { throw .empty(path) }
-        // A torn first slot does not tell the slot size, but the file always consists of two slots.
+        // A torn first slot may not contain the slot size, but the file always consists of two slots.
         var offsets: Set<Int> = [0, bytes.count / 2]
         if let claimed = JournalSlot.claimedSlotBytes(bytes) { offsets.insert(claimed) }
         let slots = offsets.compactMap { JournalSlot(bytes, at: $0) }
@@ -20,7 +20,7 @@ package struct JournalImage {
             throw Self.isOurs(bytes, at: offsets) ? .torn(path) : .foreign(path)
         }
         if newest.version > JournalRecord.currentVersion { throw .newerVersion(path, newest.version) }
-        // A complete record that breaks the rules is not a torn write, so an older record must not replace it.
+        // A complete record that violates the rules is not a torn write, so an older record must not replace it.
         record = try JournalText.record(newest.payload, path: path)
         slot = newest
     }

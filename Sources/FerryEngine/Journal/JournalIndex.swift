@@ -10,7 +10,7 @@ package final class JournalIndex: Sendable {
         package let error: JournalError
     }
 
-    /// The journals that were unreadable when the directory was read, sorted by path.
+    /// The journals that were unusable when the directory was read, sorted by path.
     package let problems: [Problem]
     private let state: Mutex<State>
 
@@ -18,7 +18,7 @@ package final class JournalIndex: Sendable {
     package struct Entry: Sendable, Hashable {
         package let id: String
         package let urls: [String]
-        /// The name that the request chose; `nil` if it chose none.
+        /// The name that the request specified; `nil` if it specified none.
         package let requestedName: String?
     }
 
@@ -78,7 +78,7 @@ package final class JournalIndex: Sendable {
         self.state = Mutex(state)
     }
 
-    /// Rereads the journals that failed with a possibly temporary error.
+    /// Rereads the journals whose errors may have been temporary.
     package func lookAgain(with fileSystem: any FileSystem) {
         for problem in problems where problem.error.mayPass && records[problem.path] == nil {
             if let record = try? Journal.read(at: problem.path, fileSystem: fileSystem) { add(problem.path, record) }
@@ -88,7 +88,7 @@ package final class JournalIndex: Sendable {
     /// The indexed journals, by path.
     package var records: [FilePath: Entry] { state.withLock { $0.records } }
 
-    /// Returns the journals with exactly this URL text in their list, also as earlier versions wrote it, sorted by path.
+    /// Returns the journals whose URLs contain exactly this text, or its form in earlier versions, sorted by path.
     package func paths(forURL text: String) -> [FilePath] {
         let texts = [text, DownloadURL.earlierText(of: text)].compactMap(\.self)
         let paths = state.withLock { state in texts.flatMap { state.pathsOfURL[$0] ?? [] } }

@@ -6,9 +6,9 @@ import FerryCore
 ///     ferry-journal 1 seq=42 slot=8192 length=713 sha256=0123456789abcdef0123456789abcdef
 ///     {…713 bytes…}
 ///
-/// The checksum is the first half of the SHA-256 of the header up to ` sha256=`, a line feed, and the record. Unlike
-/// a CRC it can be computed by hand with `sha256sum`, and its cost is small beside the sync. The parity of `seq`
-/// determines the slot, even numbers being in the first, so that a slot copied over the other does not count.
+/// The checksum is the first half of the SHA-256 of the header up to ` sha256=`, a line feed, and the record. Unlike a CRC it
+/// can be computed by hand with `sha256sum`, and its cost is small compared to the sync. The parity of `seq` determines the slot
+/// (even numbers use the first), so that a slot copied over the other does not count.
 ///
 /// All versions of the format share the form of the header, which distinguishes a newer journal from a damaged one.
 package struct JournalSlot: Hashable {
@@ -27,7 +27,7 @@ package struct JournalSlot: Hashable {
     /// Returns the slot of a sequence number: 0 or 1.
     package static func index(of sequence: UInt64) -> Int { Int(sequence & 1) }
 
-    /// Returns header, record and final line feed.
+    /// Returns the header, the record and a final line feed.
     package func encode() -> [UInt8] {
         let header = "\(Self.magic)\(version) seq=\(sequence) slot=\(slotBytes) length=\(payload.count)"
         var bytes = Array("\(header) sha256=\(Self.checksum(header, payload[...]))\n".utf8)

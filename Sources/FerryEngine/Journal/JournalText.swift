@@ -30,7 +30,7 @@ package enum JournalText {
         }
         if record.version > JournalRecord.currentVersion { throw .newerVersion(path, record.version) }
         guard record.problem == nil else { throw .torn(path) }
-        // No writer produces more URLs, and a directory's index holds the URLs of all its journals.
+        // No writer produces more URLs, and a directory's index contains the URLs of all its journals.
         record.urls = Array(record.urls.prefix(DownloadRequest.mostSources))
         record.nameVolumes(by: LocalFileSystem.volume(recordedAs:))
         return record
@@ -67,14 +67,14 @@ package enum JournalText {
 }
 
 extension JournalRecord {
-    /// Names the volumes of its files by the numbers that they have now.
+    /// Converts the volume numbers of its files to the current ones.
     mutating func nameVolumes(by name: (UInt64) -> UInt64) {
         partDevice = name(partDevice)
         if let device = publishing?.device { publishing?.device = name(device) }
         if let device = moving?.device { moving?.device = name(device) }
     }
 
-    /// The rule that this record breaks; `nil` if it is valid. Checked before writing and after reading.
+    /// The rule that this record violates; `nil` if it is valid. Checked before writing and after reading.
     var problem: String? {
         guard version >= 1 else { return "version \(version)" }
         guard DownloadID(rawValue: id).isOneLine else { return "an id of several lines" }

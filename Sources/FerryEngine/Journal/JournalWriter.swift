@@ -82,8 +82,8 @@ struct JournalWriter {
         }
     }
 
-    /// Writes through a temporary name where there are no unnamed files. An existing journal is detected before, and
-    /// once more by the rename.
+    /// Writes through a temporary name if the file system has no unnamed files. An existing journal is detected before writing,
+    /// and again by the rename.
     private func placeByName(_ bytes: [UInt8]) throws(FileError) -> any File {
         guard try !fileSystem.exists(path) else { throw FileError(.link, path, kind: .exists) }
         return try throughNewName(bytes) { () throws(FileError) in

@@ -3,10 +3,10 @@
     import ObjectiveC
 
     extension SystemThread {
-        /// The number of a thread before it has one.
+        /// The value of a thread variable before the thread is created.
         static var unknown: pthread_t? { nil }
 
-        /// What a thread begins with; `context` is the retained ``SystemThread``.
+        /// The start routine of a thread; `context` is the retained ``SystemThread``.
         static let run: @convention(c) (UnsafeMutableRawPointer) -> UnsafeMutableRawPointer? = { context in
             let thread = Unmanaged<SystemThread>.fromOpaque(context).takeRetainedValue()
             pthread_setname_np(thread.name)
@@ -14,7 +14,7 @@
             return nil
         }
 
-        /// Calls the body, and releases the objects that Apple's frameworks have left to the thread meanwhile.
+        /// Calls the body, then releases the objects that Apple's frameworks have autoreleased meanwhile.
         static func pooled(_ body: () -> Void) { autoreleasepool { body() } }
     }
 #endif

@@ -2,10 +2,10 @@
     import Glibc
 
     extension SystemThread {
-        /// The number of a thread before it has one.
+        /// The value of a thread variable before the thread is created.
         static var unknown: pthread_t { 0 }
 
-        /// What a thread begins with; `context` is the retained ``SystemThread``.
+        /// The start routine of a thread; `context` is the retained ``SystemThread``.
         static let run: @convention(c) (UnsafeMutableRawPointer?) -> UnsafeMutableRawPointer? = { context in
             guard let thread = context.map({ Unmanaged<SystemThread>.fromOpaque($0).takeRetainedValue() }) else {
                 return nil
@@ -15,7 +15,7 @@
             return nil
         }
 
-        /// Calls the body: no objects are left to threads here.
+        /// Calls the body, because Linux has no autoreleased objects.
         static func pooled(_ body: () -> Void) { body() }
 
         /// Names the calling thread, through procfs because the Glibc module lacks `pthread_setname_np`.

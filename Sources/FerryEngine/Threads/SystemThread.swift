@@ -6,14 +6,14 @@ import Dispatch
     import Glibc
 #endif
 
-/// A thread for work that blocks; see ``start(_:stackSize:_:)``.
+/// A thread for blocking work; see ``start(_:stackSize:_:)``.
 package final class SystemThread: Sendable {
     /// The name that `top` and `perf` show, at most 15 bytes.
     let name: String
     let body: @Sendable () -> Void
 
-    /// The usual stack of a thread in bytes, of which only used pages are memory. The systems' own sizes differ: 512 KiB on
-    /// Darwin, 8 MiB on Linux.
+    /// The usual stack size of a thread in bytes, of which only used pages occupy memory. The defaults of the systems differ:
+    /// 512 KiB on Darwin, 8 MiB on Linux.
     package static let usualStackBytes = 2 << 20
 
     init(name: String, body: @escaping @Sendable () -> Void) {
@@ -23,7 +23,7 @@ package final class SystemThread: Sendable {
 
     /// Starts a detached thread. Returns 0 or the error number.
     ///
-    /// - Parameter stackSize: In bytes.
+    /// - Parameter stackSize: The size of the stack in bytes.
     package static func start(
         _ name: String, stackSize: Int = SystemThread.usualStackBytes, _ body: @escaping @Sendable () -> Void
     ) -> Int32 {
@@ -32,7 +32,7 @@ package final class SystemThread: Sendable {
         return started.code
     }
 
-    /// Starts a small thread that must be joined; `nil` if the system has no more.
+    /// Starts a small thread that must be joined; `nil` if the system refuses.
     static func joinable(_ body: @escaping @Sendable () -> Void) -> pthread_t? {
         create("ferry-probe", stackSize: 64 << 10, body).thread
     }
@@ -52,9 +52,9 @@ package final class SystemThread: Sendable {
         return (nil, code)
     }
 
-    /// Runs `body` on a thread of its own, or on a queue if the system has no more threads.
+    /// Runs `body` on its own thread, or on a queue if the system refuses more threads.
     ///
-    /// - Parameter stackSize: In bytes.
+    /// - Parameter stackSize: The size of the stack in bytes.
     package static func detach(_ name: String, stackSize: Int, _ body: @escaping @Sendable () -> Void) {
         if start(name, stackSize: stackSize, body) != 0 { DispatchQueue.global().async(execute: body) }
     }

@@ -10,10 +10,10 @@ import Synchronization
     import Foundation
 #endif
 
-/// Finds out what is wrong with a certificate that was not trusted, which the failed handshake does not tell: another
-/// handshake reads the certificates of the server and ends with them. No request is sent.
+/// Finds out why a certificate was not trusted, which the failed handshake does not report: another handshake reads the
+/// certificates of the server and ends there. No request is sent.
 struct CertificateInquiry: Sendable {
-    /// When a certificate is valid, and who has signed it.
+    /// The validity of a certificate, and its issuer.
     struct Certificate: Hashable, Sendable {
         var begin: Date
         var end: Date
@@ -23,18 +23,18 @@ struct CertificateInquiry: Sendable {
     let group: any EventLoopGroup
     /// The address to bind to; `nil` for any.
     let localAddress: String?
-    /// How long the server has to send its certificates.
+    /// The time that the server has to send its certificates.
     private static let limit = TimeAmount.seconds(10)
 
-    /// What is wrong with the certificates of a server; `nil` if it sent none.
+    /// Returns what is wrong with the certificates of a server; `nil` if it sent none.
     ///
-    /// - Parameter name: The name of the server in the sentence.
+    /// - Parameter name: The name of the server for the message.
     func phrase(host: String, port: Int, name: Reason, at now: Date) async -> ErrorPhrase? {
         guard let found = try? await certificates(host: host, port: port), !found.isEmpty else { return nil }
         return Self.phrase(found, name: name, at: now)
     }
 
-    /// - Parameter chain: The certificates as the server sent them, its own first.
+    /// - Parameter chain: The certificates in the order that the server sent, starting with its own.
     static func phrase(_ chain: [Certificate], name: Reason, at now: Date) -> ErrorPhrase {
         func day(_ date: Date) -> String { String(RFC3339.text(date).prefix(10)) }
         if let end = chain.map(\.end).min(), end < now { return ErrorPhrase(.certificateExpired, name, day(end)) }

@@ -3,8 +3,8 @@ import FerryCore
 import HTTPTypes
 import Synchronization
 
-/// The challenges that origins sent to this transport, so that later requests need not be refused first (RFC 7616
-/// §3.6).
+/// The challenges that origins sent to this transport, so that later requests can be authorized without being refused first (RFC
+/// 7616 §3.6).
 final class ChallengeMemory: Sendable {
     private struct Key: Hashable {
         let origin: Origin
@@ -19,15 +19,14 @@ final class ChallengeMemory: Sendable {
         var count = 0
     }
 
-    /// The capacity. A server may redirect through many hosts, each with a challenge; an evicted one is received
-    /// again.
+    /// The capacity. A server may redirect through many hosts, each with a challenge; an evicted challenge is received again.
     static let most = 256
     private let entries = Mutex(RecentValues<Key, Entry>(capacity: ChallengeMemory.most))
 
     var count: Int { entries.withLock { $0.count } }
 
-    /// Returns the value of the Authorization field: Digest if the origin requested it, otherwise Basic. Returns
-    /// `nil` over http until the origin has sent a challenge, so that no password is sent in clear text without need.
+    /// Returns the value of the Authorization field: Digest if the origin requested it, otherwise Basic. Returns `nil` over http
+    /// until the origin has sent a challenge, so that no password is sent in clear text needlessly.
     func authorization(for url: DownloadURL, credentials: Credentials) -> String? {
         let entry = entries.withLock { entries -> Entry? in
             let key = Key(origin: url.origin, credentials: credentials)

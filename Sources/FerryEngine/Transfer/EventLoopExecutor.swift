@@ -2,8 +2,8 @@ package import NIOCore
 
 /// Runs tasks on an event loop, so that they share a thread with their connections.
 ///
-/// For decisions and small bodies only: a task that waits for the disk blocks the loop's other connections. Large
-/// bodies run on ``FileThreads``.
+/// Only for decisions and small bodies, because a task that waits for the disk blocks the loop's other connections. Large bodies
+/// run on ``FileThreads``.
 package final class EventLoopExecutor: TaskExecutor {
     private let eventLoop: any EventLoop
 

@@ -13,7 +13,7 @@ struct FetchChain {
     enum Step: Sendable, Hashable {
         /// The response is final.
         case final
-        /// Send another request to ``FetchChain/url``, with newly made fields.
+        /// Send another request to ``FetchChain/url``, with new fields.
         case again
     }
 
@@ -44,10 +44,10 @@ struct FetchChain {
     /// Whether the last request had credentials or an Authorization field of the user or the manager.
     var isAuthorized: Bool { authorization != nil || headers[.authorization] != nil }
 
-    /// The headers of user and manager for the present URL.
+    /// The headers of the user and the manager for the current URL.
     private var headers: HTTPFields { request.secrets.headers(for: url, shared) }
 
-    /// The credentials for the present URL: the user's, or after a redirect those of the netrc entry that names its host.
+    /// The credentials for the current URL: the user's, or after a redirect those in the netrc entry for its host.
     private var credentials: Credentials? {
         if let own = request.secrets.credentials(for: url) { return own }
         return policy.followed.isEmpty ? nil : request.secrets.credentials(forRedirectTo: url, netrc)

@@ -14,7 +14,7 @@ final class HTTPExchange: Sendable {
     let needsPublicPeer: Bool
     /// Receives the opening and the end of its connection.
     let trace: TransferTrace?
-    /// Receives what the system knows of its connection.
+    /// Receives the system's information about its connection.
     let observe: (@Sendable (SocketFacts) -> Void)?
     private let refused = Mutex<String?>(nil)
     private let flags = Atomic<UInt8>(0)
@@ -53,7 +53,7 @@ final class HTTPExchange: Sendable {
         flags.bitwiseOr(isReused ? Flag.reused | Flag.sent : Flag.sent, ordering: .releasing)
     }
 
-    /// The length that frames the response's body; 0 until it is known, and if there is none.
+    /// The length that frames the response's body; 0 if it is not known or there is none.
     var bodyLength: Int64 {
         get { length.load(ordering: .relaxed) }
         set { length.store(newValue, ordering: .relaxed) }

@@ -10,14 +10,13 @@ import NIOHTTP1
 
 /// The handler between a connection's socket and AsyncHTTPClient's HTTP handlers.
 ///
-/// Outbound, it sets the exact request target: AsyncHTTPClient only accepts Foundation's URLs, which re-escape some
-/// valid paths, and always requests a path where a proxy needs the absolute URL (RFC 9112 §3.2.2). It also checks the
-/// peer's address before the first byte of a request that needs a public one.
-/// Inbound, it records the first byte of a response, which distinguishes a connection that closed before the response
-/// from one that closed during it. It also stores bytes that arrive without a read request: NIO drains a socket that the
-/// peer has closed, and AsyncHTTPClient discards those bytes when the body is incomplete. It sets for how many bytes the
-/// socket waits (``ReadBatch``), observes the socket about once a second, and has unusual heads rewritten
-/// (``ResponseHeadMender``).
+/// Outbound, it sets the exact request target: AsyncHTTPClient only accepts Foundation's URLs, which re-escape some valid paths,
+/// and always requests a path where a proxy needs the absolute URL (RFC 9112 §3.2.2). It also checks the peer's address before
+/// the first byte of a request that needs a public one.
+/// Inbound, it records the first byte of a response, which distinguishes a connection that closed before the response from one
+/// that closed during it. It also stores bytes that arrive without a read request: NIO drains a socket that the peer has closed,
+/// and AsyncHTTPClient discards those bytes when the body is incomplete. It sets the low-water mark of the socket
+/// (``ReadBatch``), observes the socket about once a second, and lets ``ResponseHeadMender`` rewrite unusual heads.
 final class HTTPExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     typealias OutboundIn = HTTPClientRequestPart
     typealias OutboundOut = HTTPClientRequestPart
@@ -33,7 +32,7 @@ final class HTTPExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     /// Whether a read was requested. Data between ``channelReadComplete(context:)`` and ``read(context:)`` reaches
     /// the consumer only if the response is complete.
     private var isWanted = true
-    /// When the connection's socket was last observed, and what its counters were.
+    /// The time of the socket's last observation, and its counters then.
     private var observation: (time: NIODeadline, counters: SocketReading)?
     private static let observationInterval = TimeAmount.seconds(1)
     /// The size of the receive buffer; `nil` if the socket's options cannot be set.
@@ -123,7 +122,7 @@ final class HTTPExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
     }
 
     func channelReadComplete(context: ChannelHandlerContext) {
-        // The requested data is now delivered, along with all that arrived before it.
+        // The requested data is now delivered, together with all data that arrived before it.
         if isWanted { current?.forgetLeftover() }
         isWanted = false
         if let current {
@@ -152,7 +151,7 @@ final class HTTPExchangeHandler: ChannelDuplexHandler, RemovableChannelHandler {
         }
     }
 
-    /// Changes the batch, and gives the socket its mark if that is a new one.
+    /// Changes the batch, and sets the socket's low-water mark if it has changed.
     private func changeBatch<Result>(_ context: ChannelHandlerContext, _ change: (inout ReadBatch) -> Result) -> Result
     {
         let before = batch.mark
@@ -188,7 +187,7 @@ extension Channel {
 }
 
 extension SocketAddress {
-    /// The address without port and zone; `nil` for a Unix socket.
+    /// The address without its port and zone; `nil` for a Unix socket.
     fileprivate var ip: IPAddress? {
         guard let text = ipAddress else { return nil }
         return IPAddress(String(text.prefix { $0 != "%" }))

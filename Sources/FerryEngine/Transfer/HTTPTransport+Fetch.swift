@@ -14,8 +14,8 @@ extension HTTPTransport {
     package func fetch(_ request: TransferRequest) async throws(TransferFailure) -> sending TransferResponse {
         if request.url.isObject { return try await fetchObject(request) }
         let own = settings
-        // The user's proxy may have any address, but where private addresses are forbidden, a download must not reach
-        // them by a proxy that it brings.
+        // The user's proxy may have any address. But if private addresses are forbidden, a download must not reach them through
+        // a proxy that its request specifies.
         if !own.allowsPrivate, request.connection.proxy?.server != nil {
             throw TransferFailure(.privateAddress, ErrorPhrase(.ownProxy, request.url.redacted))
         }
@@ -24,7 +24,7 @@ extension HTTPTransport {
         return try await fetch(request, settings)
     }
 
-    /// Sends a request under these settings, whatever those of the transport are.
+    /// Sends a request with these settings instead of the transport's.
     func fetch(
         _ request: TransferRequest, _ settings: TransferSettings
     ) async throws(TransferFailure) -> sending TransferResponse {
@@ -56,7 +56,7 @@ extension HTTPTransport {
         }
     }
 
-    /// Performs one request in its host's turn, up to its response head.
+    /// Performs one request, up to its response head, as soon as its host admits it.
     private func admitted(
         _ asked: TransferRequest, to url: DownloadURL, fields: HTTPHeaders, continues: Bool,
         _ settings: TransferSettings, _ trace: TransferTrace?
@@ -80,9 +80,9 @@ extension HTTPTransport {
 
     /// Performs one request, up to its response head.
     ///
-    /// A server may close a kept-alive connection just as the next request is sent. That says nothing about the
-    /// server, so the request is retried at once, one time, on any connection. A malformed response on a reused
-    /// connection is retried until a fresh connection confirms it.
+    /// A server may close a kept-alive connection just as the next request is sent. That does not indicate a fault of the
+    /// server, so the request is retried once, immediately, on any connection. A malformed response on a reused connection is
+    /// retried until a new connection confirms it.
     func hop(
         _ asked: TransferRequest, to url: DownloadURL, fields: HTTPHeaders, _ settings: TransferSettings,
         _ trace: TransferTrace?
@@ -111,7 +111,8 @@ extension HTTPTransport {
             } catch {
                 if let peer = exchange.refusedPeer { throw .privateAddress(peer, of: url) }
                 let failure = TransferFailure.mapping(error, stage: .head(isAnswered: exchange.isAnswered), peer: peer)
-                // On a reused connection the bytes may be the rest of an earlier response, so ask a fresh one.
+                // On a reused connection the bytes may be the rest of an earlier response, so retry until a new connection
+                // confirms them.
                 if failure.kind == .malformed, exchange.isReused { continue }
                 let wasDeadInPool = exchange.isUnsent && (error as? ChannelError) == .ioOnClosedChannel
                 if triesAgain, failure.kind == .closed, exchange.isReused || wasDeadInPool {
@@ -130,7 +131,7 @@ extension HTTPTransport {
         let number = exchanges.add(exchange)
         defer { exchanges.remove(number) }
         var request = HTTPClientRequest(url: route.connectURL(of: url))
-        // Not `.RAW`: the client gives a raw GET the field `Content-Length: 0`, which some servers refuse.
+        // Not `.RAW`: the client adds `Content-Length: 0` to a raw GET, which some servers refuse.
         request.method = NIOHTTP1.HTTPMethod(rawValue: asked.method.rawValue)
         if let upload = asked.upload {
             request.body = .stream(upload.pieces, length: .known(upload.length))
@@ -166,8 +167,8 @@ extension HTTPTransport {
         }
     }
 
-    /// Refuses private addresses before connecting. All addresses of a name must be public. ``HTTPExchangeHandler``
-    /// checks the connected address again, against names that resolve differently by then (DNS rebinding).
+    /// Refuses private addresses before connecting: all addresses of a name must be public. ``HTTPExchangeHandler`` checks the
+    /// connected address again, in case the name resolves differently by then (DNS rebinding).
     private func checkIsPublic(_ url: DownloadURL, route: ProxyRoute) async throws(TransferFailure) {
         if let address = IPAddress(url.host) {
             guard PrivateAddress.kind(of: address) == nil else { throw .privateAddress(url.host, of: url) }
@@ -183,9 +184,9 @@ extension HTTPTransport {
         }
     }
 
-    /// Resolves the host that is connected to, unless the answer is known. A name without an address fails here, without
-    /// another query, and a slow resolver delays this request alone: AsyncHTTPClient, which resolves the name again for
-    /// each new connection, has one thread for all names of an event loop.
+    /// Resolves the host to connect to, unless the answer is known. A name without an address fails here without another query,
+    /// and a slow resolver delays only this request: AsyncHTTPClient, which resolves the name again for each new connection, has
+    /// one thread for all names of an event loop.
     private func checkName(
         of url: DownloadURL, route: ProxyRoute, _ settings: TransferSettings, _ peer: TransferFailure.Peer
     ) async throws(TransferFailure) {
@@ -205,7 +206,7 @@ extension HTTPTransport {
         return TransferFailure(.dns(permanent: true), ErrorPhrase(.noSuchHost, host))
     }
 
-    /// Adds detail to a failure that the original error lacks.
+    /// Adds information to a failure that the original error lacks.
     func refined(
         _ failure: TransferFailure, isUnsent: Bool, url: DownloadURL, route: ProxyRoute, _ settings: TransferSettings
     ) async -> TransferFailure {
@@ -215,7 +216,7 @@ extension HTTPTransport {
             let host = route.lookedUpHost(for: url)
             return await HostNames.shared.answer(for: host) == .missing ? noSuchHost(host, route) : failure
         case .certificate where failure.phrase.key == .untrusted && route.name == nil && settings.allowsPrivate:
-            // Where private addresses are forbidden, the second connection could lead to one.
+            // If private addresses are forbidden, the second connection could lead to one.
             let inquiry = CertificateInquiry(
                 group: group ?? Self.eventLoops, localAddress: settings.addressFamily.wildcard)
             let name = Reason.words(url.authority)

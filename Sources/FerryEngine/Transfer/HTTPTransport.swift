@@ -17,21 +17,21 @@ import Synchronization
 /// its own cookies: those of the settings plus those set by its responses; no cookie survives a fetch. Call
 /// ``shutdown()`` before releasing a transport; otherwise its connections close with their last body.
 package final class HTTPTransport: Transport {
-    /// The event loops that transports share by default: one per core, at most four, and only one where threads are few.
+    /// The event loops that transports share by default: one per core, at most four, and only one if few threads are available.
     /// They start with the first request and live as long as the process.
     package static let eventLoops: any EventLoopGroup =
         MultiThreadedEventLoopGroup(numberOfThreads: ThreadSupply.isScarce ? 1 : max(1, min(4, System.coreCount)))
 
-    /// The executors of ``eventLoops``, one each.
+    /// The executors of ``eventLoops``, one for each.
     package static let executors: [EventLoopExecutor] = eventLoops.makeIterator().map { EventLoopExecutor($0) }
 
     let challenges = ChallengeMemory()
     let exchanges = HTTPExchangeRegistry()
     /// The keys and regions for `s3` URLs.
     let s3: S3Access
-    /// Returns the addresses of a name, for requests limited to public ones.
+    /// Returns the addresses of a name, for requests that are limited to public addresses.
     let lookUp: @Sendable (String) async -> [IPAddress]
-    /// The names that are looked up before a connection is made.
+    /// The resolver of names before a connection is made.
     let names: HostNames?
     private let receiveBuffers = ReceiveBuffers()
     let clock: any EngineClock
@@ -39,8 +39,8 @@ package final class HTTPTransport: Transport {
     private let poolLimit: Int
     private let state: Mutex<State>
 
-    /// The number of clients that are kept for further requests. Downloads choose their proxies and certificates, and
-    /// each client has a pool of connections.
+    /// The maximum number of clients that are kept for further requests. Downloads choose their proxies and certificates, and
+    /// each client has a connection pool.
     static let mostClients = 64
 
     private struct State {
@@ -55,9 +55,9 @@ package final class HTTPTransport: Transport {
     ///   - group: The event loops of the connections. Default: ``eventLoops``.
     ///   - poolLimit: The maximum number of connections to one host; further requests wait. Default: the settings' value.
     ///   - lookUp: Returns the addresses of a name. Default: the system's resolver.
-    ///   - clock: The time that bodies of stores have.
-    ///   - readFile: Returns the bytes of a file of AWS's settings, at most that many; `nil` if it cannot be read. Default:
-    ///     there are none.
+    ///   - clock: The clock for the time limits of short bodies.
+    ///   - readFile: Returns the bytes of an AWS settings file, up to the given number; `nil` if it cannot be read. Default: no
+    ///     files exist.
     package init(
         _ settings: TransferSettings, group: (any EventLoopGroup)? = nil, poolLimit: Int? = nil,
         clock: any EngineClock = SystemClock(), lookUp: (@Sendable (String) async -> [IPAddress])? = nil,
@@ -72,8 +72,8 @@ package final class HTTPTransport: Transport {
         self.poolLimit = max(1, poolLimit ?? settings.connectionsPerHost)
     }
 
-    /// The maximum size of one receive buffer: small under a rate limit, so that sockets do not receive faster than
-    /// the limit. Default and maximum 512 KiB, minimum 16 KiB. Buffers in use keep their size.
+    /// The maximum size of one receive buffer. It is small under a rate limit, so that sockets do not receive faster than the
+    /// limit. Default and maximum 512 KiB, minimum 16 KiB. Buffers in use keep their size.
     package var receiveBufferCap: Int {
         get { receiveBuffers.cap }
         set { receiveBuffers.cap = newValue }
@@ -117,11 +117,11 @@ package final class HTTPTransport: Transport {
         return client
     }
 
-    /// Turns off what Ferry does itself (redirects, retries, decoding) and allows HTTP/1.1 only; docs/decisions.md says
-    /// why.
+    /// Turns off the features that Ferry implements itself (redirects, retries, decoding) and allows only HTTP/1.1;
+    /// docs/decisions.md gives the reasons.
     private func configuration(for key: RouteClient.Key) throws -> HTTPClient.Configuration {
         var pool = HTTPClient.Configuration.ConnectionPool(idleTimeout: .seconds(60))
-        // The pool treats a forwarding proxy as one host, however many hosts it serves.
+        // The pool treats a forwarding proxy as one host, even if it serves many hosts.
         pool.concurrentHTTP1ConnectionsPerHostSoftLimit = key.route.isForwarding ? max(256, poolLimit) : poolLimit
         pool.retryConnectionEstablishment = false
         var configuration = HTTPClient.Configuration(

@@ -2,7 +2,7 @@
     import Glibc
 
     extension HostLookup {
-        /// EAI_NODATA and EAI_ADDRFAMILY, which glibc declares for `_GNU_SOURCE` only.
+        /// EAI_NODATA and EAI_ADDRFAMILY, which glibc declares only for `_GNU_SOURCE`.
         static let hiddenLastingCodes: [CInt] = [-5, -9]
     }
 #endif

@@ -3,13 +3,13 @@ import Dispatch
 package import FerryCore
 import Synchronization
 
-/// The names of hosts, resolved by the system (`/etc/hosts`, NSS) and remembered as ``NameMemory`` says.
+/// Resolves host names through the system (`/etc/hosts`, NSS) and caches the answers as ``NameMemory`` describes.
 ///
-/// `getaddrinfo` blocks and cannot be cancelled, so it runs on at most ``mostThreads`` threads of its own: a slow resolver
-/// for one name delays no other until all of them wait. Further names queue up in their order. A caller may leave at
-/// any time; the look-up goes on, and its answer is kept.
+/// `getaddrinfo` blocks and cannot be cancelled, so it runs on at most ``mostThreads`` threads of its own: a slow lookup of one
+/// name delays no other name until all threads are waiting. Further names are queued in order. A caller may stop waiting at any
+/// time; the lookup continues, and its answer is cached.
 package final class HostNames: Sendable {
-    /// The names of this process.
+    /// The resolver that the process shares.
     package static let shared = HostNames()
 
     static let mostThreads = 16
@@ -24,7 +24,7 @@ package final class HostNames: Sendable {
         var memory: NameMemory
         var waiting: [String: [UInt64: Caller]] = [:]
         var queued: Deque<(name: String, generation: UInt64)> = []
-        /// When the timer fires next, in nanoseconds of `DispatchTime`; the maximum without a caller.
+        /// The time when the timer fires next, in nanoseconds of `DispatchTime`; the maximum without a caller.
         var firesAt = UInt64.max
         var threads = 0
         var lastNumber: UInt64 = 0
@@ -91,17 +91,17 @@ package final class HostNames: Sendable {
         if case .addresses(let addresses)? = await answer(for: name) { addresses } else { [] }
     }
 
-    /// Forgets all names: the network has changed.
+    /// Forgets all names, because the network has changed.
     package func networkChanged() { state.withLock { $0.memory.networkChanged() } }
 
-    /// Has the timer fire at this time, unless it fires before.
+    /// Sets the timer to fire at this time, unless it fires earlier.
     private func fire(at time: UInt64, _ state: inout State) {
         guard time < state.firesAt else { return }
         state.firesAt = time
         timer.schedule(deadline: DispatchTime(uptimeNanoseconds: time))
     }
 
-    /// Sends away the callers whose time is over.
+    /// Resumes the callers whose time is over, without an answer.
     private func leaveLate() {
         let late = state.withLock { state in
             let time = DispatchTime.now().uptimeNanoseconds

@@ -3,7 +3,7 @@ import NIOHTTP1
 
 /// The header fields of a request, in order.
 enum OutgoingFields {
-    /// Fields that users cannot set: they concern the framing, the connection, or Ferry's ranges.
+    /// Fields that users cannot set, because they concern the framing, the connection, or Ferry's ranges.
     private static let reserved: Set<String> = [
         "host", "connection", "keep-alive", "proxy-connection", "proxy-authorization", "te", "trailer",
         "transfer-encoding", "upgrade", "content-length", "expect", "range", "if-range", "accept-encoding",
@@ -14,7 +14,7 @@ enum OutgoingFields {
     ///
     /// - Parameters:
     ///   - host: The authority of the URL; the user's Host field overrides it.
-    ///   - own: Ferry's fields, with the highest precedence.
+    ///   - own: Ferry's own fields, which take precedence over all others.
     ///   - user: The user's fields, if they may be sent; they precede the fields below.
     ///   - cookies: The value of the jar's Cookie field.
     ///   - authorization: The value of the Authorization field.

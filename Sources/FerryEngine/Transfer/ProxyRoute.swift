@@ -24,7 +24,7 @@ struct ProxyRoute: Sendable, Hashable {
         }
         switch (proxy.kind, url.scheme) {
         case (.socks, _): way = .socks(proxy)
-        // Requests for objects have the URL of their store.
+        // Requests for objects have the URL of the object's store.
         case (.http, .https), (.http, .s3): way = .tunnel(proxy)
         case (.http, .http): way = .forward(proxy)
         }
@@ -77,10 +77,10 @@ struct ProxyRoute: Sendable, Hashable {
     }
 }
 
-/// The connections of one route, trusted certificates and time limit. They close when the last body from them has been
-/// released, also if the transport keeps the client no longer.
+/// The connections for one route, its trusted certificates and time limit. They close when the last body from them has been
+/// released, even if the transport no longer keeps the client.
 final class RouteClient: Sendable {
-    /// What connections must have in common to be shared.
+    /// The properties that connections must have in common to be shared.
     struct Key: Hashable, Sendable {
         let route: ProxyRoute
         let connectTimeout: Duration
@@ -96,13 +96,13 @@ final class RouteClient: Sendable {
             insecure = settings.insecure
         }
 
-        /// The certificates of a file are read with the first TLS connection.
+        /// A certificate file is read when the first TLS connection is made.
         var tls: TLSConfiguration {
             get throws {
                 var tls = TLSConfiguration.makeClientConfiguration()
                 tls.minimumTLSVersion = .tlsv12
-                // Without this, a connection cancelled in mid-body would read on for up to five seconds, waiting for
-                // the server's close_notify. The end of a body is detected without it.
+                // Without this, a connection that is cancelled in the middle of a body would continue reading for up to five
+                // seconds, to wait for the server's close_notify. The end of a body is detected without it.
                 tls.shutdownTimeout = .milliseconds(1)
                 if let certificates {
                     tls.trustRoots = .certificates(try NIOSSLCertificate.fromPEMBytes(Array(certificates.utf8)))

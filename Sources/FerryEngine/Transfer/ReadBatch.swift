@@ -2,24 +2,24 @@ import NIOCore
 
 /// The number of bytes for which a socket waits before it is read.
 ///
-/// On a line that is slower than the processor each segment of 1.4 KB would wake the event loop, which costs several
-/// times the processing of the bytes. The socket's low-water mark (`SO_RCVLOWAT`) lets them gather for a part of a round
-/// trip. It does not delay acknowledgements: the kernel sends those itself, and earlier with a mark.
+/// On a link that is slower than the processor, each segment of 1.4 KB would wake the event loop, which costs several times as
+/// much as processing the bytes. With the socket's low-water mark (`SO_RCVLOWAT`), they accumulate for a part of a round trip.
+/// It does not delay acknowledgements: the kernel sends them itself, and even earlier with a mark.
 ///
-/// Invariants: the mark is 1 until a body has delivered ``start`` bytes, and again when fewer than ``reserve`` bytes
-/// more than the mark are missing, so that the end of a body never waits for bytes that do not come; no bytes wait
+/// Invariants: the mark is 1 until ``start`` bytes of a response have arrived. After that, at least ``reserve`` more bytes than
+/// the mark are missing, or the mark is 1 again, so that the end of a body never waits for bytes that do not come. No bytes wait
 /// longer than ``longestWait``.
 struct ReadBatch {
-    /// The bytes of a response without batches, in which TCP's slow start ends and short bodies are complete.
+    /// The first bytes of a response, which are not batched: TCP's slow start ends in them, and short bodies are complete.
     static let start: Int64 = 256 * 1024
-    /// The bytes before the end of a body that may be in buffers above the socket: a TLS record, and a spare one.
+    /// The bytes before the end of a body that may be in buffers above the socket: a TLS record and one to spare.
     static let reserve: Int64 = 32 * 1024
     static let smallest: Int64 = 4 * 1024
-    /// Half of what a socket's buffer holds at first on macOS, which does not wake when a buffer with less than the mark is
-    /// full.
+    /// Half of the initial size of a socket's buffer on macOS, which does not wake the reader when a full buffer contains less
+    /// than the mark.
     static let largest: Int64 = 64 * 1024
-    /// The round trips by parts of which bytes gather: three eighths at most, since ``BottleneckPolicy`` takes half of one
-    /// for a pause of the server.
+    /// The round-trip times that are taken into account. Bytes accumulate for three eighths of one at most, because
+    /// ``BottleneckPolicy`` regards half of a round trip as a pause of the server.
     static let trips: ClosedRange<TimeAmount> = .milliseconds(4) ... .milliseconds(32)
     static let longestWait = TimeAmount.milliseconds(16)
 
@@ -27,10 +27,10 @@ struct ReadBatch {
     private(set) var mark = 1
     /// The time of the last read; `nil` before the first of a response.
     private(set) var lastRead: NIODeadline?
-    /// The bytes of the response, head included.
+    /// The bytes of the response, including its head.
     private var received: Int64 = 0
 
-    /// Begins a new response.
+    /// Starts a new response.
     mutating func begin() {
         self = ReadBatch()
     }
@@ -41,13 +41,13 @@ struct ReadBatch {
 
     /// Sets the mark after a read.
     ///
-    /// The mark doubles while less than three sixteenths of a round trip pass between two reads, so that twice as many
-    /// bytes come in three eighths, and is halved when more than that passes.
+    /// The mark doubles if less than three sixteenths of a round trip pass between two reads, so that twice as many bytes take
+    /// less than three eighths, and is halved if more than three eighths pass.
     ///
     /// - Parameters:
-    ///   - trip: The shortest round trip, of which 4 to 32 ms count.
+    ///   - trip: The shortest round trip, clamped to 4 to 32 ms.
     ///   - length: The length of the body; 0 if it is not known.
-    ///   - buffer: The size of the receive buffer, of which half is gathered at most.
+    ///   - buffer: The size of the receive buffer; the mark is at most half of it.
     mutating func readCompleted(at now: NIODeadline, trip: TimeAmount, length: Int64, buffer: Int) {
         defer { lastRead = now }
         let missing = max(0, length) - received
@@ -70,7 +70,7 @@ struct ReadBatch {
         mark = min(mark, Int(most))
     }
 
-    /// Gives up the mark if it has delayed bytes for too long. Returns when to call again; `nil` while there is no mark.
+    /// Resets the mark if it has delayed bytes for too long. Returns when to call again; `nil` if there is no mark.
     mutating func checkWait(at now: NIODeadline) -> NIODeadline? {
         guard mark > 1, let lastRead else { return nil }
         let end = lastRead + Self.longestWait

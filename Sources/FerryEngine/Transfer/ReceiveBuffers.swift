@@ -3,12 +3,12 @@ import Synchronization
 
 /// The size limits of a transport's receive buffers: one budget, shared by the open connections.
 ///
-/// Large buffers make bodies cheap (measured for 2 GiB: 2.9 s with the stock 64 KiB, 1.1–1.3 s with 1 MiB; 512 KiB
-/// costs no more than that). The budget keeps sixteen connections from using sixteen times the memory of one. Each
-/// connection holds up to three buffers: one being filled, one waiting, one being written.
+/// Large buffers make bodies cheap (measured for 2 GiB: 2.9 s with the default 64 KiB, 1.1–1.3 s with 1 MiB; 512 KiB costs no
+/// more than that). The budget prevents sixteen connections from using sixteen times the memory of one. Each connection has up
+/// to three buffers: one being filled, one waiting, one being written.
 final class ReceiveBuffers: Sendable {
-    /// The total of all connections' receive buffers. It equals the need of one or two connections, so that a long
-    /// download, which tries more connections, uses no more memory than a short one.
+    /// The total of all connections' receive buffers. It equals the need of one or two connections, so that a long download,
+    /// which tries more connections, uses no more memory than a short one.
     static let budget = 1024 * 1024
     static let largest = 512 * 1024
     static let initial = 64 * 1024

@@ -2,19 +2,19 @@ import FerryCore
 package import NIOCore
 import Synchronization
 
-/// The body of a response that is read whole before anything is done with it: a page, a list, an error, metadata.
+/// The body of a response that is read completely before it is used: a page, a list, an error, metadata.
 ///
-/// A server may send a byte from time to time for as long as it likes, and whoever waits for the body holds something
-/// meanwhile: memory, a place of a queue, a lock. So such a body has a largest size and two deadlines, for each piece and for
-/// all. The bytes of a file are not read here: a transfer has rules of its own for slow connections. `make lint` refuses
-/// other loops over bodies.
+/// A server may send a byte from time to time for as long as it likes, while the reader of the body occupies memory, a place in
+/// a queue, or a lock. Therefore such a body has a maximum size and two deadlines, for each piece and for the whole body. The
+/// bytes of a file are not read here, because a transfer has its own rules for slow connections. `make lint` refuses other loops
+/// over bodies.
 package actor ShortBody {
     package struct Limits: Sendable {
-        /// The largest size in bytes.
+        /// The maximum size in bytes.
         package var bytes: Int
         /// The time for the whole body. Default 10 minutes.
         package var whole: Duration
-        /// The time for each piece of it. Default 60 s.
+        /// The time for each piece of the body. Default 60 s.
         package var idle: Duration
 
         package init(bytes: Int, whole: Duration = .seconds(600), idle: Duration = .seconds(60)) {
@@ -22,14 +22,14 @@ package actor ShortBody {
         }
     }
 
-    /// A body, or of one that is larger than its limit the beginning.
+    /// A body, or the beginning of a body that exceeds its limit.
     package struct Content: Sendable {
         package var bytes = ByteBuffer()
         package var isWhole = true
     }
 
     private enum Outcome: Sendable {
-        /// Whether that was all.
+        /// The payload: whether the body is complete.
         case read(Bool)
         case failed(TransferFailure)
         case late
@@ -37,7 +37,7 @@ package actor ShortBody {
         case stopped
     }
 
-    /// When the last piece arrived.
+    /// The time when the last piece arrived.
     private final class Arrival: Sendable {
         private let time: Mutex<Duration>
         init(_ time: Duration) { self.time = Mutex(time) }
@@ -47,7 +47,7 @@ package actor ShortBody {
         }
     }
 
-    /// The pieces so far as one.
+    /// The pieces so far, joined.
     private final class Pieces: Sendable {
         private let joined = Mutex(ByteBuffer())
         var bytes: ByteBuffer { joined.withLock { $0 } }
@@ -58,10 +58,10 @@ package actor ShortBody {
 
     package init(_ body: sending TransferBody) { self.body = body }
 
-    /// The next bytes, never empty; `nil` at the declared end. For a body that is passed on while it arrives.
+    /// Returns the next bytes, never empty; `nil` at the declared end. For a body that is forwarded while it arrives.
     package func next() async throws(TransferFailure) -> ByteBuffer? { try await body.next() }
 
-    /// Returns the whole body, or its beginning. Throws as ``read(_:clock:_:)``.
+    /// Returns the body, or its beginning if it is too large. Throws like ``read(_:clock:_:)``.
     package nonisolated func collect(
         _ limits: Limits, clock: any EngineClock
     ) async throws(TransferFailure) -> Content {
@@ -73,8 +73,9 @@ package actor ShortBody {
         return Content(bytes: pieces.bytes, isWhole: isWhole)
     }
 
-    /// Passes on the pieces of the body, and of a larger one those of its beginning, until `take` returns false. Returns
-    /// whether they were all. Throws a transient failure after its time; the connection is closed then, as it is at the limit.
+    /// Calls `take` with the pieces of the body, or of its beginning if it is too large, until `take` returns `false`. Returns
+    /// whether the body was read completely. Throws a transient failure when the time is over. The connection is closed then,
+    /// and also if the body is too large.
     package nonisolated func read(
         _ limits: Limits, clock: any EngineClock, _ take: @escaping @Sendable (ByteBuffer) async -> Bool
     ) async throws(TransferFailure) -> Bool {
@@ -105,7 +106,7 @@ package actor ShortBody {
                 } catch { return .stopped }
             }
             var outcome = await group.next() ?? .stopped
-            // The caller was cancelled, and the body fails for that.
+            // The caller was cancelled, which also ends the body with an error.
             if case .stopped = outcome { outcome = await group.next() ?? .stopped }
             group.cancelAll()
             return outcome

@@ -2,12 +2,12 @@
     import Darwin
 
     extension SocketReading {
-        /// Reads a socket; `nil` if it is not one of TCP.
+        /// Reads the state of a socket; `nil` if it is not a TCP socket.
         init?(of socket: CInt) {
             var info = tcp_connection_info()
             var size = socklen_t(MemoryLayout<tcp_connection_info>.size)
             guard getsockopt(socket, IPPROTO_TCP, TCP_CONNECTION_INFO, &info, &size) == 0 else { return nil }
-            // In milliseconds. The present round trip is measured by a sender only.
+            // In milliseconds. The current round trip is measured only by the sender.
             shortestTrip = info.tcpi_srtt &* 1000
             segments = UInt32(truncatingIfNeeded: info.tcpi_rxpackets)
             reordered = UInt32(

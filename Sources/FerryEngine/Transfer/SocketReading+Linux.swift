@@ -3,12 +3,12 @@
     import Glibc
 
     extension SocketReading {
-        /// Reads a socket; `nil` if it is not one of TCP.
+        /// Reads the state of a socket; `nil` if it is not a TCP socket.
         init?(of socket: CInt) {
             var info = ferry_tcp_info()
             var size = socklen_t(MemoryLayout<ferry_tcp_info>.size)
             guard getsockopt(socket, CInt(IPPROTO_TCP), ferry_TCP_INFO, &info, &size) == 0 else { return nil }
-            // All bits are set until it is known.
+            // `min_rtt` has all bits set until the kernel has measured it.
             shortestTrip = info.min_rtt == .max ? info.rtt : info.min_rtt
             trip = info.rcv_rtt
             segments = info.data_segs_in

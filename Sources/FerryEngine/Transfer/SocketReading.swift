@@ -1,6 +1,6 @@
 import FerryCore
 
-/// What the system knows of a TCP connection, with counters since it was opened.
+/// The system's information about a TCP connection, with counters since it was opened.
 struct SocketReading: Sendable {
     /// Round trips in microseconds; 0 if not known.
     var shortestTrip: UInt32 = 0
@@ -9,7 +9,7 @@ struct SocketReading: Sendable {
     var reordered: UInt32 = 0
     /// The receive window in bytes; 0 if not known.
     var window: UInt32 = 0
-    /// The bytes that wait to be read.
+    /// The number of bytes that wait to be read.
     var unread: UInt32 = 0
 
     init() {}

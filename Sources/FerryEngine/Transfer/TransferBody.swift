@@ -50,7 +50,7 @@ extension TransferBody {
     }
 }
 
-/// Reads the parts of one body, and distinguishes its end from a cancelled or broken one.
+/// Reads the pieces of one body, and distinguishes its end from a cancellation or interruption.
 private final class BodyReader {
     private var iterator: HTTPClientResponse.Body.AsyncIterator?
     /// The number of missing bytes, if the length was declared.
@@ -105,7 +105,7 @@ private final class BodyReader {
         guard !isChunked, failure?.kind == .broken, var rest = exchange.takeLeftover(), rest.readableBytes > 0 else {
             return nil
         }
-        // Without a length the connection's end is the body's.
+        // Without a length, the end of the connection is the end of the body.
         guard let left = missing else { return rest }
         let count = min(Int64(rest.readableBytes), left)
         missing = left - count

@@ -46,11 +46,11 @@ package struct TransferFailure: Error, Sendable, Hashable, CustomStringConvertib
         case proxy
         /// The process has no file descriptors left.
         case outOfDescriptors
-        /// The host takes no request before this time, by its Retry-After or its budget; none was sent.
+        /// The host accepts no request before this time, because of its Retry-After or its budget; no request was sent.
         case held(until: Duration)
         /// The task was cancelled, or the transport was shut down.
         case cancelled
-        /// A store refused a request for an object, or it cannot be made; with the code of its error.
+        /// A store refused a request for an object, or the request cannot be made; the payload is the code of the error.
         case store(DownloadError.Code)
         /// Any other failure: an invalid request or an internal error.
         case other
@@ -101,7 +101,7 @@ package struct TransferFailure: Error, Sendable, Hashable, CustomStringConvertib
 extension TransferFailure {
     /// Maps a TLS error to a failure; returns `nil` for any other error.
     ///
-    /// A peer without a valid certificate or a safe protocol in common is a permanent failure, `.certificate`. An
+    /// A peer without a valid certificate, or without a safe protocol in common, is a permanent failure, `.certificate`. An
     /// interrupted handshake is a transient network failure, `.tls`.
     static func tls(_ error: any Error, stage: Stage, peer: Peer) -> TransferFailure? {
         let host = peer.name
@@ -187,7 +187,7 @@ extension TransferFailure {
 extension TransferFailure {
     /// The progress of an exchange at its failure.
     enum Stage: Sendable, Hashable {
-        /// Before the end of the response head; `isAnswered`: whether any byte of it had arrived.
+        /// Before the end of the response head. `isAnswered`: whether any byte of it had arrived.
         case head(isAnswered: Bool)
         case body
 

@@ -2,8 +2,8 @@ import FerryCore
 import HTTPTypes
 import NIOHTTP1
 
-/// Reports the exchanges of one fetch, without secrets: no query of a URL, no credentials or cookies, and of the headers
-/// of user and manager only the values that are not secret.
+/// Reports the exchanges of one fetch, without secrets: no query of a URL, no credentials or cookies, and only the values of the
+/// user's and the manager's headers that are not secret.
 struct TransferTrace: Sendable {
     private let tell: @Sendable (Reason) -> Void
     private let secrets: SecretScope

@@ -21,7 +21,7 @@ package protocol Transport: Sendable {
     /// Handles a change of the network: fetches in progress fail as cancelled, and no open connection is reused.
     func renew()
 
-    /// Limits the bytes received at once from now on, so that a rate limit stays smooth; `nil` for no limit.
+    /// Limits the number of bytes received at once from now on, so that a rate limit stays smooth; `nil` for no limit.
     func limitPieces(to bytes: Int?)
 }
 
@@ -31,28 +31,29 @@ extension Transport {
     package func limitPieces(to bytes: Int?) {}
 }
 
-/// Decides when requests to a host may be sent, and learns how they end.
+/// Decides when requests to a host may be sent, and is informed of their outcome.
 package protocol HostAdmission: Sendable {
-    /// Waits until a request to the origin may be sent. Returns the time. `continues`: after a redirect or a challenge.
+    /// Waits until a request to the origin may be sent. Returns the time. `continues`: whether it follows a redirect or a
+    /// challenge.
     ///
-    /// Throws ``TransferFailure/Kind/held(until:)`` if it would have to wait for long.
+    /// Throws ``TransferFailure/Kind/held(until:)`` if the wait would be long.
     func begin(_ origin: Origin, continues: Bool) async throws(TransferFailure) -> Duration
-    /// A response head arrived.
+    /// Reports the arrival of a response head.
     func answered(_ origin: Origin, _ head: ResponseHead)
-    /// A request that began at `start` has got no response head.
+    /// Reports that a request that was started at `start` has received no response head.
     func failed(_ origin: Origin, _ failure: TransferFailure, since start: Duration)
 }
 
-/// One request to a server; a download's are always GET, also those for an `s3` URL.
+/// One request to a server. The requests of downloads are always GET requests, even for an `s3` URL.
 package struct TransferRequest: Sendable {
     package var url: DownloadURL
-    /// Sent with every request of a redirect chain.
+    /// The method, used for every request of a redirect chain.
     package var method = HTTPRequest.Method.get
     /// The content of the request; `nil` for none.
     package var content: ByteBuffer?
-    /// Content that is read while it is sent, in place of ``content``. Only a request for an object may have it.
+    /// Content that is read while it is sent, instead of ``content``. Only a request for an object may have it.
     package var upload: UploadContent?
-    /// Whether redirects are followed; otherwise they are responses like others. Default true.
+    /// Whether redirects are followed; otherwise they are returned like other responses. Default true.
     package var followsRedirects = true
     /// Ferry's own fields (Range, If-Range, If-None-Match…); sent with every request of a redirect chain, before the
     /// user's.
@@ -64,19 +65,19 @@ package struct TransferRequest: Sendable {
     package var headLimit: Duration
     /// Whether to follow redirects from https to http. Default false.
     package var allowsDowngrade: Bool
-    /// How to connect, where it differs from the transport's settings.
+    /// The connection rules that differ from the transport's settings.
     package var connection = ConnectionRules()
     /// Whether to connect to private addresses, if the settings allow it too. Default true.
     package var allowsPrivate = true
     /// The maximum number of redirects in one chain.
     package var maxRedirects: Int
-    /// Admits each request of the redirect chain; `nil` for none that has to wait.
+    /// Admits each request of the redirect chain; `nil` if no request has to wait.
     package var admission: (any HostAdmission)?
-    /// Whether a failure to connect says something about the host: the download has no other connection. Default true.
+    /// Whether a failure to connect indicates a fault of the host, because the download has no other connection. Default true.
     package var judgesHost = true
-    /// Receives what ``TransferSettings/tracesRequests`` asks for, on any thread.
+    /// Receives the reports that ``TransferSettings/tracesRequests`` requests, on any thread.
     package var trace: (@Sendable (Reason) -> Void)?
-    /// Receives what the system knows of the connection, about once a second while it receives, on any thread.
+    /// Receives the system's information about the connection, about once a second while bytes arrive, on any thread.
     package var observe: (@Sendable (SocketFacts) -> Void)?
 
     package init(

@@ -11,7 +11,7 @@ struct WireAnswer: Sendable {
     /// The length that frames the body; `nil` if the body is chunked or ends with the connection.
     let declaredLength: Int64?
     let exchange: HTTPExchange
-    /// Retained, since its connections close with it.
+    /// Retained because its connections close when it is released.
     let client: RouteClient
 
     /// The maximum length of an unwanted body that is read to keep its connection.
@@ -25,7 +25,7 @@ struct WireAnswer: Sendable {
         var fields = HTTPFields()
         for (name, value) in response.headers {
             guard let name = HTTPField.Name(name) else { continue }
-            // Lenient parsing: values with control bytes are judged by later rules.
+            // Parsed leniently: later rules decide about values with control bytes.
             fields.append(HTTPField(name: name, lenientValue: value.utf8))
         }
         head = ResponseHead(status: Int(response.status.code), headers: fields)

@@ -1,7 +1,7 @@
 import FerryCore
 import SystemPackage
 
-/// Looks for a finished file that is the result of a download, as far as that can be told without its server.
+/// Looks for a finished file that is the result of a download, as far as this can be determined without its server.
 ///
 /// Only files that pass the ownership check are accepted: any user can set a name, a date or an attribute, and can change
 /// the bytes after they were compared.
@@ -12,9 +12,9 @@ struct FinishedSearch {
     private let report: (DownloadDriver.Report) -> Void
     private let isStopped: () -> Bool
     private let sources: [DownloadURL]
-    /// The expected digest, also as the request's list of checksums has it.
+    /// The expected digest, including one found in the request's list of checksums.
     private(set) var digest: ExpectedDigest
-    /// The file about which the server is asked.
+    /// The file to ask the server about.
     private(set) var earlier: Prepared.EarlierFile?
     private var request: DownloadRequest { own.request }
 
@@ -31,8 +31,8 @@ struct FinishedSearch {
         self.isStopped = isStopped
     }
 
-    /// Returns the finished file at `path` or under a numbered name of it. `isOwn`: this download published the file,
-    /// according to its journal.
+    /// Returns the finished file at `path` or at a numbered name of it. `isOwn`: this download published the file according to
+    /// its journal.
     mutating func run(
         _ path: FilePath, isOwn: Bool, _ disk: Disk
     ) async throws(DownloadError) -> FinishedDownload? {
@@ -56,7 +56,7 @@ struct FinishedSearch {
         var finished = FinishedDownload(
             path: path.string, totalBytes: named.length, proof: .none, wasAlreadyComplete: true,
             redactedFinalURL: sources.first?.redacted ?? "")
-        // The server may choose another name, and the checksum list may contain that one.
+        // The server may choose another name, which the checksum list may contain.
         let listed = try? await listing.find(own.names(from: sources), unless: digest)
         if let listed { digest.listed(listed) }
         if let checksum = digest.requested, let file, let status {
@@ -82,14 +82,14 @@ struct FinishedSearch {
         return nil
     }
 
-    /// Returns the file with its validators, if its attribute is about the URL and the bytes.
+    /// Returns the file with its validators, if its attribute matches the URL and the bytes.
     private func known(_ path: FilePath, _ file: any File, _ status: FileStatus) -> Prepared.EarlierFile? {
         guard let url = sources.first, let attribute = SourceAttribute.read(file),
             attribute.matches(url: url.text, status)
         else { return nil }
         let identity = FileIdentity(
             etag: attribute.etag, lastModified: attribute.lastModified, totalBytes: status.length)
-        // A 304 for a date or a weak tag proves no more than they do.
+        // A 304 response to a date or a weak tag proves no more than that validator.
         guard identity.strongTag != nil || !request.trust.strict && identity.hasValidator else { return nil }
         return Prepared.EarlierFile(path: path, identity: identity, checksum: attribute.checksum)
     }

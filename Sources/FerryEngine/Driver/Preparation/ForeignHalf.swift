@@ -1,16 +1,16 @@
 import FerryCore
 import SystemPackage
 
-/// The half file of another program (a browser, curl, wget, aria2), which the user named together with its URL.
+/// The partial file of another program (a browser, curl, wget, aria2), which the user named together with its URL.
 ///
-/// Nothing is written to it before samples have shown that its bytes are the server's.
+/// Nothing is written to it before samples have shown that its bytes match the server's.
 enum ForeignHalf {
-    /// Some bytes may be there.
+    /// The file may contain bytes of the download.
     case compare(ExistingFile, RangeSet<ByteCount>, name: String)
-    /// aria2 has noted no piece, as after a kill in its first minute: by its own account nothing of the file is there, only
-    /// space for it. The new file replaces it, and the control file goes after that.
+    /// aria2 has recorded no piece, for example because it was killed in its first minute: according to its control file, the
+    /// file is only reserved space. The new file replaces it, and the control file is removed after that.
     case empty(PublishedFile, name: String)
-    /// The control file may be about another file, so the half file is left as it is.
+    /// The control file may belong to another file, so the partial file is not changed.
     case doubtful(control: FilePath)
 
     init(at path: FilePath, _ disk: Disk) throws(FileError) {
@@ -43,8 +43,8 @@ enum ForeignHalf {
         return .compare(half, ranges, name: name)
     }
 
-    /// Reads which bytes of its file aria2 has written: it reserves the whole length at the start, and fills it at several
-    /// places. `nil` if the control file cannot be understood.
+    /// Reads which bytes of its file aria2 has written, because aria2 reserves the whole length at the start and writes at
+    /// several offsets. `nil` if the control file cannot be parsed.
     private static func aria2Control(_ control: FilePath, _ disk: Disk) throws(FileError) -> Aria2ControlFile? {
         let file = try disk.fileSystem.openOurs(control, .readOnly, for: .content)
         defer { file.close() }
@@ -53,9 +53,9 @@ enum ForeignHalf {
         return Aria2ControlFile(try file.read(0..<length))
     }
 
-    /// Returns whether the control file may be about this file: not if Ferry has downloaded either of them, if the file is
-    /// longer than the one that aria2 began, or if the file has bytes of which none is noted. Such a file is whole, or no
-    /// longer the one that aria2 wrote.
+    /// Returns whether the control file may belong to this file. It does not if Ferry has downloaded either of them, if the file
+    /// is longer than the one that aria2 started, or if the file has bytes but none is recorded: such a file is complete, or
+    /// has been replaced since.
     private static func isPlausible(
         _ written: Aria2ControlFile, _ control: FilePath, _ half: ExistingFile, _ disk: Disk
     ) throws(FileError) -> Bool {

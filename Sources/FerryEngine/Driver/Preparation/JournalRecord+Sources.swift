@@ -1,9 +1,9 @@
 import FerryCore
 
 extension JournalRecord {
-    /// Returns the URLs of a download that goes on with this record: those of its request, and the record's if one of them
-    /// is the request's first. Without duplicates: first the one that sent the validators, then the others, in the given
-    /// form where there is one. `nil` if there are none.
+    /// Returns the URLs of a download that resumes this record: those of its request and, if the record contains the request's
+    /// first URL, those of the record. There are no duplicates. The URL that sent the validators comes first; a URL that the
+    /// request contains has the form given there. `nil` if there are none.
     func sources(with given: [DownloadURL]) -> (urls: [DownloadURL], isNew: Bool)? {
         let known = urls.compactMap { try? DownloadURL($0) }
         let given = given.isEmpty ? known : given

@@ -1,23 +1,23 @@
 import FerryCore
 import SystemPackage
 
-/// Finds what a download goes on with: the part file of an earlier run, or the half file of another program.
+/// Finds the file that a download resumes: the part file of an earlier run, or the partial file of another program.
 ///
 /// ```
 /// part file of the last run of this download ─► named
 /// destination: a stream                      ─► stream
-///              a part file                   ─► named, without a journal: half
+///              a part file                   ─► named, or without a journal: half
 ///              a file or a directory         ─► begun (a journal has the URL), else nothing
 /// ```
-/// It opens no file for writing. The only change is that it creates the directory.
+/// It opens no file for writing. Its only change is to create the directory.
 struct JournalSearch {
     enum Found: Hashable {
-        /// The list or the user named the part file, so the run goes on with it or fails.
+        /// The list or the user named the part file, so the run resumes it or fails.
         case named(DownloadPaths)
-        /// A journal of an earlier download of the URL; if it cannot be used, another name is taken.
+        /// A journal of an earlier download of the URL; if it cannot be used, another name is chosen.
         case begun(DownloadPaths)
         case half(FilePath)
-        /// No usable journal; a finished file may have this path. It is doubtful if a damaged journal is there, which may have
+        /// There is no usable journal; a finished file may exist at this path. It is doubtful beside a damaged journal, which may have
         /// announced it.
         case nothing(final: FilePath, isDoubtful: Bool)
         case stream
@@ -90,8 +90,8 @@ struct JournalSearch {
         return nil
     }
 
-    /// Returns the paths of an earlier download of the URL that was to have this name: under the name itself or, if it
-    /// was in use, a numbered one.
+    /// Returns the paths of an earlier download of the URL that requested this name: under the name itself or, if that was in
+    /// use, under a numbered one.
     private func begun(_ paths: DownloadPaths, _ disk: Disk) throws(DownloadError) -> DownloadPaths? {
         let most = request.onConflict == .rename ? NameTaker.maxNumber : 0
         for number in 0...most {
@@ -105,7 +105,7 @@ struct JournalSearch {
         return try paths.hasJournal(disk.fileSystem) ? paths : nil
     }
 
-    /// Returns whether the file at a requested path is there, without a journal.
+    /// Returns whether a file exists at a requested path without a journal.
     private func isForeign(_ path: FilePath, _ paths: DownloadPaths, _ disk: Disk) throws(DownloadError) -> Bool {
         if try paths.hasJournal(disk.fileSystem) { return false }
         do throws(FileError) { return try disk.fileSystem.exists(path) } catch { throw DownloadError(error) }
@@ -127,9 +127,9 @@ struct JournalSearch {
         }
     }
 
-    /// Returns the journal of an earlier download of the URL. One whose name was chosen is left, unless it is the
-    /// expected one: a program looks for the file there. So is one whose name avoids a conflict about which the request
-    /// has another rule. That is reported.
+    /// Returns the journal of an earlier download of the URL. Skips a download whose requested name is not the expected one,
+    /// because a program expects the file under that name. Skips a numbered name if the request has a conflict rule other than
+    /// `rename` and the original name is in use. Reports a skipped download.
     private func journal(
         for url: String, in directory: FilePath, _ disk: Disk
     ) throws(DownloadError) -> FilePath? {

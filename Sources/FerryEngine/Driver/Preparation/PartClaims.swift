@@ -1,6 +1,6 @@
 import FerryCore
 
-/// The bytes of a part file that count when a run begins: what its journal claims, as far as the file bears it out.
+/// The bytes of a part file that are trusted at the start of a run: the claims of its journal, as far as the file confirms them.
 struct PartClaims {
     /// The open part file.
     struct Facts {
@@ -26,17 +26,17 @@ struct PartClaims {
         case setAside(Reason)
     }
 
-    /// The record, about the part file as it is now.
+    /// The record, updated for the current part file.
     let record: JournalRecord
     let ranges: RangeSet<ByteCount>
-    /// Whether the file may have other bytes than those that were claimed.
+    /// Whether the file may contain bytes other than those that the journal claims.
     let isDoubtful: Bool
-    /// What the user is told about the differences, in order.
+    /// The notes to the user about the differences, in order.
     let notes: [Reason]
 
     /// - Parameters:
-    ///   - bootID: The system's present boot.
-    ///   - hasDigest: Whether a digest of the whole will tell about bytes that were never synced.
+    ///   - bootID: The identifier of the current boot.
+    ///   - hasDigest: Whether a digest of the whole file will verify bytes that were never synced.
     init(_ record: JournalRecord, of part: Facts, bootID: String?, hasDigest: Bool) {
         var (current, ranges, notes) = (record, RangeSet<ByteCount>(pairs: record.claimed) ?? RangeSet(), [Reason]())
         var isDoubtful = false
@@ -59,7 +59,7 @@ struct PartClaims {
         (self.record, self.ranges, self.isDoubtful, self.notes) = (current, ranges, isDoubtful, notes)
     }
 
-    /// The record that claims no more than ``ranges``; `nil` if the journal's does not either.
+    /// The record that claims only ``ranges``; `nil` if the journal's record claims the same.
     var retracted: JournalRecord? {
         guard ranges.pairs != record.claimed else { return nil }
         var record = record
@@ -67,7 +67,7 @@ struct PartClaims {
         return record
     }
 
-    /// Returns whether a transfer can go on with the bytes.
+    /// Returns whether a transfer can resume with the bytes.
     func verdict(_ digest: ExpectedDigest, _ request: DownloadRequest) -> Verdict {
         let wanted = digest.requested ?? digest.offered
         if let mismatch = record.mismatch, !request.ignoresEarlierChecksum,
@@ -75,7 +75,7 @@ struct PartClaims {
         {
             return .setAside("its digest was \(mismatch.actual), not \(mismatch.expected)")
         }
-        // The earlier run joined the bytes because a digest was to prove them, which nobody expects any more.
+        // The earlier run joined the bytes because a digest was to prove them, but no digest is expected now.
         if wanted == nil, record.checksum ?? record.offered != nil, let join = record.weakestJoin, join < .sampled,
             !request.trust.allowsUnprovenParts
         {

@@ -1,7 +1,7 @@
 import FerryCore
 import SystemPackage
 
-/// Finds out what is on the disk for a download before its first request, and settles what earlier runs have left.
+/// Finds the files of a download on the disk before its first request, and completes the interrupted steps of earlier runs.
 ///
 /// ```
 /// JournalSearch ─► named, begun ─► open the journal ─► finish an interrupted move or publication ─► PartClaims: resume
@@ -9,8 +9,8 @@ import SystemPackage
 ///               ─► nothing ─► a finished file?           ▼
 ///                               └──────────────────────► fresh
 /// ```
-/// It ends where the server must be asked. It knows no machine, no storage and no lock; all that it has found is in
-/// ``Prepared``. Its notes are reported when they are found, because a digest of an earlier file may take minutes.
+/// It ends where the server must be asked. It does not use the machine, the storage or a lock; all its findings are in
+/// ``Prepared``. Notes are reported as soon as they are found, because the digest of an earlier file may take minutes.
 struct Preparation {
     private let own: OwnFiles
     private let environment: EngineEnvironment
@@ -20,15 +20,15 @@ struct Preparation {
     private let tags: () -> JournalTags?
     private let isStopped: () -> Bool
     private var found: Prepared
-    /// The open part file, until it is given up.
+    /// The open part file, until it is discarded.
     private var session: PartSession?
 
     private var request: DownloadRequest { own.request }
 
     /// - Parameters:
     ///   - name: The expected name of the file.
-    ///   - tags: What the list says of the download now.
-    ///   - isStopped: Whether reading a file is to end early; the answer does not count then.
+    ///   - tags: The current list attributes of the download.
+    ///   - isStopped: Whether to stop reading a file early; the result is then ignored.
     init(
         _ own: OwnFiles, name: String, _ environment: EngineEnvironment, _ files: FileIO, _ settings: DriverSettings,
         report: @escaping (DownloadDriver.Report) -> Void, tags: @escaping () -> JournalTags?,
@@ -42,7 +42,7 @@ struct Preparation {
         found = Prepared(sources: own.request.sources, name: name, digest: ExpectedDigest(own.request))
     }
 
-    /// Must be called once only.
+    /// Must be called only once.
     mutating func run(_ disk: Disk) async -> Prepared {
         do throws(DownloadError) {
             let start = try await begin(disk)
@@ -103,7 +103,7 @@ struct Preparation {
         return .fresh
     }
 
-    /// Returns the finished file at `path` or under a numbered name of it, if no server has to be asked about it.
+    /// Returns the finished file at `path` or at a numbered name of it, if this can be decided without the server.
     private mutating func finished(
         _ path: FilePath, isOwn: Bool = false, _ disk: Disk
     ) async throws(DownloadError) -> FinishedDownload? {
@@ -114,8 +114,8 @@ struct Preparation {
         return file
     }
 
-    /// Returns the file that has the name of a partial download, if the rule `skip` leaves it there; throws if the rule is
-    /// `fail`. The partial download stays, and not one more byte is fetched.
+    /// Returns the file that occupies the final name of a partial download if the rule is `skip`; throws if the rule is `fail`.
+    /// The partial download is kept, and no more bytes are fetched.
     private mutating func existing(
         insteadOf paths: DownloadPaths, _ journal: Journal, _ disk: Disk
     ) async throws(DownloadError) -> FinishedDownload? {
@@ -190,7 +190,7 @@ struct Preparation {
                 return .fresh
             }
             journal.close()
-            // For a file that is not ours another name is taken, and the reason is reported then.
+            // If a foreign file has the name, another name is chosen, and the reason is reported then.
             if error.flaw != nil, !isPartRequest { return .fresh }
             throw DownloadError(error)
         }
@@ -205,23 +205,23 @@ struct Preparation {
         return try await adopt(record, of: session, disk)
     }
 
-    /// Begins although the journal cannot be opened, unless that is the one that was asked for.
+    /// Starts without the journal because it cannot be opened; throws if the request names its part file.
     private mutating func begin(
         without paths: DownloadPaths, _ error: JournalError, isNamed: Bool, _ disk: Disk
     ) async throws(DownloadError) -> Prepared.Start {
         switch error {
         case .missing where !isNamed:
-            // The journal existed when the directory was read; another process has finished it since.
+            // The journal existed when the directory was read, but another process has finished it since.
             environment.knownJournals(in: paths.directory)?.remove(paths.journal)
             return try await begin(unlessFinished: paths.final, disk)
         case .locked where !isNamed && own.isOfAnotherRequest(paths, disk): return .fresh
         case .locked: throw DownloadError(error)
         default:
             if isNamed || error.mayPass { throw DownloadError(error) }
-            // An ownership flaw is reported later, together with the name that is taken instead.
+            // An ownership flaw is reported later, together with the name that is used instead.
             if error.flaw == nil {
                 note(Reason(.otherNameBegun, error.phrase))
-                // It may have announced the name of the file that is there.
+                // It may have announced the file that has the final name.
                 found.isDistrusted = try exists(paths.final, disk)
             }
             return .fresh
@@ -230,7 +230,7 @@ struct Preparation {
 
     private var isPartRequest: Bool { if case .part = request.destination { true } else { false } }
 
-    /// Decides how the transfer goes on with the part file, which is locked, like its journal.
+    /// Decides how the transfer resumes the part file, which is locked, like its journal.
     private mutating func adopt(
         _ given: JournalRecord, of session: PartSession, _ disk: Disk
     ) async throws(DownloadError) -> Prepared.Start {
@@ -326,7 +326,7 @@ struct Preparation {
         switch recovery {
         case .finished(let path):
             note(Reason(.publishingCut))
-            // A digest in the journal was compared before the name was announced.
+            // A digest in the journal was verified before the name was announced.
             let wasCompared = record.checksum ?? record.offered != nil
             return FinishedDownload(
                 path: path.string, totalBytes: publishing.length,
@@ -335,7 +335,7 @@ struct Preparation {
                 lastModified: record.identity.lastModified)
         case .unproven(_, let reason):
             note(reason)
-            // Ferry itself set the file's length and validators, so they prove nothing about its bytes.
+            // Ferry itself has set the file's length and validators, so they do not prove its bytes.
             found.isDistrusted = true
         case .again: break
         case .lost(let reason): note(Reason(.publishingLost, reason))
@@ -344,16 +344,16 @@ struct Preparation {
         return nil
     }
 
-    /// Compares a file that an earlier run published with the digest requested now, reports it and removes its
-    /// journal. Returns `nil` if the file must be fetched again, or the server be asked about it.
+    /// Compares a file that an earlier run published with the digest requested now, reports it and removes its journal. Returns
+    /// `nil` if the file must be fetched again, or the server must be asked about it.
     private mutating func settle(
         _ finished: FinishedDownload, _ record: JournalRecord, _ journal: Journal, _ paths: DownloadPaths,
         _ disk: Disk
     ) async throws(DownloadError) -> FinishedDownload? {
         let path = FilePath(finished.path)
         guard own.isAskedFor(record) else {
-            // Such a journal proves no more than the file itself, so the digest is compared or a request is sent, as
-            // without a journal.
+            // Such a journal proves no more than the file itself, so the file is treated as one without a journal: its digest is
+            // compared, or a request is sent.
             try take(path, record, journal)
             removeRest(of: paths, record, journal, disk)
             return try await self.finished(path, isOwn: true, disk)
@@ -372,7 +372,7 @@ struct Preparation {
         return answer
     }
 
-    /// Goes on with the published file of a journal that the request did not name by its URL.
+    /// Continues with the published file of a journal whose URL the request does not contain.
     private mutating func take(
         _ path: FilePath, _ record: JournalRecord, _ journal: Journal
     ) throws(DownloadError) {

@@ -1,8 +1,9 @@
 import FerryCore
 import SystemPackage
 
-/// A file that existed before the run and may have the wanted bytes. Nothing is written while it is compared: a whole file
-/// is used as it is then, a half one becomes the part file of a ``PartSession``, and one with other bytes is left alone.
+/// A file that existed before the run and may have the wanted bytes. Nothing is written while it is compared. If its bytes
+/// match, a complete file is used as it is, and a partial file becomes the part file of a ``PartSession``; otherwise it is not
+/// used.
 final class ExaminedFile: Sink {
     let existing: ExistingFile
 

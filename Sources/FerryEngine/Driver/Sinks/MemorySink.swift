@@ -2,7 +2,7 @@ import FerryCore
 import Synchronization
 import SystemPackage
 
-/// A small file that is published whole, and has no part file until it takes too long.
+/// A small file that is published whole. It has no part file unless it takes too long.
 final class MemorySink: Sink {
     /// The wanted name.
     let name: String
@@ -13,7 +13,7 @@ final class MemorySink: Sink {
         var bytes: [UInt8] = []
         /// The number of writes so far.
         var writes = 0
-        /// The part file that has the bytes now.
+        /// The part file that contains the bytes now.
         var successor: PartSession?
 
         mutating func write(_ new: UnsafeRawBufferPointer, at offset: Int) {
@@ -38,7 +38,7 @@ final class MemorySink: Sink {
     /// The bytes so far; empty after the move to a part file.
     var bytes: [UInt8] { state.withLock { $0.bytes } }
 
-    /// The part file that has the bytes now; `nil` before the move.
+    /// The part file that contains the bytes now; `nil` before the move.
     var successor: PartSession? { state.withLock { $0.successor } }
 
     var isRewritable: Bool { true }
@@ -51,7 +51,7 @@ final class MemorySink: Sink {
         return try successor?.write(bytes, at: offset, disk) ?? true
     }
 
-    /// Moves the bytes to a part file, to which later writes go too. Bytes that arrive meanwhile go to memory first.
+    /// Moves the bytes to a part file, which also receives later writes. Bytes that arrive during the move go to memory first.
     func move(to session: PartSession, _ disk: Disk) throws(FileError) {
         var written: Int?
         while true {

@@ -15,13 +15,14 @@ import SystemPackage
 /// adopt ────────┼───► write ───┼─ retract: in the journal; then the bytes may change    ┼─► setAside (the backup)
 /// init ─► take ─┘              └─ reopen: after a fault of the disk                     └─► discard, close
 /// ```
-/// Once the run has begun, it alone writes the journal: each record is made here, from the last one and a ``JournalStatement``
-/// of the run. Before that, ``Preparation`` does.
+/// During the run only this type writes the journal: each record is created here, from the last one and a ``JournalStatement``
+/// of the run. Before the run, ``Preparation`` writes it.
 ///
 /// Invariants: a range is claimed in this order: its writes return, a sync begins and ends, the record is written; without syncs
-/// the record names the boot instead. A byte that may change is claimed by no record, in either slot.
+/// the record names the boot instead. No record, in either slot, claims a byte that may change.
 ///
-/// Files need a ``Disk``; the record may be read and get events on any thread. Calls exclude each other as ``Sink`` says.
+/// File access needs a ``Disk``; any thread may read the record and add events to it. Other calls are mutually exclusive as
+/// ``Sink`` describes.
 final class PartSession: Sink {
     let paths: DownloadPaths
     /// The device and the inode number of the part file, which stay the same for as long as the session lasts.
@@ -33,16 +34,16 @@ final class PartSession: Sink {
 
     private struct State {
         var part: PartFile
-        /// The number of times the part file was opened again.
+        /// The number of times the part file was reopened.
         var reopenings = 0
-        /// The newest record, with the events that it will have next.
+        /// The newest record, with the events for the next one.
         var record: JournalRecord
-        /// Whether the part file was found truncated. Nothing is claimed any more then: the missing bytes are unknown, and
-        /// later writes hide the truncation.
+        /// Whether the part file was found truncated. Nothing is claimed after that: the missing bytes are unknown, and later
+        /// writes hide the truncation.
         var isTruncated = false
     }
 
-    /// Takes files that are already open and locked, and the record that was read from the journal.
+    /// Adopts files that are already open and locked, and the record that was read from the journal.
     init(
         _ paths: DownloadPaths, _ part: PartFile, _ journal: Journal, _ record: JournalRecord, own: OwnFiles,
         _ environment: EngineEnvironment
@@ -56,7 +57,7 @@ final class PartSession: Sink {
     }
 
     private var syncs: Bool { own.request.syncsToDisk }
-    /// Shared: the preparation adds and removes this journal too.
+    /// Shared, because the preparation also adds and removes this journal.
     private var index: JournalIndex? { environment.knownJournals(in: paths.directory) }
 
     var record: JournalRecord { state.withLock { $0.record } }
@@ -65,16 +66,16 @@ final class PartSession: Sink {
 
     // MARK: Making
 
-    /// What a new part file is to be.
+    /// The properties of a new part file.
     struct Order {
         /// The wanted name.
         var name: String
         var directory: FilePath
         /// The number of bytes for which space is reserved; `nil` for none.
         var reserve: ByteCount?
-        /// The backup of this download. If this run made it, the new part file gets its paths.
+        /// The backup of this download. If this run made the backup, the new part file gets its paths.
         var backup: Prepared.Backup
-        /// Whether the finished file replaces the one that has its name.
+        /// Whether the finished file replaces an existing file with its name.
         var mayReplace: Bool
         var statement: JournalStatement
         /// The object that the file becomes.
@@ -84,7 +85,7 @@ final class PartSession: Sink {
     }
 
     enum Creation {
-        /// The file in the way is the reason for another name than the wanted one.
+        /// The obstacle is the reason for a name other than the wanted one.
         case made(PartSession, NameTaker.InTheWay?)
         /// The final name exists, and the rule is `fail` or `skip`.
         case exists(FilePath)
@@ -92,7 +93,7 @@ final class PartSession: Sink {
         case noFreeName(FilePath)
     }
 
-    /// Takes a name, creates the part file, writes the first journal and reserves the space.
+    /// Reserves a name, creates the part file, writes the first journal and allocates the space.
     static func create(
         _ order: Order, own: OwnFiles, _ environment: EngineEnvironment, _ disk: Disk
     ) throws(DownloadError) -> Creation {
@@ -102,7 +103,7 @@ final class PartSession: Sink {
                 // The name already belongs to this download, and its earlier files are in the backup.
                 taken = .taken(try PartFile.create(at: paths.part, fileSystem: disk.fileSystem), paths, nil)
             } else {
-                // The rule of an upload is for its object.
+                // The conflict rule of an upload applies to its object.
                 let rule = own.request.uploadTo == nil ? own.request.onConflict : .rename
                 taken = try NameTaker(fileSystem: disk.fileSystem, ownAside: order.backup.foundPaths)
                     .take(order.name, in: order.directory, rule: rule, mayReplace: order.mayReplace)
@@ -148,8 +149,8 @@ final class PartSession: Sink {
         return session
     }
 
-    /// Makes the half file of another program the part file, after its samples have matched. The bytes that the
-    /// statement claims are synced first.
+    /// Makes the partial file of another program the part file, after its samples have matched. The bytes that the statement
+    /// claims are synced first.
     static func adopt(
         _ half: ExistingFile, _ order: Order, own: OwnFiles, _ environment: EngineEnvironment, _ disk: Disk
     ) throws(DownloadError) -> PartSession {
@@ -196,7 +197,7 @@ final class PartSession: Sink {
         return session
     }
 
-    /// Returns the first paths of the name, numbered if needed, at which only the half file itself may be.
+    /// Returns the first paths for the name, numbered if needed, at which no file other than the partial file exists.
     private static func freePaths(for half: ExistingFile, _ order: Order, _ disk: Disk) -> DownloadPaths? {
         for number in 0...NameTaker.maxNumber {
             guard let paths = DownloadPaths(order.name, number: number, in: order.directory) else { return nil }
@@ -206,10 +207,10 @@ final class PartSession: Sink {
         return nil
     }
 
-    /// Replaces the record by what this run believes of it.
+    /// Replaces the record with this run's version.
     ///
-    /// - Parameter isRetracted: Whether it claims less than the journal. The rest is retracted now, because after the next write
-    ///   nothing shows any more that the file was truncated.
+    /// - Parameter isRetracted: Whether the record claims less than the journal. The rest is retracted now, because after the
+    ///   next write the truncation of the file is no longer detectable.
     func take(_ record: JournalRecord, isRetracted: Bool) throws(DownloadError) {
         state.withLock { $0.record = record }
         guard isRetracted else { return }
@@ -232,10 +233,10 @@ final class PartSession: Sink {
 
     func read(_ range: Range<ByteCount>, _ disk: Disk) -> [UInt8]? { try? part(disk).read(range) }
 
-    /// The number of times the part file was opened again. Whoever keeps the ``PartFile`` compares this number before each use.
+    /// The number of times the part file was reopened. Code that keeps the ``PartFile`` compares this number before each use.
     var reopenings: Int { state.withLock { $0.reopenings } }
 
-    /// Closes the part file and opens it again, after a fault of the disk.
+    /// Closes and reopens the part file after a disk fault.
     func reopen(_ disk: Disk) throws(DownloadError) {
         part(disk).close()
         let new: PartFile
@@ -265,7 +266,7 @@ final class PartSession: Sink {
 
     private var isTruncated: Bool { state.withLock { $0.isTruncated } }
 
-    /// Claims nothing from now on.
+    /// Stops claiming bytes and retracts all claims.
     private func foundTruncated(_ statement: JournalStatement) {
         state.withLock { state in
             state.isTruncated = true
@@ -275,7 +276,7 @@ final class PartSession: Sink {
         try? journal.retract(next(statement))
     }
 
-    /// Keeps a record that was written, with the events that came meanwhile.
+    /// Keeps a written record, with the events that were added meanwhile.
     private func wrote(_ record: JournalRecord) {
         state.withLock { state in
             let events = state.record.events
@@ -312,7 +313,7 @@ final class PartSession: Sink {
         wrote(record)
     }
 
-    /// Notes the object that the file becomes, and the upload that makes it.
+    /// Records the object that the file becomes, and its upload.
     func note(_ upload: JournalRecord.Upload?, _ statement: JournalStatement, _ disk: Disk) throws(DownloadError) {
         var record = next(statement)
         record.upload = upload
@@ -320,8 +321,8 @@ final class PartSession: Sink {
         wrote(record)
     }
 
-    /// Notes that the file does not have its digest. Returns whether the removal of an earlier, also refuted file in the backup
-    /// was tried; `false` if the journal could not be written.
+    /// Records that the file does not match its digest. Returns whether it tried to remove an earlier file in the backup that
+    /// was refuted too; `false` if the journal could not be written.
     func refute(_ mismatch: JournalRecord.Mismatch, owner: BackupPair.Owner, _ disk: Disk) -> Bool {
         let record = state.withLock { state in
             state.record.mismatch = mismatch
@@ -349,7 +350,7 @@ final class PartSession: Sink {
         let isIntact: Bool
         do throws(FileError) {
             isIntact = try isTruncated ? false : part.isIntact(length: order.length)
-            // Only if it is longer: some file systems cannot truncate at all.
+            // Only if the file is longer, because some file systems cannot truncate at all.
             if isIntact, try part.length() > order.length { try part.truncate(to: order.length) }
         } catch { throw .file(error) }
         guard isIntact else { throw .notIntact(paths.part) }
@@ -361,14 +362,14 @@ final class PartSession: Sink {
         }
     }
 
-    /// Removes what the published file leaves: the backup, then the journal.
+    /// Removes the remaining files of the published download: the backup, then the journal.
     func removeRest(of owner: BackupPair.Owner, _ disk: Disk) {
         let backup = BackupPair(paths, fileSystem: disk.fileSystem, syncs: syncs)
         if backup.removeRest(journal, of: owner, syncs: false) { index?.remove(paths.journal) }
     }
 
-    /// Moves both files to the backup, and closes them. If another download's backup is there, only closes the files, which stay
-    /// where they are; returns ``Prepared/Backup/absent``.
+    /// Moves both files to the backup and closes them. If the backup of another download is there, only closes the files, which
+    /// stay where they are, and returns ``Prepared/Backup/absent``.
     func setAside(
         _ reason: Reason, for owner: BackupPair.Owner, _ disk: Disk
     ) throws(DownloadError) -> Prepared.Backup? {

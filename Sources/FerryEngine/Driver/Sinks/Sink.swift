@@ -2,44 +2,44 @@ import FerryCore
 import NIOCore
 import SystemPackage
 
-/// Where the bytes of a download go until they are a finished file.
+/// The storage for the bytes of a download until they are a finished file.
 ///
-/// | sink | holds the bytes | after a kill |
+/// | sink | where the bytes are | after a kill |
 /// |---|---|---|
 /// | ``MemorySink`` | in memory, at most 1 MiB | lost |
-/// | ``PartSession`` | in a part file with a journal | those that the journal claims |
-/// | ``StreamSink`` | nowhere: another program has them | lost |
-/// | ``ExaminedFile`` | in an existing file, which is compared and never written | as they were |
+/// | ``PartSession`` | in a part file with a journal | the claimed bytes remain |
+/// | ``StreamSink`` | nowhere: another program has received them | lost |
+/// | ``ExaminedFile`` | in an existing file, which is compared and never written | unchanged |
 ///
-/// Connections write to disjoint ranges, and may do so at the same time. All other calls of a run exclude each other by
-/// ``DownloadDriver/lock``, or come after all connections have ended.
+/// Connections write to disjoint ranges, possibly at the same time. All other calls of a run are mutually exclusive by
+/// ``DownloadDriver/lock``, or follow the end of all connections.
 protocol Sink: AnyObject, Sendable {
-    /// Whether bytes that were written can be fetched and written again.
+    /// Whether written bytes can be fetched and written again.
     var isRewritable: Bool { get }
 
-    /// Writes bytes. Returns `false`, without any change, if that needs a disk and there is none.
+    /// Writes bytes. Returns `false`, without any change, if this needs a disk and there is none.
     func write(_ bytes: UnsafeRawBufferPointer, at offset: ByteCount, _ disk: Disk?) throws(FileError) -> Bool
 
-    /// Returns bytes that were written, for samples; `nil` if they cannot be read.
+    /// Returns written bytes, for samples; `nil` if they cannot be read.
     func read(_ range: Range<ByteCount>, _ disk: Disk) -> [UInt8]?
 
-    /// Makes all bytes whose writes have returned durable, and claims those of the statement. Returns `false` if a kill
-    /// would lose them all the same.
+    /// Makes all bytes whose writes have returned durable, and claims the bytes of the statement. Returns `false` if a kill
+    /// would lose them anyway.
     func checkpoint(_ statement: JournalStatement, _ disk: Disk) throws(ClaimFailure) -> Bool
 
-    /// Returns once no later run counts a byte that the statement leaves out.
+    /// Returns once no later run will trust a byte that the statement does not claim.
     func retract(to statement: JournalStatement, _ disk: Disk) throws(DownloadError)
 
-    /// Gives up the content because the server has another file now. Returns the backup that the new file replaces, which
-    /// is ``Prepared/Backup/absent`` if that of another download is in the way; `nil` if there was nothing to keep, so that an
-    /// earlier backup stays the one.
+    /// Abandons the content because the server's file has changed. Returns the backup that the new file replaces:
+    /// ``Prepared/Backup/absent`` if the backup of another download is in the way; `nil` if there was nothing to keep, so that
+    /// an earlier backup remains.
     ///
     /// - Parameter owner: The downloads whose backup may be replaced.
     func setAside(
         _ reason: Reason, for owner: BackupPair.Owner, _ disk: Disk
     ) throws(DownloadError) -> Prepared.Backup?
 
-    /// Gives up the content, and removes the files of the download. Files that it did not make stay.
+    /// Abandons the content and removes the files of the download, except files that it did not create.
     func discard(_ disk: Disk) throws(DownloadError)
 
     /// Closes files, which releases their locks; removes nothing. Later writes throw.
@@ -47,7 +47,7 @@ protocol Sink: AnyObject, Sendable {
 }
 
 extension Sink {
-    /// Writes a part of `piece`, likewise.
+    /// Writes a part of `piece`; returns `false` like the method above.
     func write(
         _ piece: ByteBuffer, _ part: Range<Int>, at offset: ByteCount, _ disk: Disk?
     ) throws(FileError) -> Bool {
@@ -79,9 +79,9 @@ enum Place: Sendable {
     }
 }
 
-/// Why written bytes could not be claimed.
+/// The reason why written bytes could not be claimed.
 enum ClaimFailure: Error {
-    /// It is not known which of the bytes are on the disk: a second sync would succeed without those that this one lost.
+    /// It is not known which of the bytes are on the disk: a second sync would succeed without the bytes that this one lost.
     case sync(FileError)
     case journal(JournalError)
     case other(DownloadError)
@@ -95,16 +95,16 @@ enum ClaimFailure: Error {
     }
 }
 
-/// What a run knows about its file, as the journal is to have it.
+/// A run's knowledge about its file, in the form that the journal stores.
 struct JournalStatement: Sendable {
-    /// The bytes that count once they are synced.
+    /// The bytes that the journal claims once they are synced.
     var claimed: RangeSet<ByteCount>
     var isComplete: Bool
-    /// Whether the link is new and not yet proven to lead to this file. What the journal has of the old link stays then.
+    /// Whether the link is new and not yet proven to lead to this file. The journal then keeps its values of the old link.
     var isLinkUnproven: Bool
-    /// What the list says of the download; `nil` changes nothing.
+    /// The list attributes of the download; `nil` changes nothing.
     var tags: JournalTags?
-    /// The URLs that were given, first the one that sent the validators.
+    /// The given URLs, starting with the one that sent the validators.
     var urls: [String]
     var totalBytes: ByteCount?
     var identity: FileIdentity
@@ -116,7 +116,7 @@ struct JournalStatement: Sendable {
 }
 
 extension JournalRecord {
-    /// Takes the statement of a run.
+    /// Applies the statement of a run.
     mutating func take(_ statement: JournalStatement) {
         take(statement.tags)
         claimed = statement.claimed.pairs

@@ -31,7 +31,7 @@ final class StreamSink: Sink {
 
     func read(_ range: Range<ByteCount>, _ disk: Disk) -> [UInt8]? { nil }
 
-    /// The reader of the stream has the bytes.
+    /// The reader of the stream already has the bytes.
     func checkpoint(_ statement: JournalStatement, _ disk: Disk) -> Bool { true }
 
     func retract(to statement: JournalStatement, _ disk: Disk) {}
@@ -44,6 +44,6 @@ final class StreamSink: Sink {
 
     func discard(_ disk: Disk) {}
 
-    /// Leaves the descriptor open: it is the caller's.
+    /// Leaves the descriptor open, because the caller owns it.
     func close(_ disk: Disk) {}
 }

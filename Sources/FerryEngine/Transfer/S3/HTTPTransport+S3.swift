@@ -8,12 +8,12 @@ import NIOCore
     import struct Foundation.Date
 #endif
 
-/// Requests for `s3` URLs: to the store that the settings name, signed anew for each.
+/// Requests for `s3` URLs. Each is sent to the store that the settings name, with a signature of its own.
 ///
 /// ```
 /// account: store, region, keys ─► URL, signed fields ─► hop ─► failure? ─► other region, new keys, whole object: again
 /// ```
-/// A redirect is never followed: of it counts the region alone. So the signature reaches no server but the store.
+/// A redirect is never followed; only the region that it names is used. The signature therefore reaches no server but the store.
 extension HTTPTransport {
     func fetchObject(_ request: TransferRequest) async throws(TransferFailure) -> sending TransferResponse {
         let settings = try settings(forObjects: request)
@@ -38,7 +38,7 @@ extension HTTPTransport {
             ).headers(account, now: Date())
             trace?.sends(fields, to: object)
             var route = settings
-            // The store that the user named may have any address.
+            // The store that the user has named may have any address.
             if account.endpoint.base != nil { route.allowsPrivate = true }
             let answer = try await hop(request, to: url, fields: fields, route, trace)
             trace?.received(answer.head, from: object, to: nil)
@@ -69,8 +69,8 @@ extension HTTPTransport {
         }
     }
 
-    /// The settings for requests to the store; refuses a way that the request brings, where others than the owner of the
-    /// keys make requests.
+    /// The settings for requests to the store. Throws if the request has a proxy or certificates of its own and may come from
+    /// somebody other than the owner of the keys.
     private func settings(forObjects request: TransferRequest) throws(TransferFailure) -> TransferSettings {
         let own = settings
         let rules = request.connection

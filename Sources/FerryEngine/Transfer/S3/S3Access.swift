@@ -8,29 +8,29 @@ import Synchronization
     import Foundation
 #endif
 
-/// What a request to a store needs.
+/// The store, region and keys for a request.
 struct S3Account: Sendable {
     var endpoint: S3Endpoint
-    /// The region of the bucket, as far as it is known.
+    /// The region of the bucket, if it is known, or else the default.
     var region: String
     /// `nil` for anonymous requests.
     var keys: S3Credentials?
 }
 
-/// Finds the store, the regions of buckets, and the keys: those of the environment, the profile, the container, the
+/// Finds the store, the regions of buckets, and the keys, which come from the environment, the profile, the container or the
 /// instance.
 ///
-/// One task at a time looks for keys, and the others wait for what it finds. Temporary keys are replaced some minutes
-/// before they end. That there are none counts for a while, as each search may wait for a time limit.
+/// One task at a time searches for keys, and the others wait for the result. Temporary keys are replaced some minutes before
+/// they expire. The result that there are no keys is cached for a while, because each search may take until a time limit.
 final class S3Access: Sendable {
-    /// Returns the bytes of a file, at most that many; `nil` if it cannot be read.
+    /// Returns the bytes of a file, up to the given number; `nil` if it cannot be read.
     typealias ReadFile = @Sendable (_ path: String, _ most: Int) async -> [UInt8]?
     /// Sends a request for metadata.
     typealias Fetch = @Sendable (TransferRequest) async throws(TransferFailure) -> (status: Int, body: [UInt8])
 
     private struct Found {
         var keys: S3Credentials?
-        /// When another search is due; `nil` for never.
+        /// The time of the next search; `nil` for never.
         var until: Date?
     }
 
@@ -45,20 +45,20 @@ final class S3Access: Sendable {
     private let searching = AsyncLock()
     private let readFile: ReadFile
 
-    /// Temporary keys are replaced this long before they end.
+    /// The time before their expiry at which temporary keys are replaced.
     private static let margin: TimeInterval = 300
-    /// How long it counts that there are no keys, or that new ones could not be had.
+    /// How long to wait before the next search if there are no keys, or no new ones were available.
     private static let patience: TimeInterval = 300
-    /// The time limit of a request for metadata: elsewhere than on an instance nothing answers.
+    /// The time limit for a metadata request, because outside of an instance no server responds.
     private static let metadataLimit = Duration.seconds(1)
     /// The maximum size of a file with a token.
     private static let mostTokenBytes = 64 << 10
-    /// What an answer with metadata may take: meanwhile all requests for objects wait.
+    /// The limits for a metadata response, while all requests for objects wait.
     static let metadataLimits = ShortBody.Limits(bytes: 64 << 10, whole: .seconds(5), idle: .seconds(2))
 
     init(readFile: @escaping ReadFile) { self.readFile = readFile }
 
-    /// Returns what a request for this bucket needs. Throws if a setting cannot be used.
+    /// Returns the store, region and keys for requests to this bucket. Throws if a setting cannot be used.
     func account(
         for bucket: String, _ settings: S3Settings, now: Date, fetch: Fetch
     ) async throws(TransferFailure) -> S3Account {
@@ -66,7 +66,7 @@ final class S3Access: Sendable {
         defer { searching.release() }
         if let problem = settings.problem { throw Self.unusable(ErrorPhrase(.unusableS3Setting, problem)) }
         let known = state.withLock { state in
-            // The regions are of the former store.
+            // The cached regions belong to the previous store.
             if state.settings != settings { state = State(settings: settings) }
             return (profile: state.profile, found: state.found)
         }
@@ -90,15 +90,15 @@ final class S3Access: Sendable {
         return S3Account(endpoint: endpoint, region: region ?? S3Endpoint.defaultRegion, keys: keys)
     }
 
-    /// Notes the region of a bucket for the requests that follow.
+    /// Records the region of a bucket for later requests.
     func note(region: String, of bucket: String) { state.withLock { $0.regions[bucket] = region } }
 
-    /// Has keys that a store refused as ended looked for again. Returns whether others may be found: not if they are the
-    /// user's own.
+    /// Discards keys that a store has refused as expired, so that they are searched for again. Returns whether others may be
+    /// found, which is not the case for the user's own keys.
     func refused(_ keys: S3Credentials) -> Bool {
         state.withLock { state in
             guard state.settings.credentials == nil else { return false }
-            // Another request may have found new ones.
+            // Another request may have found new keys.
             if state.found?.keys == keys { (state.found, state.profile) = (nil, nil) }
             return true
         }
@@ -118,7 +118,7 @@ final class S3Access: Sendable {
             keys = await instanceKeys(base, fetch)
         }
         if let keys { return Found(keys: keys, until: keys.expires?.addingTimeInterval(-Self.margin)) }
-        // Keys that have not ended yet are better than none.
+        // Keys that have not expired yet are better than none.
         let remaining = former.flatMap { keys in keys.expires.map { $0 > now } ?? false ? keys : nil }
         return Found(keys: remaining, until: now.addingTimeInterval(Self.patience))
     }
@@ -144,7 +144,7 @@ final class S3Access: Sendable {
         return await members(url, .get, fields, fetch).flatMap { S3Credentials(metadata: $0) }
     }
 
-    /// Whether keys may be requested from this URL: of this machine, of containers, or encrypted.
+    /// Whether keys may be requested from this URL: it leads to this machine or a container endpoint, or is encrypted.
     private static func isContainers(_ url: DownloadURL) -> Bool {
         url.scheme == .https || ["169.254.170.2", "169.254.170.23", "fd00:ec2::23", "localhost"].contains(url.host)
             || IPAddress(url.host).map { PrivateAddress.kind(of: $0) == .loopback } ?? false

@@ -1,12 +1,12 @@
 import HTTPTypes
 
-/// The condition under which parts of an object are joined. Stores know If-Match, and not all of them If-Range: a range is
-/// requested under the former, and if the object has changed, the whole of the new one, as If-Range does.
+/// The condition for joining parts of an object. Stores support If-Match, but not all of them support If-Range. Therefore a
+/// range is requested with If-Match; if the object has changed, the whole new object is requested, as with If-Range.
 struct S3Condition {
     var fields: HTTPFields
     private var isRange = false
 
-    /// Whether all of the object is requested.
+    /// Whether the whole object is requested.
     var isWhole: Bool { fields[.range] == nil }
 
     init(_ fields: HTTPFields) {
@@ -21,7 +21,7 @@ struct S3Condition {
         }
     }
 
-    /// Drops the range and its condition. Returns false if there is none.
+    /// Drops the range and its condition. Returns `false` if there are none.
     mutating func dropRange() -> Bool {
         guard isRange else { return false }
         isRange = false
@@ -31,7 +31,7 @@ struct S3Condition {
 }
 
 extension HTTPField.Name {
-    /// Whether the response to a request for an object has its checksums.
+    /// Whether the response to a request for an object contains its checksums.
     static let checksumMode = objectField("x-amz-checksum-mode")
     static let checksumSHA256 = objectField("x-amz-checksum-sha256")
     static let checksumAlgorithm = objectField("x-amz-sdk-checksum-algorithm")

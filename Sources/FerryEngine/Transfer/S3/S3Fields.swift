@@ -10,20 +10,20 @@ import NIOHTTP1
     import struct Foundation.Date
 #endif
 
-/// The fields of one request to a store, signed if there are keys.
+/// The fields of a request to a store, signed if there are keys.
 struct S3Fields {
     let method: HTTPRequest.Method
-    /// Of ``S3Endpoint/url(for:region:)``.
+    /// The URL from ``S3Endpoint/url(for:region:)``.
     let url: DownloadURL
     let userAgent: String
     /// Ferry's own fields.
     let own: HTTPFields
-    /// The user's, which may be sent. Those that decide about the server or the signature are left out.
+    /// The user's fields that may be sent, without those that affect the choice of server or the signature.
     let user: HTTPFields
     /// The SHA-256 of the content in hexadecimal.
     let contentDigest: String
 
-    /// - Parameter account: ``S3Account/keys`` of `nil` sign nothing.
+    /// - Parameter account: If its ``S3Account/keys`` are `nil`, the request is not signed.
     func headers(_ account: S3Account, now: Date) -> HTTPHeaders {
         let names = ["authorization", "host", "x-amz-date", "x-amz-content-sha256", "x-amz-security-token"]
         var kept = HTTPFields()

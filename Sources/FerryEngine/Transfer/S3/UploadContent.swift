@@ -1,13 +1,13 @@
 package import FerryCore
 package import NIOCore
 
-/// The content of a request that is read while it is sent, a piece at a time.
+/// The content of a request, which is read piece by piece while it is sent.
 package struct UploadContent: Sendable {
     /// The length in bytes.
     package let length: ByteCount
     /// The SHA-256 in hexadecimal.
     package let sha256: String
-    /// Returns the bytes of a range of the content, all of them.
+    /// Returns all bytes of a range of the content.
     let read: @Sendable (Range<ByteCount>) async throws -> ByteBuffer
 
     package init(
